@@ -1,0 +1,205 @@
+"""Between types and bytes: canonical JSON out, strict validation in, versions brought up to date on the way.
+
+The types are the contract's own dataclasses; the validating library reads those same types, so nothing is declared
+twice, and it is loaded only where something is read, so neither the core nor `--help` pays for it.
+"""
+
+from __future__ import annotations
+
+import json
+from codecs import BOM_UTF8
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from enum import Enum
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.reasons import Reason
+from santiago.contract.units import _Scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import TypeAdapter
+    from pydantic_core import ErrorDetails
+
+T = TypeVar("T")
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Size of any JSON document of ours; a plan of 100,000 stories stays below."""
+
+UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""(type name, old version) → function that makes the next version of it. Empty while there is one version."""
+
+
+def to_data(value: object) -> Any:
+    """Return a value as plain JSON data, keys sorted; tuples become lists, quantities their written numbers."""
+    if value is None or value.__class__ in _PLAIN:
+        return value
+    if isinstance(value, tuple | list):
+        return [to_data(item) for item in value]
+    if isinstance(value, dict):
+        return {key: to_data(value[key]) for key in sorted(value)}
+    if is_dataclass(value):
+        return {name: to_data(getattr(value, name)) for name in _names(value.__class__)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, _Scaled):
+        return value.written
+    raise TypeError(f"no JSON form for {type(value).__name__}")
+
+
+_PLAIN = frozenset({str, int, bool, float})
+
+
+@cache
+def _names(cls: type) -> tuple[str, ...]:
+    return tuple(sorted(field.name for field in fields(cls)))
+
+
+def canonical(value: object) -> bytes:
+    """Return canonical JSON: sorted keys, two-space indent, UTF-8, a newline at the end."""
+    from pydantic_core import to_json
+
+    return to_json(to_data(value), indent=2) + b"\n"
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256 of a value's canonical JSON."""
+    return sha256(canonical(value)).hexdigest()
+
+
+def decode(cls: type[T], raw: bytes, where: str) -> T:
+    """Return the validated value that these bytes hold; raise one error that names every fault."""
+    data = parse_json(raw, where)
+    if not isinstance(data, dict):
+        raise _invalid(where, "a JSON object is expected", "Write an object: { … }.")
+    version = data.get("contract_version", CONTRACT_VERSION)
+    if not _is_current(version):
+        data = _upcast(cls.__name__, version, data, where)
+        raw = json.dumps(data).encode()
+    from pydantic import ValidationError
+
+    try:
+        return cast("T", _adapter(cls).validate_json(raw))
+    except ValidationError as error:
+        faults = [_fault(detail, cls) for detail in error.errors(include_url=False)]
+        raise _invalid(
+            where, "; ".join(faults), f"`santiago schema {_schema_name(cls)}` shows what is expected."
+        ) from None
+
+
+def parse_json(raw: bytes, where: str) -> Any:
+    """Return strictly parsed JSON: UTF-8 only, no duplicate keys, no NaN, no absurd numbers or depth."""
+    if len(raw) > MAX_BYTES:
+        raise _invalid(where, f"larger than {MAX_BYTES // 2**20} MiB", "This is no file that santiago wrote.")
+    if raw.startswith(BOM_UTF8):
+        raise _invalid(where, "starts with a byte order mark", "Save the file as UTF-8 without a byte order mark.")
+    try:
+        return json.loads(raw.decode("utf-8"), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise _invalid(where, f"not UTF-8 (byte {error.start})", "Save the file as UTF-8.") from None
+    except json.JSONDecodeError as error:
+        raise _invalid(where, f"not valid JSON: {error.msg}", "Correct the JSON at that line.", error.lineno) from None
+    except RecursionError:
+        raise _invalid(where, "nested too deeply", "No document of santiago's nests like this.") from None
+    except _NotJsonError as error:
+        raise _invalid(where, str(error), "Correct the file.") from None
+    except ValueError:
+        raise _invalid(where, "a number has too many digits", "No number of santiago's is that long.") from None
+
+
+class _NotJsonError(ValueError):
+    """Something that the parser would let through."""
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise _NotJsonError(f"the key {', '.join(twice)} stands twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise _NotJsonError(f"{name} is not a JSON number")
+
+
+def _is_current(version: object) -> bool:
+    """`true` and `1.0` equal 1 here, but not in the schema and not elsewhere in the file."""
+    return type(version) is int and version == CONTRACT_VERSION
+
+
+def _upcast(name: str, version: object, data: dict[str, Any], where: str) -> dict[str, Any]:
+    """Bring an older document up to the present version, one version at a time."""
+    while not _is_current(version):
+        step = UPCASTS.get((name, version)) if isinstance(version, int) else None
+        if step is None:
+            raise _invalid(
+                where,
+                f"contract_version {version!r} is not known here; this santiago reads up to version {CONTRACT_VERSION}",
+                "Use the santiago that wrote it, or a newer one.",
+            )
+        data = step(data)
+        version = data["contract_version"]
+    return data
+
+
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+
+
+def _adapter(cls: type) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    if cls not in _ADAPTERS:
+        _ADAPTERS[cls] = TypeAdapter(cls)
+    return _ADAPTERS[cls]
+
+
+def _fault(detail: ErrorDetails, cls: type) -> str:
+    """Say one validation fault in words, with the path of its field."""
+    path = _path(detail["loc"])
+    match detail["type"]:
+        case "unexpected_keyword_argument" | "extra_forbidden":
+            return f"unknown field {path}{_did_you_mean(detail['loc'], cls)}"
+        case "missing" | "missing_keyword_only_argument" | "missing_argument":
+            return f"{path} is missing"
+        case _:
+            message = detail["msg"][:1].lower() + detail["msg"][1:]
+            return f"{path}: {message}"
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text or "the document"
+
+
+def _did_you_mean(loc: tuple[int | str, ...], cls: type) -> str:
+    owner: Any = cls
+    for part in loc[:-1]:
+        owner = _inner(owner, part)
+    names = _names(owner) if isinstance(owner, type) and is_dataclass(owner) else ()
+    close = get_close_matches(str(loc[-1]), names, 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _inner(owner: Any, part: int | str) -> Any:
+    """Return the record type, if any, that stands at this place of another; a list is named after its elements."""
+    if isinstance(part, int) or not is_dataclass(owner):
+        return owner
+    inner = get_type_hints(owner).get(part)
+    return next((kind for kind in (inner, *get_args(inner)) if is_dataclass(kind)), inner)
+
+
+def _schema_name(cls: type) -> str:
+    return {"RunInput": "run-input", "LogLine": "event"}.get(cls.__name__, cls.__name__.lower())
+
+
+def _invalid(where: str, message: str, hint: str, line: int = 0) -> SantiagoError:
+    return SantiagoError(Kind.INPUT, message, hint=hint, where=where, line=line, reason=Reason.INVALID_INPUT)

@@ -1,0 +1,190 @@
+"""Events: the closed list of what can be recorded. The log of them is the truth; everything else is computed from it."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from typing_extensions import TypedDict  # the codec's library wants this one below Python 3.12
+
+from santiago.contract.ids import RUN_ID, STORY_ID
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.record import AtLeast, Matching, record
+
+UTC = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z"
+
+
+class EventKind(StrEnum):
+    # The run
+    RUN_CREATED = "run_created"
+    """First line: plan and input are frozen, with their digests."""
+    RUN_STARTED = "run_started"
+    """A coordinator began to work on the run; once per start."""
+    PLANNING_STARTED = "planning_started"
+    PLAN_PROPOSED = "plan_proposed"
+    PLAN_APPROVED = "plan_approved"
+    RUN_EXECUTING = "run_executing"
+    """Enters `executing`: at the first start, after a pause, or when a person reopened the run."""
+    RUN_PAUSED = "run_paused"
+    """Stopped at a safe boundary, or waiting."""
+    RUN_VERIFYING = "run_verifying"
+    RUN_ENDED = "run_ended"
+    """Enters success, failed or blocked."""
+    CHUNK_STARTED = "chunk_started"
+    CHUNK_ENDED = "chunk_ended"
+    COMMANDS_APPROVED = "commands_approved"
+    """Commands that came from a document may run; by digest."""
+    BUDGET_RAISED = "budget_raised"
+    TIME_USED = "time_used"
+    """Execution time since the last such event."""
+    STOP_REQUESTED = "stop_requested"
+    LOG_REPAIRED = "log_repaired"
+    """A torn last line was set aside."""
+    CLOCK_GAP = "clock_gap"
+    """The machine slept; the time does not count."""
+    NOTE = "note"
+    # A story
+    STORY_PROPOSED = "story_proposed"
+    ATTEMPT_STARTED = "attempt_started"
+    ATTEMPT_ENDED = "attempt_ended"
+    ATTEMPT_VOIDED = "attempt_voided"
+    """The attempt does not count: a conflict at integration, or a limit outside the agent's power."""
+    INTEGRATION_FAILED = "integration_failed"
+    """Verified work did not fit the branch for the second time; now it counts."""
+    CLAIM_JUDGED = "claim_judged"
+    """Work that the document claims done was checked on the base."""
+    STORY_VERIFIED = "story_verified"
+    STORY_DONE = "story_done"
+    STORY_FAILED = "story_failed"
+    STORY_BLOCKED = "story_blocked"
+    STORY_REOPENED = "story_reopened"
+    """Back to ready: unblocked, or granted more budget."""
+    STORY_SKIPPED = "story_skipped"
+    STORY_SPLIT = "story_split"
+    """An approved detailed plan became substeps."""
+    # People
+    QUESTION_ASKED = "question_asked"
+    QUESTION_ANSWERED = "question_answered"
+    CHANGE_REQUESTED = "change_requested"
+    HINT_ADDED = "hint_added"
+
+
+EventStatus = Literal["ok", "failed", "blocked", "voided", "stopped"]
+
+
+class Context(TypedDict, total=False):
+    """The detail of an event: one closed list of keys, each with one meaning; absent keys are not written."""
+
+    __pydantic_config__ = {"extra": "forbid", "strict": True}  # type: ignore[misc]  # noqa: RUF012  # for the codec
+
+    plan_digest: str
+    input_digest: str
+    version: str
+    """Of the santiago that wrote it."""
+    log: int
+    """Version of the log's format; on its first line."""
+    epoch: int
+    """Number of the coordinator's start."""
+    pid: int
+    host: str
+    sandbox: str
+    engine: str
+    jobs: int
+    branch: str
+    base: str
+    """Commit that the work began from."""
+    commit: str
+    ref: str
+    head: str
+    """Commit of the run's branch after the event."""
+    step: str
+    reason: str
+    message: str
+    hint: str
+    proof: str
+    verdict: str
+    """`pass` or `fail`."""
+    digest: str
+    """Of the evidence file that the event rests on."""
+    digests: list[str]
+    agent: str
+    agent_ms: int
+    verify_ms: int
+    ms: int
+    tokens: int
+    cost_micro_usd: int
+    limit: str
+    """Name of the limit that was raised or reached."""
+    amount: int
+    until: str
+    """UTC time until which the run waits."""
+    question: str
+    options: list[str]
+    answer: str
+    text: str
+    revision: int
+    mode: str
+    substeps: list[str]
+    offset: int
+    length: int
+    lines: int
+
+
+CONTEXT_KEYS = tuple(Context.__annotations__)
+EMPTY: Context = {}
+"""Shared by all events without detail; nobody changes a context."""
+
+
+@record
+class Event:
+    """One recorded fact, without the framing of the log."""
+
+    seq: int
+    timestamp: str
+    """UTC, for people; order is `seq`."""
+    run_id: str
+    event: EventKind
+    story_id: str | None = None
+    chunk: str | None = None
+    phase: StoryPhase | RunPhase | None = None
+    """The phase that this event enters, and null otherwise."""
+    attempt: int | None = None
+    status: EventStatus | None = None
+    actor: str = "santiago"
+    context: Context = field(default_factory=Context)
+
+
+@record
+class Fact:
+    """Something to record: an event that has no number and no time yet."""
+
+    event: EventKind
+    story: str | None = None
+    chunk: str | None = None
+    phase: StoryPhase | RunPhase | None = None
+    attempt: int | None = None
+    status: EventStatus | None = None
+    actor: str = "santiago"
+    context: Context = field(default_factory=Context)
+
+
+@record
+class LogLine:
+    """One line of `progress.ndjson`: an event and its place in the chain."""
+
+    seq: Annotated[int, AtLeast(1)]
+    timestamp: Annotated[str, Matching(UTC)]
+    run_id: Annotated[str, Matching(RUN_ID)]
+    story_id: Annotated[str, Matching(STORY_ID)] | None
+    chunk: str | None
+    event: EventKind
+    phase: StoryPhase | RunPhase | None
+    attempt: Annotated[int, AtLeast(1)] | None
+    status: EventStatus | None
+    actor: str
+    context: Context
+    prev: Annotated[str, Matching("[0-9a-f]{32}")]
+    """Hash of the line before."""
+    h: Annotated[str, Matching("[0-9a-f]{32}")]
+    """Hash over `prev` and the bytes of this line before it."""

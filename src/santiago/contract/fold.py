@@ -1,0 +1,390 @@
+"""The fold: `evolve(state, event) -> state`, pure and total, and the only place where a phase changes.
+
+Phases come from the events (`event.phase` is the phase that the event enters) and are checked against the tables of
+moves. Resume is replay, nothing more.
+"""
+
+from __future__ import annotations
+
+import copy
+from bisect import bisect_left, insort
+from typing import TYPE_CHECKING, TypeVar
+
+from santiago.contract.events import Event, EventKind
+from santiago.contract.phases import WAITING, RunPhase, StoryPhase, may_move, run_may_move
+from santiago.contract.reasons import Reason
+from santiago.contract.state import ChunkState, Question, RunState, StoryState, initial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from santiago.contract.plan import Plan
+
+
+class IllegalMoveError(ValueError):
+    """An event enters a phase that its story or run cannot enter from where it is."""
+
+    def __init__(self, event: Event, old: StoryPhase | RunPhase) -> None:
+        super().__init__(f"event {event.seq}: {event.story_id or 'the run'} cannot go from {old} to {event.phase}")
+
+
+def evolve(state: RunState, event: Event) -> RunState:
+    """Return the state after one event; the given state is left as it was."""
+    fold = Fold(copy.deepcopy(state))
+    fold.apply(event)
+    return fold.state
+
+
+def fold_all(plan: Plan, events: Iterable[Event]) -> RunState:
+    """Return the state that a whole log tells."""
+    fold = Fold(initial(plan))
+    for event in events:
+        fold.apply(event)
+    return fold.state
+
+
+class Fold:
+    """The fold with a state of its own, for those who take in many events (a replay, a running coordinator)."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+
+    def apply(self, event: Event) -> None:
+        state = self.state
+        story = state.stories.get(event.story_id) if event.story_id else None
+        if event.phase is not None:
+            # `failed` and `blocked` are words of both machines, so the story decides which is meant, not the enum.
+            if event.story_id is None:
+                self._move_run(_as(RunPhase, event, state.phase), event)
+            elif story is not None:
+                self._move(story, _as(StoryPhase, event, story.phase), event)
+        state.seq = event.seq
+        _details(state, story, event)
+        if event.event is EventKind.CHUNK_STARTED and event.chunk in state.chunks:
+            self._activate(state.chunks[event.chunk])
+        elif event.event is EventKind.STORY_SKIPPED and story is not None:
+            self._skip(story)
+        elif event.event is EventKind.STORY_SPLIT and story is not None:
+            self._split(story, event)
+
+    # Phases
+
+    def _move_run(self, phase: RunPhase, event: Event) -> None:
+        state = self.state
+        if phase is not state.phase:
+            if not run_may_move(state.phase, phase):
+                raise IllegalMoveError(event, state.phase)
+            state.phase = phase
+        state.reason = event.context.get("reason")
+
+    def _move(self, story: StoryState, phase: StoryPhase, event: Event) -> None:
+        old, before = story.phase, _standing(story)
+        if not may_move(old, phase):
+            raise IllegalMoveError(event, old)
+        story.blocked_from = old if phase is StoryPhase.BLOCKED else None
+        self._enter(story, phase)
+        if phase is StoryPhase.DONE and not story.skipped:
+            self.state.chunks[story.chunk].left -= 1
+        self._tell(story, before)
+
+    def _enter(self, story: StoryState, phase: StoryPhase) -> None:
+        """Set the phase, and keep the sets by phase and the retirement order in step with it."""
+        state, old = self.state, story.phase
+        if old is StoryPhase.READY:
+            del state.ready[bisect_left(state.ready, story.index)]
+        elif old is StoryPhase.RUNNING:
+            state.running.discard(story.id)
+        elif old is StoryPhase.VERIFIED:
+            state.verified.discard(story.id)
+        elif old is StoryPhase.FAILED:
+            state.failed.discard(story.id)
+        elif old is StoryPhase.EVIDENCE_COLLECTED:
+            state.collected.discard(story.id)
+        if phase in WAITING:  # which of the two is no event's choice: a story sent back may have lost a dependency
+            phase = StoryPhase.READY if self._is_free(story) else StoryPhase.PLANNED
+        story.phase = phase
+        if phase is StoryPhase.READY:
+            insort(state.ready, story.index)
+        elif phase is StoryPhase.RUNNING:
+            state.running.add(story.id)
+        elif phase is StoryPhase.VERIFIED:
+            state.verified.add(story.id)
+        elif phase is StoryPhase.FAILED:
+            state.failed.add(story.id)
+        elif phase is StoryPhase.EVIDENCE_COLLECTED:
+            state.collected.add(story.id)
+
+    def _advance(self) -> None:
+        """Move on past the stories that are retired or have left the order."""
+        state = self.state
+        while state.retire_at < len(state.order):
+            story = state.stories[state.order[state.retire_at]]
+            if not (story.skipped or story.hopeless or story.phase is StoryPhase.DONE):
+                break
+            state.retire_at += 1
+
+    # Consequences
+
+    def _tell(self, story: StoryState, before: Standing) -> None:
+        """Tell those who wait for a story that it came, went, or got out of the way; and so on from them."""
+        state = self.state
+        untold = {story.id: before}  # what the others last heard of each; one entry, however often it changed since
+        while untold:
+            name, was = untold.popitem()
+            one = state.stories[name]
+            now = _standing(one)
+            for names, part, field in (
+                (state.dependents, 0, "unmet"),
+                (state.dependents, 1, "lost"),
+                (state.followers, 2, "behind"),
+            ):
+                if now[part] == was[part]:
+                    continue
+                less = now[part] if field != "lost" else not now[part]
+                for name in names.get(one.id, ()):
+                    other = state.stories[name]
+                    untold.setdefault(name, _standing(other))
+                    setattr(other, field, getattr(other, field) + (-1 if less else 1))
+                    self._settle(other)
+            state.retire_at = min(state.retire_at, one.index)
+        self._advance()
+
+    def _settle(self, story: StoryState) -> None:
+        """A story whose last dependency came becomes ready; one whose dependency was voided waits again."""
+        if story.phase in WAITING and self._is_free(story) != (story.phase is StoryPhase.READY):
+            self._enter(story, StoryPhase.READY)
+
+    def _is_free(self, story: StoryState) -> bool:
+        return story.unmet == 0 and story.behind == 0 and not story.skipped and self.state.chunks[story.chunk].started
+
+    def _activate(self, chunk: ChunkState) -> None:
+        chunk.started = True
+        self.state.active_chunk = chunk.label
+        for name in chunk.stories:
+            self._settle(self.state.stories[name])
+
+    def _skip(self, story: StoryState) -> None:
+        """Leave a story out, with its substeps; what is done stays done."""
+        if story.skipped or story.phase is StoryPhase.DONE:
+            return
+        before = _standing(story)
+        story.skipped = True
+        self._settle(story)
+        self.state.chunks[story.chunk].left -= 1
+        self._tell(story, before)
+        for child in [other for other in self.state.stories.values() if other.parent == story.id]:
+            self._skip(child)
+        self._advance()
+
+    def _split(self, parent: StoryState, event: Event) -> None:
+        """Substeps come into being, one after the other in plan order; their parent waits for all of them."""
+        names = [name for name in dict.fromkeys(event.context.get("substeps") or ()) if name not in self.state.stories]
+        for name in names:
+            self._add_substep(parent, name)
+        self._insert_before(parent, names)
+        for name in (*names, parent.id):
+            self._settle(self.state.stories[name])
+
+    def _add_substep(self, parent: StoryState, name: str) -> None:
+        """A substep waits for all that its parent waits for, which by now includes the substeps before it."""
+        state, chunk = self.state, self.state.chunks[parent.chunk]
+        for table in (state.dependents, state.followers):
+            for needed, waiting in table.items():
+                table[needed] = waiting + (name,) * waiting.count(parent.id)
+        state.dependents[name] = (parent.id,)
+        state.needs[name] = state.needs[parent.id]
+        state.needs[parent.id] = (*state.needs[parent.id], name)
+        state.stories[name] = substep = StoryState(
+            id=name,
+            index=parent.index,
+            chunk=parent.chunk,
+            unmet=parent.unmet,
+            behind=parent.behind,
+            lost=parent.lost,
+            parent=parent.id,
+        )
+        parent.unmet += 1
+        parent.lost += substep.hopeless
+        chunk.left += 1
+
+    def _insert_before(self, parent: StoryState, names: list[str]) -> None:
+        """Number the stories anew, so that substeps are retired before their parent."""
+        state, chunk = self.state, self.state.chunks[parent.chunk]
+        at, place = parent.index, chunk.stories.index(parent.id)
+        chunk.stories = (*chunk.stories[:place], *names, *chunk.stories[place:])
+        state.order[at:at] = names
+        state.stories = {name: state.stories[name] for name in state.order}
+        for index, story in enumerate(state.stories.values()):
+            story.index = index
+        state.ready = [story.index for story in state.stories.values() if story.phase is StoryPhase.READY]
+        state.retire_at = min(state.retire_at, at)
+        self._advance()
+
+
+P = TypeVar("P", StoryPhase, RunPhase)
+
+Standing = tuple[bool, bool, bool]
+
+
+def _standing(story: StoryState) -> Standing:
+    """Return what others want to know of a story: satisfied, hopeless, out of the way."""
+    return story.satisfied, story.hopeless and not story.skipped, story.clear
+
+
+def _as(machine: type[P], event: Event, old: P) -> P:
+    """Return the event's phase as one of this machine's."""
+    try:
+        return machine(str(event.phase))
+    except ValueError:
+        raise IllegalMoveError(event, old) from None
+
+
+def _details(state: RunState, story: StoryState | None, event: Event) -> None:
+    """Take over what the event says beside its phase."""
+    if (of_run := _OF_RUN.get(event.event)) is not None:
+        of_run(state, event)
+    elif story is not None and (of_story := _OF_STORY.get(event.event)) is not None:
+        of_story(state, story, event)
+
+
+# Details of the run
+
+
+def _run_created(state: RunState, event: Event) -> None:
+    context = event.context
+    state.run_id = event.run_id
+    state.plan_digest, state.input_digest = context.get("plan_digest", ""), context.get("input_digest", "")
+    state.branch, state.head = context.get("branch"), context.get("head")
+
+
+def _run_started(state: RunState, event: Event) -> None:
+    state.epoch, state.stop_requested = event.context.get("epoch") or state.epoch + 1, False
+
+
+def _run_executing(state: RunState, event: Event) -> None:
+    state.head = event.context.get("head") or state.head
+
+
+def _run_verifying(state: RunState, _: Event) -> None:
+    state.verify_rounds += 1
+
+
+def _chunk_ended(state: RunState, event: Event) -> None:
+    if event.chunk in state.chunks:
+        state.chunks[event.chunk].ended = event.status == "ok"
+
+
+def _budget_raised(state: RunState, event: Event) -> None:
+    limit = event.context.get("limit", "")
+    name = f"{limit}/{event.story_id}" if event.story_id else limit
+    state.raised[name] = state.raised.get(name, 0) + event.context.get("amount", 0)
+
+
+def _time_used(state: RunState, event: Event) -> None:
+    state.used_ms += event.context.get("ms", 0)
+
+
+def _commands_approved(state: RunState, event: Event) -> None:
+    state.approved |= frozenset(event.context.get("digests", ()))
+
+
+def _stop_requested(state: RunState, _: Event) -> None:
+    state.stop_requested = True
+
+
+def _question_asked(state: RunState, event: Event) -> None:
+    context = event.context
+    name = context.get("question", "")
+    state.questions[name] = Question(name, event.story_id, context.get("text", ""), tuple(context.get("options", ())))
+
+
+def _question_answered(state: RunState, event: Event) -> None:
+    """The first answer counts; what it says goes into the story's next packet."""
+    question = state.questions.get(event.context.get("question", ""))
+    if question is None or question.answer is not None:
+        return
+    question.answer, question.detail = event.context.get("answer", ""), event.context.get("text", "")
+    if event.story_id in state.stories and question.detail:
+        _note(state, state.stories[event.story_id], event)
+
+
+# Details of a story
+
+
+def _note(_: RunState, story: StoryState, event: Event) -> None:
+    story.notes = (*story.notes, event.context.get("text", ""))
+
+
+def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
+    story.uncounted, story.reason = 0, None
+
+
+def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
+    story.change_requested = True
+    _note(state, story, event)
+
+
+def _story_done(state: RunState, story: StoryState, event: Event) -> None:
+    story.commit, story.reason = event.context.get("commit") or story.commit, None
+    state.head = event.context.get("head") or state.head
+
+
+def _story_rests(_: RunState, story: StoryState, event: Event) -> None:
+    story.reason = event.context.get("reason")
+
+
+def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
+    story.attempts += 1
+    state.attempts += 1
+    story.base, story.commit, story.proof = event.context.get("base"), None, None
+    story.change_requested = False
+
+
+def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
+    context = event.context
+    if event.event is EventKind.ATTEMPT_VOIDED or event.status == "voided":
+        story.voided += 1
+        story.uncounted += 1
+        state.voided += 1
+    story.used_ms += (context.get("agent_ms") or 0) + (context.get("verify_ms") or 0)
+    story.commit, story.proof, story.reason = (
+        context.get("commit") or story.commit,
+        context.get("proof"),
+        context.get("reason"),
+    )
+    story.conflicts += context.get("reason") == Reason.WORKSPACE_CONFLICT
+    story.judged = story.judged or event.event is EventKind.CLAIM_JUDGED
+    if event.event is EventKind.ATTEMPT_ENDED:
+        state.tokens += context.get("tokens") or 0
+        state.cost_micro_usd += context.get("cost_micro_usd") or 0
+        state.unreported += context.get("tokens") is None
+
+
+_OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
+    EventKind.RUN_CREATED: _run_created,
+    EventKind.RUN_STARTED: _run_started,
+    EventKind.RUN_EXECUTING: _run_executing,
+    EventKind.RUN_VERIFYING: _run_verifying,
+    EventKind.CHUNK_ENDED: _chunk_ended,
+    EventKind.BUDGET_RAISED: _budget_raised,
+    EventKind.TIME_USED: _time_used,
+    EventKind.COMMANDS_APPROVED: _commands_approved,
+    EventKind.STOP_REQUESTED: _stop_requested,
+    EventKind.QUESTION_ASKED: _question_asked,
+    EventKind.QUESTION_ANSWERED: _question_answered,
+}
+
+_OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
+    EventKind.ATTEMPT_STARTED: _attempt_started,
+    EventKind.ATTEMPT_ENDED: _attempt_ended,
+    EventKind.ATTEMPT_VOIDED: _attempt_ended,
+    EventKind.INTEGRATION_FAILED: _attempt_ended,
+    EventKind.CLAIM_JUDGED: _attempt_ended,
+    EventKind.STORY_DONE: _story_done,
+    EventKind.STORY_FAILED: _story_rests,
+    EventKind.STORY_BLOCKED: _story_rests,
+    EventKind.STORY_SKIPPED: _story_rests,
+    EventKind.STORY_REOPENED: _story_reopened,
+    EventKind.CHANGE_REQUESTED: _change_requested,
+    EventKind.HINT_ADDED: _note,
+}

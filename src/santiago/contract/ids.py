@@ -1,0 +1,32 @@
+"""Identifiers: what they may look like, and how they sort. Nothing else ever becomes part of a path or a ref."""
+
+from __future__ import annotations
+
+import re
+from typing import NewType
+
+StoryId = NewType("StoryId", str)
+RunId = NewType("RunId", str)
+
+STORY_ID = r"[A-Z][A-Z0-9-]{0,63}(\.[0-9]+)*"
+RUN_ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}"
+
+_RUNS = re.compile(r"\d+|\D+")
+
+
+def is_story_id(text: str) -> bool:
+    return re.fullmatch(STORY_ID, text) is not None
+
+
+def is_run_id(text: str) -> bool:
+    return re.fullmatch(RUN_ID, text) is not None
+
+
+def story_order(story_id: str) -> tuple[tuple[int, int, str], ...]:
+    """Return the key by which S2 sorts before S10, and S2 before S2.1."""
+    return tuple((0, int(run), "") if run.isdecimal() else (1, 0, run) for run in _RUNS.findall(story_id))
+
+
+def parent_of(story_id: str) -> str | None:
+    """Return the story that a substep belongs to: `S2` of `S2.1`."""
+    return story_id.rpartition(".")[0] or None

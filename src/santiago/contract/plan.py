@@ -1,0 +1,117 @@
+"""The plan: what `santiago plan` compiles and `santiago execute` carries out; `plan.json` is this, field by field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from santiago.contract.ids import STORY_ID
+from santiago.contract.record import AtLeast, Matching, record
+
+CONTRACT_VERSION: Literal[1] = 1
+
+Name = Annotated[str, Matching(STORY_ID)]
+"""The id of a story."""
+Line = Annotated[int, AtLeast(0)]
+Digest = Annotated[str, Matching("[0-9a-f]{64}")]
+
+Level = Literal["error", "warning", "note"]
+Role = Literal["developer", "scientist"]
+
+
+@record
+class Finding:
+    """Something that was not understood, was left out, or looks wrong; nothing is dropped without one."""
+
+    level: Level
+    code: str
+    """An entry of `contract.findings`, so that `santiago explain CODE` can tell more."""
+    line: Line
+    """1-based; 0 where the finding concerns the whole document."""
+    message: str
+    hint: str
+
+
+@record
+class Source:
+    path: str
+    """As it was given, with forward slashes; relative to the repository where it lies inside one."""
+    sha256: Digest
+    """Of the text with LF line ends."""
+    format: str
+    evidence: tuple[str, ...]
+    """Why this format was chosen."""
+
+
+@record
+class Criterion:
+    id: str
+    text: str
+    line: Line
+
+
+@record
+class Requirement:
+    id: str
+    title: str
+    text: str
+    line: Line
+    criteria: tuple[Criterion, ...]
+
+
+@record
+class Origin:
+    id: str | None
+    """The id that the document gives, as written."""
+    line: Line
+
+
+@record
+class Provenance:
+    """Where a dependency, file, command or role of a story stands in the document."""
+
+    field: Literal["depends_on", "external_depends_on", "files", "verify", "covers"]
+    value: str
+    line: Line
+    carrier: str
+    """What declared it: `field`, `front-matter`, `json`, `inline`, `range`, `section`, `table`, `text`."""
+
+
+@record
+class Story:
+    id: Name
+    title: str
+    description: str
+    requirements: tuple[str, ...]
+    criteria: tuple[str, ...]
+    depends_on: tuple[Name, ...]
+    external_depends_on: tuple[str, ...]
+    chunk: str
+    role: Role
+    profile: str | None
+    files: tuple[str, ...]
+    verify: tuple[str, ...]
+    priority: str | None
+    claimed_done: bool
+    origin: Origin
+    provenance: tuple[Provenance, ...]
+
+
+@record
+class Chunk:
+    label: str
+    stories: tuple[Name, ...]
+
+
+@record
+class Plan:
+    contract_version: Literal[1]
+    title: str
+    source: Source
+    digest: Digest
+    """SHA-256 of the canonical JSON of all other fields."""
+    requirements: tuple[Requirement, ...]
+    stories: tuple[Story, ...]
+    """In execution order."""
+    chunks: tuple[Chunk, ...]
+    run_verify: tuple[str, ...]
+    findings: tuple[Finding, ...]

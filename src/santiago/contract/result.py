@@ -1,0 +1,128 @@
+"""The documents that others read: `result.json`, `planning/session.json`, and the queue's ticket."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from santiago.contract.outcomes import Proof
+from santiago.contract.reasons import ErrorClass, Reason
+from santiago.contract.record import record
+from santiago.contract.units import Seconds, Usd
+
+NextAction = Literal["open_pr", "resume", "raise_budget", "answer_question", "fix_input", "inspect"]
+StoryStatus = Literal["done", "failed", "blocked", "skipped", "pending"]
+
+
+@record
+class StoryResult:
+    id: str
+    status: StoryStatus
+    attempts: int
+    verification: Literal["passed", "failed", "pending"]
+    proof: Proof | None
+    reason: Reason | None
+    commit: str | None
+
+
+@record
+class Summary:
+    """Counts that add up to the number of stories."""
+
+    completed: int = 0
+    failed: int = 0
+    blocked: int = 0
+    skipped: int = 0
+    """Never came to their turn, or left out by a person."""
+
+
+@record
+class TotalUsage:
+    attempts: int = 0
+    seconds: Seconds = Seconds(0)  # immutable, like any number
+    tokens: int | None = None
+    """Null where any attempt did not report."""
+    cost_usd: Usd | None = None
+
+
+@record
+class LogHead:
+    """Anchor of the log's chain outside the log."""
+
+    seq: int
+    hash: str
+
+
+@record
+class Result:
+    contract_version: Literal[1]
+    run_id: str | None
+    status: Literal["success", "failed", "blocked"]
+    reason: Reason | None
+    message: str
+    """One sentence for people."""
+    next_action: NextAction
+    stories: tuple[StoryResult, ...]
+    summary: Summary
+    usage: TotalUsage
+    branch: str | None
+    head: LogHead | None
+
+
+@record
+class Feedback:
+    revision: int
+    mode: Literal["multi", "single"]
+    text: str
+
+
+@record
+class ChunkRecord:
+    chunk: str
+    started_at: str | None
+    ended_at: str | None
+    status: Literal["pending", "running", "completed", "failed", "blocked"]
+    retries: int
+
+
+@record
+class ResumePoint:
+    seq: int
+    chunk: str | None
+    story: str | None
+
+
+@record
+class Session:
+    """Where planning and chunked execution stand; a projection of the log."""
+
+    contract_version: Literal[1]
+    plan_revision: int
+    planning_iteration_count: int
+    planning_feedback_history: tuple[Feedback, ...]
+    last_planning_mode: Literal["multi", "single"] | None
+    execution_mode: Literal["chunked_by_planner_v1"]
+    current_chunk: str | None
+    completed_chunks: tuple[str, ...]
+    chunk_history: tuple[ChunkRecord, ...]
+    resumable_state: ResumePoint | None
+    status: Literal["planning", "ready", "executing", "resumable", "completed", "failed"]
+
+
+@record
+class Ticket:
+    """One piece of work on the queue's board; the field order is that of its TSV."""
+
+    id: str
+    status: Literal["pending", "in_progress", "review", "done", "blocked"]
+    worker: str
+    title: str
+    source: str
+    updated_at: str
+    note: str
+    next_action: str
+    lease: str
+    evidence_links: str
+    phase: str
+    error_class: ErrorClass
+    attempt_count: int
+    retry_budget: int

@@ -1,0 +1,184 @@
+"""The state of a run: what its log tells, and nothing else; `contract.fold` makes it.
+
+What follows from the log without a decision is part of it, so that deciding never rescans the plan: which stories are
+ready (dependencies satisfied, chunk active, nobody to be overtaken), which one is next to be retired, what is spent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from santiago.contract.phases import PARKED, SATISFIED, WAITING, RunPhase, StoryPhase
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from santiago.contract.plan import Plan
+
+
+@dataclass(slots=True)
+class StoryState:
+    """Where one story stands."""
+
+    id: str
+    index: int
+    """Position in plan order."""
+    chunk: str
+    unmet: int
+    """Dependencies that are neither verified, done nor skipped."""
+    behind: int = 0
+    """Earlier stories that it must not overtake and that are still in the way."""
+    lost: int = 0
+    """Dependencies that are parked, or hopeless themselves."""
+    phase: StoryPhase = StoryPhase.PLANNED
+    blocked_from: StoryPhase | None = None
+    parent: str | None = None
+    attempts: int = 0
+    """Attempts started; each has a number of its own, counted or not."""
+    voided: int = 0
+    """Attempts that do not count."""
+    uncounted: int = 0
+    """Voided attempts since the story was last opened by a person; bounded."""
+    conflicts: int = 0
+    """How often verified work of it did not fit the branch."""
+    used_ms: int = 0
+    """Agent and verification time over its attempts."""
+    base: str | None = None
+    commit: str | None = None
+    """Snapshot of the latest attempt; of the integrated work once done."""
+    proof: str | None = None
+    reason: str | None = None
+    judged: bool = False
+    """The document's claim that it is done was looked into."""
+    skipped: bool = False
+    change_requested: bool = False
+    """A person asked for a change that no attempt has taken up yet."""
+    notes: tuple[str, ...] = ()
+    """Answers, hints and change requests for the next packet."""
+
+    @property
+    def counted(self) -> int:
+        return self.attempts - self.voided
+
+    @property
+    def satisfied(self) -> bool:
+        return self.skipped or self.phase in SATISFIED
+
+    @property
+    def hopeless(self) -> bool:
+        """Cannot go on by itself: parked, or waiting for one that is; it has left the order."""
+        return self.phase in PARKED or (self.lost > 0 and self.phase in WAITING)
+
+    @property
+    def clear(self) -> bool:
+        """Out of the way of those that must not overtake it; one that left the order only where nobody before it is."""
+        return self.phase in SATISFIED or ((self.skipped or self.hopeless) and self.behind == 0)
+
+
+@dataclass(slots=True)
+class Question:
+    id: str
+    story: str | None
+    text: str
+    options: tuple[str, ...]
+    answer: str | None = None
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class ChunkState:
+    label: str
+    stories: tuple[str, ...]
+    left: int
+    """Stories that are neither done nor skipped."""
+    started: bool = False
+    ended: bool = False
+
+
+@dataclass(slots=True)
+class RunState:
+    """A run as its log tells it. Treat it as a value: only the fold below changes one."""
+
+    stories: dict[str, StoryState]
+    chunks: dict[str, ChunkState]
+    dependents: dict[str, tuple[str, ...]]
+    followers: dict[str, tuple[str, ...]]
+    """Stories that must not overtake this one, although they do not depend on it."""
+    needs: dict[str, tuple[str, ...]]
+    """All that a story waits for, declared or not: its base includes their verified work."""
+    order: list[str]
+    """Story ids in plan order."""
+    run_id: str = ""
+    phase: RunPhase = RunPhase.CREATED
+    seq: int = 0
+    """Number of the last event."""
+    epoch: int = 0
+    plan_digest: str = ""
+    input_digest: str = ""
+    ready: list[int] = field(default_factory=list)
+    """Positions of the ready stories, in plan order."""
+    running: set[str] = field(default_factory=set)
+    verified: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    collected: set[str] = field(default_factory=set)
+    """Stories whose passing verdict is recorded, and no more."""
+    retire_at: int = 0
+    """Position in plan order before which every story is retired or parked."""
+    active_chunk: str | None = None
+    attempts: int = 0
+    voided: int = 0
+    used_ms: int = 0
+    tokens: int = 0
+    cost_micro_usd: int = 0
+    unreported: int = 0
+    """Attempts whose usage is unknown."""
+    raised: dict[str, int] = field(default_factory=dict)
+    """What people added to each limit; `story_max_attempts/S3` for one story."""
+    approved: frozenset[str] = frozenset()
+    """Digests of document commands that may run."""
+    questions: dict[str, Question] = field(default_factory=dict)
+    head: str | None = None
+    branch: str | None = None
+    reason: str | None = None
+    stop_requested: bool = False
+    verify_rounds: int = 0
+
+    @property
+    def counted(self) -> int:
+        return self.attempts - self.voided
+
+    def open_questions(self) -> list[Question]:
+        return [question for question in self.questions.values() if question.answer is None]
+
+
+def initial(plan: Plan, followed: Mapping[str, tuple[str, ...]] | None = None) -> RunState:
+    """Return the state of a run before its first event; `followed` names whom each story must not overtake."""
+    declared = {story.id: story.depends_on for story in plan.stories}
+    implied = {name: tuple(n for n in names if n not in declared[name]) for name, names in (followed or {}).items()}
+    return RunState(
+        stories={
+            story.id: StoryState(
+                id=story.id,
+                index=index,
+                chunk=story.chunk,
+                unmet=len(story.depends_on),
+                behind=len(implied.get(story.id, ())),
+            )
+            for index, story in enumerate(plan.stories)
+        },
+        chunks={chunk.label: ChunkState(chunk.label, chunk.stories, len(chunk.stories)) for chunk in plan.chunks},
+        dependents=_turned(declared),
+        followers=_turned(implied),
+        needs={name: (*names, *implied.get(name, ())) for name, names in declared.items()},
+        order=list(declared),
+    )
+
+
+def _turned(edges: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return who waits for each, from what each waits for."""
+    found: dict[str, list[str]] = {}
+    for name, needed in edges.items():
+        for other in needed:
+            found.setdefault(other, []).append(name)
+    return {name: tuple(names) for name, names in found.items()}

@@ -1,0 +1,106 @@
+"""Steps: what `decide` wants done next. A step is data with a stable id; it can be carried out anywhere."""
+
+from __future__ import annotations
+
+from santiago.contract.record import record
+
+
+@record
+class DraftPlan:
+    """One planning turn."""
+
+    revision: int
+    feedback: str
+
+    @property
+    def id(self) -> str:
+        return f"plan/{self.revision}"
+
+
+@record
+class Propose:
+    """Ask an agent for the detailed plan of a story whose detail gate is closed."""
+
+    story: str
+    round: int
+
+    @property
+    def id(self) -> str:
+        return f"propose/{self.story}/{self.round}"
+
+
+@record
+class Ask:
+    """Put a question to the desk."""
+
+    question: str
+    """Id of the open question."""
+
+    @property
+    def id(self) -> str:
+        return f"ask/{self.question}"
+
+
+@record
+class Attempt:
+    """Have an agent try a story, and judge what it left."""
+
+    story: str
+    number: int
+    base: tuple[str, ...]
+    """The run's head, then the verified commits of what it waits for, in plan order."""
+    timeout_ms: int
+
+    @property
+    def id(self) -> str:
+        return f"attempt/{self.story}/{self.number}"
+
+
+@record
+class Adopt:
+    """Judge an attempt of an earlier start whose agent had ended: its ref is verified again before it is believed."""
+
+    story: str
+    number: int
+
+    @property
+    def id(self) -> str:
+        return f"adopt/{self.story}/{self.number}"
+
+
+@record
+class JudgeClaim:
+    """Run the checks of a story that the document claims done, on the base, without an attempt."""
+
+    story: str
+
+    @property
+    def id(self) -> str:
+        return f"claim/{self.story}"
+
+
+@record
+class Integrate:
+    """Apply a verified attempt to the run's branch."""
+
+    story: str
+    attempt: int
+    commit: str
+
+    @property
+    def id(self) -> str:
+        return f"integrate/{self.story}/{self.attempt}"
+
+
+@record
+class VerifyRun:
+    """Run the checks of the whole run on the final head."""
+
+    round: int
+
+    @property
+    def id(self) -> str:
+        return f"verify-run/{self.round}"
+
+
+Step = DraftPlan | Propose | Ask | Attempt | Adopt | JudgeClaim | Integrate | VerifyRun

@@ -1,0 +1,169 @@
+"""Small plans, and logs of events about them as a coordinator would write them."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, cast
+
+from hypothesis import strategies as st
+
+from santiago.contract.events import Context, Event, EventKind, EventStatus
+from santiago.contract.fold import Fold
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
+from santiago.contract.state import RunState, StoryState, initial
+
+
+def plan_of(**needs: str) -> Plan:
+    """Return a plan of stories in this order: `S2="S1 S3"` depends on two, `S2="C02: S1"` is in chunk C02."""
+    rows = [(name, *_chunk_and_needs(text)) for name, text in needs.items()]
+    grouped = groupby(rows, key=lambda row: row[1])
+    return Plan(
+        contract_version=1,
+        title="",
+        source=Source(path="prd.md", sha256="0" * 64, format="markdown", evidence=()),
+        digest="0" * 64,
+        requirements=(),
+        stories=tuple(_story(name, chunk, tuple(others)) for name, chunk, others in rows),
+        chunks=tuple(Chunk(label=label, stories=tuple(row[0] for row in group)) for label, group in grouped),
+        run_verify=(),
+        findings=(),
+    )
+
+
+def _chunk_and_needs(text: str) -> tuple[str, list[str]]:
+    label, _, needs = text.rpartition(":")
+    return label or "C01", needs.split()
+
+
+def _story(name: str, chunk: str, needs: tuple[str, ...]) -> Story:
+    return Story(
+        id=name,
+        title="",
+        description="",
+        requirements=(),
+        criteria=(),
+        depends_on=needs,
+        external_depends_on=(),
+        chunk=chunk,
+        role="developer",
+        profile=None,
+        files=(),
+        verify=(),
+        priority=None,
+        claimed_done=False,
+        origin=Origin(id=None, line=0),
+        provenance=(),
+    )
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Up to six stories in up to three chunks; each depends on some of those before it."""
+    names = [f"S{number}" for number in range(1, draw(st.integers(1, 6)) + 1)]
+    labels = sorted(draw(st.lists(st.sampled_from(["C01", "C02", "C03"]), min_size=len(names), max_size=len(names))))
+    rows = {}
+    for index, name in enumerate(names):
+        needs = draw(st.lists(st.sampled_from(names[:index]), unique=True, max_size=3)) if index else []
+        rows[name] = f"{labels[index]}: {' '.join(needs)}"
+    return plan_of(**rows)
+
+
+class Journal:
+    """A log under construction, folded in place as it grows."""
+
+    def __init__(self, plan: Plan, followed: dict[str, tuple[str, ...]] | None = None, *, started: bool = True) -> None:
+        self.plan = plan
+        self.events: list[Event] = []
+        self.fold = Fold(initial(plan, followed))
+        if started:
+            for chunk in plan.chunks:
+                self.add(EventKind.CHUNK_STARTED, chunk=chunk.label)
+
+    @property
+    def state(self) -> RunState:
+        return self.fold.state
+
+    def __getitem__(self, story: str) -> StoryState:
+        return self.state.stories[story]
+
+    @property
+    def ready(self) -> list[str]:
+        names = list(self.state.stories)
+        return [names[index] for index in self.state.ready]
+
+    def event(
+        self,
+        kind: EventKind,
+        story: str | None = None,
+        phase: StoryPhase | RunPhase | None = None,
+        *,
+        chunk: str | None = None,
+        status: EventStatus | None = None,
+        **context: Any,
+    ) -> Event:
+        """Return what would be recorded next."""
+        return Event(
+            seq=len(self.events) + 1,
+            timestamp="2026-01-01T00:00:00Z",
+            run_id="run-1",
+            event=kind,
+            story_id=story,
+            chunk=chunk,
+            phase=phase,
+            status=status,
+            context=cast("Context", context),
+        )
+
+    def take(self, event: Event) -> None:
+        self.fold.apply(event)
+        self.events.append(event)
+
+    def add(
+        self,
+        kind: EventKind,
+        story: str | None = None,
+        phase: StoryPhase | RunPhase | None = None,
+        *,
+        chunk: str | None = None,
+        status: EventStatus | None = None,
+        **context: Any,
+    ) -> None:
+        self.take(self.event(kind, story, phase, chunk=chunk, status=status, **context))
+
+    def move(self, story: str, *phases: StoryPhase) -> None:
+        """Lead a story through these phases, each with the event that belongs to the move."""
+        for phase in phases:
+            self.add(kind_of(self[story], phase), story, phase)
+
+
+HAPPY = {
+    StoryPhase.READY: StoryPhase.RUNNING,
+    StoryPhase.PROPOSED: StoryPhase.RUNNING,
+    StoryPhase.RUNNING: StoryPhase.EVIDENCE_COLLECTED,
+    StoryPhase.EVIDENCE_COLLECTED: StoryPhase.VERIFIED,
+    StoryPhase.VERIFIED: StoryPhase.DONE,
+}
+"""The way of a story that succeeds."""
+
+_ENTERED_BY = {
+    StoryPhase.PROPOSED: EventKind.STORY_PROPOSED,
+    StoryPhase.RUNNING: EventKind.ATTEMPT_STARTED,
+    StoryPhase.VERIFIED: EventKind.STORY_VERIFIED,
+    StoryPhase.DONE: EventKind.STORY_DONE,
+    StoryPhase.FAILED: EventKind.STORY_FAILED,
+    StoryPhase.BLOCKED: EventKind.STORY_BLOCKED,
+}
+
+
+def kind_of(story: StoryState, phase: StoryPhase) -> EventKind:
+    """Return the event that leads a story from where it is to this phase."""
+    if phase in _ENTERED_BY:
+        return _ENTERED_BY[phase]
+    if story.phase is StoryPhase.RUNNING:
+        return EventKind.ATTEMPT_ENDED
+    if phase is StoryPhase.EVIDENCE_COLLECTED:
+        return EventKind.CLAIM_JUDGED
+    if story.phase is StoryPhase.VERIFIED and story.counted:
+        return EventKind.ATTEMPT_VOIDED
+    return EventKind.STORY_REOPENED

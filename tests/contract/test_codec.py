@@ -1,0 +1,361 @@
+"""Between types and bytes: one way to write, and only what is exactly right is read."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example as with_example
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from santiago.contract import codec
+from santiago.contract.codec import UPCASTS, canonical, decode, digest, parse_json, to_data
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import Context, LogLine
+from santiago.contract.phases import StoryPhase
+from santiago.contract.plan import Plan
+from santiago.contract.policy import Limits, RunInput
+from santiago.contract.reasons import Reason
+from santiago.contract.result import Result, Session, Ticket
+from santiago.contract.units import Minutes, Seconds, Usd
+from tests.contract.values import LARGEST, example, values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOCUMENTS = [RunInput, Plan, Result, Session, Ticket, LogLine]
+SMALLEST = {"contract_version": 1, "repo_path": "/repo", "prd_path": "docs/prd.md"}
+SECRET = "sk-live-0123456789"
+
+every_document = pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.__name__)
+
+
+def read(**fields: Any) -> RunInput:
+    return decode(RunInput, json.dumps({**SMALLEST, **fields}).encode(), "run-input.json")
+
+
+def refusal(**fields: Any) -> str:
+    """Return what is said about a run input with these fields."""
+    with pytest.raises(SantiagoError) as caught:
+        read(**fields)
+    return caught.value.message
+
+
+def refusal_of(raw: bytes) -> SantiagoError:
+    with pytest.raises(SantiagoError) as caught:
+        decode(RunInput, raw, "run-input.json")
+    return caught.value
+
+
+# Writing
+
+
+@settings(max_examples=50)
+@given(plan=values(Plan))
+def test_canonical_json_is_sorted_indented_unescaped_and_ends_in_a_newline(plan: Plan) -> None:
+    written = canonical(plan)
+    plain = json.dumps(json.loads(written), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+    assert written == plain.encode()
+
+
+def test_canonical_json_looks_like_this() -> None:
+    value = {"ö": ["Привет", "日本"], "b": {"z": (), "a": None}, "a": {}}
+    assert canonical(value).decode() == (
+        '{\n  "a": {},\n  "b": {\n    "a": null,\n    "z": []\n  },\n  "ö": [\n    "Привет",\n    "日本"\n  ]\n}\n'
+    )
+
+
+def test_quantities_are_written_as_people_read_them() -> None:
+    assert to_data((Minutes.of(20), Minutes.of(0.5), Seconds(1500), Usd(1_250_000))) == [20, 0.5, 1.5, 1.25]
+
+
+def test_an_enum_is_written_as_its_word() -> None:
+    assert to_data({"phase": StoryPhase.DONE}) == {"phase": "done"}
+
+
+def test_absent_details_of_an_event_are_not_written() -> None:
+    assert to_data(Context(tokens=0, reason="")) == {"reason": "", "tokens": 0}
+
+
+def test_what_has_no_json_form_is_refused() -> None:
+    with pytest.raises(TypeError, match="no JSON form for set"):
+        to_data({"names": {"a"}})
+
+
+def test_a_digest_is_the_sha256_of_the_canonical_bytes() -> None:
+    value = {"b": 1, "a": "ö"}
+    assert digest(value) == digest({"a": "ö", "b": 1}) == sha256(canonical(value)).hexdigest()
+
+
+# Round trips
+
+
+@every_document
+@settings(max_examples=40)
+@given(data=st.data())
+def test_what_is_written_is_read_back_the_same(kind: type, data: st.DataObject) -> None:
+    value = data.draw(values(kind))
+    written = canonical(value)
+    assert decode(kind, written, "f") == value
+    assert canonical(decode(kind, written, "f")) == written
+
+
+@pytest.mark.parametrize("kind", [Minutes, Seconds, Usd])
+@given(data=st.data())
+def test_a_quantity_survives_being_written(kind: type[Minutes | Seconds | Usd], data: st.DataObject) -> None:
+    value = kind(data.draw(st.integers(0, 10**9 * kind.SCALE)))
+    assert kind.of(json.loads(canonical(value))) == value
+
+
+def test_the_smallest_run_input_gets_all_defaults() -> None:
+    limits = read().limits
+    assert (limits.story_max_attempts, limits.run_max_attempts) == (4, 20)
+    assert (limits.story_timeout_minutes, limits.attempt_ms) == (20 * 60_000, 10 * 60_000)
+    assert (limits.run_timeout_minutes, limits.wait_max_minutes) == (180 * 60_000, 360 * 60_000)
+    assert read().workspace.copy == (".env",)
+    assert (read().policy.proof, read().policy.gate, read().policy.sandbox) == ("regression", "auto", "auto")
+
+
+def test_the_minutes_of_an_attempt_are_half_the_storys_unless_given() -> None:
+    assert Limits(story_timeout_minutes=Minutes.of(7)).attempt_ms == 210_000
+    assert Limits(attempt_timeout_minutes=Minutes.of(2)).attempt_ms == 120_000
+
+
+# Fields
+
+
+def test_an_unknown_field_is_refused_by_name_with_a_suggestion() -> None:
+    assert refusal(polcy={}) == "unknown field polcy (did you mean policy?)"
+
+
+def test_a_suggestion_is_made_inside_a_nested_object_too() -> None:
+    said = refusal(limits={"story_max_attemps": 1})
+    assert said == "unknown field limits.story_max_attemps (did you mean story_max_attempts?)"
+
+
+def test_a_suggestion_is_made_inside_a_list_too() -> None:
+    data = to_data(example(Plan))
+    data["stories"][0]["depend_on"] = data["stories"][0].pop("depends_on")
+    with pytest.raises(SantiagoError, match=r"unknown field stories\[0\]\.depend_on \(did you mean depends_on\?\)"):
+        decode(Plan, json.dumps(data).encode(), "plan.json")
+
+
+def test_a_field_like_no_other_gets_no_suggestion() -> None:
+    assert refusal(zzz=1) == "unknown field zzz"
+
+
+def test_all_faults_are_named_at_once() -> None:
+    error = refusal_of(b'{"contract_version": 1, "repo_path": 7, "limits": {"run_max_attempts": 0}, "colour": "red"}')
+    for fault in ("repo_path", "prd_path is missing", "limits.run_max_attempts", "unknown field colour"):
+        assert fault in error.message
+
+
+def test_a_refusal_says_where_why_and_what_to_do() -> None:
+    error = refusal_of(b'{"contract_version": 1}')
+    assert (error.where, error.kind, error.reason) == ("run-input.json", Kind.INPUT, Reason.INVALID_INPUT)
+    assert error.exit_code == 30
+    assert "santiago schema run-input" in error.hint
+
+
+@every_document
+def test_the_hint_names_a_schema_that_exists(kind: type) -> None:
+    with pytest.raises(SantiagoError) as caught:
+        decode(kind, b"{}", "f")
+    names = ("run-input", "plan", "result", "session", "ticket", "event")
+    assert any(f"`santiago schema {name}`" in caught.value.hint for name in names)
+
+
+def test_a_value_outside_a_closed_list_is_refused_with_the_list() -> None:
+    assert refusal(policy={"gate": "maybe"}) == "policy.gate: input should be 'auto', 'chunk' or 'step'"
+
+
+@pytest.mark.parametrize("run_id", ["", "..", "../up", "a/b", "a b", "-x", "a\n", "x" * 81, "ü"])
+def test_a_run_id_that_is_no_safe_name_is_refused(run_id: str) -> None:
+    assert "run_id" in refusal(run_id=run_id)
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.0, "4", True, LARGEST + 1, 10**400])
+def test_attempts_are_whole_numbers_from_1_to_a_sane_limit(number: object) -> None:
+    assert "limits.story_max_attempts" in refusal(limits={"story_max_attempts": number})
+
+
+# Minutes
+
+
+@pytest.mark.parametrize("minutes", [0, -1, -0.5, "20", True, None, [20], 1e10])
+def test_minutes_that_are_no_number_above_0_are_refused(minutes: object) -> None:
+    assert "limits.story_timeout_minutes" in refusal(limits={"story_timeout_minutes": minutes})
+
+
+@pytest.mark.parametrize(("written", "stored"), [(20, 1_200_000), (0.5, 30_000), (1.25, 75_000), (1e-9, 1)])
+def test_minutes_are_stored_as_milliseconds(written: float, stored: int) -> None:
+    limits = read(limits={"story_timeout_minutes": written}).limits
+    assert (int(limits.story_timeout_minutes), type(limits.story_timeout_minutes)) == (stored, Minutes)
+
+
+def test_a_money_limit_of_0_is_a_limit() -> None:
+    assert read(limits={"run_max_cost_usd": 0}).limits.run_max_cost_usd == 0
+    assert read(limits={"run_max_cost_usd": 1.25}).limits.run_max_cost_usd == 1_250_000
+
+
+# Bytes
+
+
+def test_a_key_that_stands_twice_is_refused() -> None:
+    assert (
+        refusal_of(b'{"repo_path": "/a", "repo_path": "/b"}').message == "the key repo_path stands twice in one object"
+    )
+
+
+def test_a_key_that_stands_twice_deep_inside_is_refused() -> None:
+    assert "the key a stands twice" in refusal_of(b'{"limits": [{"a": 1, "b": 2, "a": 1}]}').message
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_a_number_that_json_does_not_have_is_refused(constant: str) -> None:
+    assert refusal_of(f'{{"limits": {constant}}}'.encode()).message == f"{constant} is not a JSON number"
+
+
+def test_a_number_too_large_for_a_float_is_refused() -> None:
+    raw = json.dumps({**SMALLEST, "limits": {"story_timeout_minutes": 7}}).replace("7", "1e999").encode()
+    assert "limits.story_timeout_minutes" in refusal_of(raw).message
+
+
+def test_an_integer_of_thousands_of_digits_is_refused_in_plain_words() -> None:
+    assert refusal_of(b'{"limits": ' + b"9" * 5000 + b"}").message == "a number has too many digits"
+
+
+def test_a_byte_order_mark_is_refused_by_name() -> None:
+    assert refusal_of(json.dumps(SMALLEST).encode("utf-8-sig")).message == "starts with a byte order mark"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_other_encodings_are_refused(encoding: str) -> None:
+    refusal_of(json.dumps(SMALLEST).encode(encoding))
+
+
+def test_bytes_that_are_no_utf8_are_refused_with_their_place() -> None:
+    assert refusal_of(b'{"repo_path": "\xff"}').message == "not UTF-8 (byte 15)"
+
+
+def test_half_a_surrogate_pair_is_refused() -> None:
+    refusal_of(json.dumps({**SMALLEST, "prd_path": "\ud800"}).encode())
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+@pytest.mark.parametrize("depth", [300, 900, 100_000])
+def test_deep_nesting_is_refused(opening: bytes, depth: int) -> None:
+    closing = b"]" if opening == b"[" else b"}"
+    raw = b'{"contract_version": 1, "limits": ' + opening * depth + b"1" + closing * depth + b"}"
+    refusal_of(raw)
+
+
+@pytest.mark.parametrize("raw", [b"", b" ", b"[]", b"1", b"null", b'"text"', b"{", b"{} {}"])
+def test_what_is_no_json_object_is_refused(raw: bytes) -> None:
+    refusal_of(raw)
+
+
+def test_broken_json_is_refused_with_its_line() -> None:
+    assert refusal_of(b'{\n  "repo_path": "/r",\n  "limits": }\n').line == 3
+
+
+def test_a_document_beyond_the_size_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codec, "MAX_BYTES", 2**20)
+    assert refusal_of(b" " * (2**20 + 1)).message == "larger than 1 MiB"
+
+
+@settings(max_examples=150)
+@given(raw=st.binary(max_size=40))
+@with_example(raw=b'{"\\ud800": 1}')
+@with_example(raw=b'{"contract_version": {"a": []}}')
+def test_any_bytes_are_read_or_refused_but_never_crash(raw: bytes) -> None:
+    refusal_of(raw)
+
+
+@given(data=st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
+def test_plain_json_is_parsed_as_it_is(data: object) -> None:
+    assert parse_json(json.dumps(data).encode(), "f") == data
+
+
+# Versions
+
+
+@pytest.mark.parametrize("version", [0, 2, 99, "1", 1.0, True, None, [1], {}])
+def test_another_version_is_refused_naming_both(version: object) -> None:
+    said = refusal(contract_version=version)
+    assert f"contract_version {version!r} " in said
+    assert "version 1" in said
+
+
+def test_a_missing_version_is_missing() -> None:
+    assert "contract_version is missing" in refusal_of(b'{"repo_path": "/r", "prd_path": "p"}').message
+
+
+def test_an_older_version_is_brought_up_to_date_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    def second(data: dict[str, Any]) -> dict[str, Any]:
+        return {**data, "contract_version": 0, "repository": data["repo"]}
+
+    def first(data: dict[str, Any]) -> dict[str, Any]:
+        kept = {key: value for key, value in data.items() if key not in {"repo", "repository"}}
+        return {**kept, "contract_version": 1, "repo_path": data["repository"]}
+
+    monkeypatch.setitem(UPCASTS, ("RunInput", -1), second)
+    monkeypatch.setitem(UPCASTS, ("RunInput", 0), first)
+    raw = '{"contract_version": -1, "repo": "/übung", "prd_path": "p"}'.encode()
+    assert decode(RunInput, raw, "f") == RunInput(contract_version=1, repo_path="/übung", prd_path="p")
+
+
+def test_an_upcast_belongs_to_one_type_and_its_result_is_validated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(UPCASTS, ("Plan", 0), lambda data: {**data, "contract_version": 1})
+    assert "contract_version 0" in refusal(contract_version=0)
+    with pytest.raises(SantiagoError, match="title is missing"):
+        decode(Plan, b'{"contract_version": 0}', "plan.json")
+
+
+# Secrets
+
+
+def places(data: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path of every value in a document."""
+    if path:
+        yield path
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from places(value, (*path, key))
+    elif isinstance(data, list):
+        for index, value in enumerate(data):
+            yield from places(value, (*path, index))
+
+
+WHOLE = canonical(example(RunInput))
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in places(json.loads(WHOLE)) if path != ("contract_version",)], ids=lambda path: str(path)
+)
+@pytest.mark.parametrize("value", [SECRET, [SECRET], {"token": SECRET}], ids=["text", "list", "object"])
+def test_a_refusal_never_repeats_a_value(path: tuple[str | int, ...], value: object) -> None:
+    data = json.loads(WHOLE)
+    inside = data
+    for part in path[:-1]:
+        inside = inside[part]
+    inside[path[-1]] = value
+    assert SECRET not in said_about(json.dumps(data).encode())
+
+
+def said_about(raw: bytes) -> str:
+    """Return all that is said about a run input; nothing where it is accepted."""
+    try:
+        decode(RunInput, raw, "run-input.json")
+    except SantiagoError as error:
+        return f"{error.message} {error.hint} {error} {error.__cause__}"
+    return ""
+
+
+@pytest.mark.parametrize("entry", [f"API_KEY={SECRET}", "", "A B", "1A", "A-B"])
+def test_the_environment_of_a_workspace_is_names_never_values(entry: str) -> None:
+    assert read(workspace={"env": ["API_KEY", "_x9"]}).workspace.env == ("API_KEY", "_x9")
+    assert "workspace.env[0]" in refusal(workspace={"env": [entry]})

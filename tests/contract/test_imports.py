@@ -1,0 +1,57 @@
+"""Nobody pays for what they do not use: help and version load no validation, no colours, no planner."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import santiago
+import santiago.contract
+
+HEAVY = {"pydantic", "pydantic_core", "rich", "yaml", "markdown_it", "santiago.planner"}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(santiago.__file__).parents[1])}
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(santiago.contract.__path__, "santiago.contract.")
+    if module.name.split(".")[2] not in {"codec", "schema"}
+)
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """Return the modules that a Python process imports, as the interpreter itself lists them."""
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", *arguments], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    lines = [line for line in ran.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+def families(modules: set[str]) -> set[str]:
+    """Return which of the heavy packages these modules belong to."""
+    return {name for name in HEAVY if any(f"{module}.".startswith(f"{name}.") for module in modules)}
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_load_nothing_heavy(option: str) -> None:
+    modules = loaded_by("-m", "santiago", option)
+    assert "santiago.cli" in modules
+    assert families(modules) == set()
+
+
+def test_the_contract_without_codec_and_schema_loads_no_validation() -> None:
+    modules = loaded_by("-c", "; ".join(f"import {name}" for name in MODULES))
+    assert set(MODULES) <= modules
+    assert {"santiago.contract.state", "santiago.contract.views", "santiago.contract.units"} <= modules
+    assert families(modules) == set()
+
+
+def test_the_codec_loads_validation_once_something_is_read() -> None:
+    read = "from santiago.contract import codec, policy; codec.decode(policy.RunInput, b'{{{}}}', 'f')"
+    fields = '"contract_version": 1, "repo_path": "/r", "prd_path": "p"'
+    assert "pydantic" in families(loaded_by("-c", read.format(fields)))

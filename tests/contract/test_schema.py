@@ -1,0 +1,104 @@
+"""The schemas say what the program does: an independent validator takes what we write and refuses what we refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import santiago
+from santiago.contract.codec import canonical, decode, to_data
+from santiago.contract.errors import SantiagoError
+from santiago.contract.schema import SCHEMAS, schema_of
+from tests.contract.values import Mutant, example, hints, mutants, required, values
+
+MUTANTS = [(name, mutant) for name, kind in SCHEMAS.items() for mutant in mutants(kind, to_data(example(kind)))]
+
+every_document = pytest.mark.parametrize("name", SCHEMAS)
+
+
+@cache
+def validator(name: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(schema_of(name))
+
+
+def test_the_public_documents_are_these_six() -> None:
+    assert list(SCHEMAS) == ["run-input", "plan", "event", "result", "session", "ticket"]
+
+
+@every_document
+def test_a_schema_is_a_valid_schema_of_its_draft(name: str) -> None:
+    schema = schema_of(name)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["$id"] == f"santiago:{name}:1"
+    assert jsonschema_rs.meta.is_valid(schema)
+
+
+@every_document
+@settings(max_examples=40)
+@given(data=st.data())
+def test_what_the_program_writes_is_valid(name: str, data: st.DataObject) -> None:
+    written = json.loads(canonical(data.draw(values(SCHEMAS[name]))))
+    validator(name).validate(written)
+
+
+@every_document
+def test_a_document_with_every_field_is_valid(name: str) -> None:
+    whole = example(SCHEMAS[name])
+    validator(name).validate(json.loads(canonical(whole)))
+    assert decode(SCHEMAS[name], canonical(whole), "f") == whole
+
+
+@every_document
+def test_only_fields_with_a_default_may_be_left_out(name: str) -> None:
+    kind = SCHEMAS[name]
+    data = to_data(example(kind))
+    smallest = {key: value for key, value in data.items() if key in required(kind)}
+    validator(name).validate(smallest)
+    decode(kind, json.dumps(smallest).encode(), "f")
+    assert set(schema_of(name)["required"]) == required(kind)
+
+
+@every_document
+def test_every_field_of_the_type_is_in_the_schema_and_no_other(name: str) -> None:
+    schema = schema_of(name)
+    assert set(schema["properties"]) == set(hints(SCHEMAS[name]))
+    objects = [schema, *schema.get("$defs", {}).values()]
+    assert all(part["additionalProperties"] is False for part in objects if part.get("type") == "object")
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"), MUTANTS, ids=[f"{name}: {mutant.name or 'document'}" for name, mutant in MUTANTS]
+)
+def test_schema_and_program_both_refuse(name: str, mutant: Mutant) -> None:
+    assert not validator(name).is_valid(mutant.data)
+    with pytest.raises(SantiagoError):
+        decode(SCHEMAS[name], json.dumps(mutant.data).encode(), "f")
+
+
+def test_the_closed_lists_of_the_log_are_in_its_schema() -> None:
+    text = json.dumps(schema_of("event"))
+    for word in ("attempt_started", "evidence_collected", "run_verification", "voided", "cost_micro_usd"):
+        assert f'"{word}"' in text
+
+
+def schemas_with(seed: str) -> bytes:
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(santiago.__file__).parents[1])}
+    show = "import json; from santiago.contract.schema import *; print(json.dumps([schema_of(n) for n in SCHEMAS]))"
+    return subprocess.run([sys.executable, "-c", show], env=environment, capture_output=True, check=True).stdout
+
+
+def test_a_schema_is_the_same_in_every_process() -> None:
+    here: list[Any] = [schema_of(name) for name in SCHEMAS]
+    first = schemas_with("1")
+    assert first == schemas_with("2")
+    assert first.decode().strip() == json.dumps(here)

@@ -1,0 +1,845 @@
+"""The fold: whatever legal log it is given, the state is what a naive reading of the log and the plan says."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from santiago.contract.codec import canonical, decode
+from santiago.contract.events import Event, EventKind, EventStatus, LogLine
+from santiago.contract.fold import Fold, IllegalMoveError, evolve, fold_all
+from santiago.contract.phases import RUN_MOVES, STORY_MOVES, RunPhase, StoryPhase
+from santiago.contract.state import initial
+from tests.contract.histories import HAPPY, Journal, kind_of, plan_of, plans
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Plan
+
+PLANNED, READY, PROPOSED, RUNNING = StoryPhase.PLANNED, StoryPhase.READY, StoryPhase.PROPOSED, StoryPhase.RUNNING
+EVIDENCE, VERIFIED, DONE = StoryPhase.EVIDENCE_COLLECTED, StoryPhase.VERIFIED, StoryPhase.DONE
+FAILED, BLOCKED = StoryPhase.FAILED, StoryPhase.BLOCKED
+WAITING = {PLANNED, READY}
+
+TO = {
+    PLANNED: (),
+    READY: (),
+    PROPOSED: (PROPOSED,),
+    RUNNING: (RUNNING,),
+    EVIDENCE: (RUNNING, EVIDENCE),
+    VERIFIED: (RUNNING, EVIDENCE, VERIFIED),
+    DONE: (RUNNING, EVIDENCE, VERIFIED, DONE),
+    FAILED: (FAILED,),
+    BLOCKED: (BLOCKED,),
+}
+"""A way into each phase from ready."""
+
+RUN_TO = {
+    RunPhase.CREATED: (),
+    RunPhase.PLANNING: (RunPhase.PLANNING,),
+    RunPhase.PLAN_REVIEW: (RunPhase.PLANNING, RunPhase.PLAN_REVIEW),
+    RunPhase.EXECUTING: (RunPhase.EXECUTING,),
+    RunPhase.PAUSED: (RunPhase.EXECUTING, RunPhase.PAUSED),
+    RunPhase.RUN_VERIFICATION: (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION),
+    RunPhase.SUCCESS: (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION, RunPhase.SUCCESS),
+    RunPhase.FAILED: (RunPhase.EXECUTING, RunPhase.FAILED),
+    RunPhase.BLOCKED: (RunPhase.EXECUTING, RunPhase.BLOCKED),
+}
+
+
+class Model:
+    """What the log says, kept in the plainest way; everything else is worked out anew from it each time."""
+
+    def __init__(self, plan: Plan, followed: dict[str, tuple[str, ...]]) -> None:
+        self.order = [story.id for story in plan.stories]
+        self.needs = {story.id: set(story.depends_on) for story in plan.stories}
+        self.follows = {name: set(followed[name]) - self.needs[name] for name in self.order}
+        """Whom a story must not overtake, although it does not depend on them."""
+        self.chunk = {story.id: story.chunk for story in plan.stories}
+        self.parent: dict[str, str] = {}
+        self.entered = dict.fromkeys(self.order, PLANNED)
+        """The last phase that was entered; planned also stands for ready."""
+        self.skipped: set[str] = set()
+        self.started: set[str] = set()
+
+    def satisfied(self, name: str) -> bool:
+        return name in self.skipped or self.entered[name] in {VERIFIED, DONE}
+
+    def phase(self, name: str) -> StoryPhase:
+        if self.entered[name] is not PLANNED:
+            return self.entered[name]
+        free = name not in self.skipped and self.chunk[name] in self.started
+        return READY if free and not self.unmet(name) and not self.behind(name) else PLANNED
+
+    def unmet(self, name: str) -> int:
+        return sum(not self.satisfied(needed) for needed in self.needs[name])
+
+    def hopeless(self, name: str) -> bool:
+        """Parked, or waiting for a story that is; such a story has left the order."""
+        waits = self.entered[name] is PLANNED and self.lost(name) > 0
+        return name not in self.skipped and (self.entered[name] in {FAILED, BLOCKED} or waits)
+
+    def lost(self, name: str) -> int:
+        return sum(map(self.hopeless, self.needs[name]))
+
+    def behind(self, name: str) -> int:
+        return sum(not self.out_of_the_way(other) for other in self.follows[name])
+
+    def out_of_the_way(self, name: str) -> bool:
+        """What left the order makes way only where nobody before it is in the way."""
+        left = name in self.skipped or self.hopeless(name)
+        return self.entered[name] in {VERIFIED, DONE} or (left and not self.behind(name))
+
+    def retire_at(self) -> int:
+        waited_for = [
+            name not in self.skipped and self.phase(name) is not DONE and not self.hopeless(name) for name in self.order
+        ]
+        return [*waited_for, True].index(True)
+
+    def left(self, label: str) -> int:
+        inside = [name for name in self.order if self.chunk[name] == label and name not in self.skipped]
+        return sum(self.entered[name] is not DONE for name in inside)
+
+    def skip(self, name: str) -> None:
+        if self.entered[name] is not DONE:
+            self.skipped.add(name)
+            for child in [child for child, parent in self.parent.items() if parent == name]:
+                self.skip(child)
+
+    def split(self, parent: str, names: list[str]) -> None:
+        for name in names:
+            self.order.insert(self.order.index(parent), name)
+            self.parent[name], self.chunk[name], self.entered[name] = parent, self.chunk[parent], PLANNED
+            self.needs[name], self.follows[name] = set(self.needs[parent]), set(self.follows[parent])
+            self.needs[parent].add(name)
+
+
+class AnyLegalLog(RuleBasedStateMachine):
+    """Random legal events about a random plan; after each, three ways of folding and a naive model agree."""
+
+    @initialize(plan=plans(), data=st.data())
+    def begin(self, plan: Plan, data: st.DataObject) -> None:
+        names = [story.id for story in plan.stories]
+        earlier = {name: st.lists(st.sampled_from(names[:at] or [""]), unique=True) for at, name in enumerate(names)}
+        self.followed = {name: tuple(filter(None, data.draw(some))) for name, some in earlier.items()}
+        self.journal = Journal(plan, self.followed, started=False)
+        self.value = initial(plan, self.followed)
+        self.model = Model(plan, self.followed)
+
+    def record(self, event: Event) -> None:
+        before, old = copy.deepcopy(self.value), self.value
+        self.value = evolve(old, event)
+        assert old == before, "evolve changed the state that it was given"
+        self.journal.take(event)
+        if isinstance(event.phase, StoryPhase) and event.story_id:
+            self.model.entered[event.story_id] = PLANNED if event.phase in WAITING else event.phase
+
+    @rule(data=st.data())
+    def start_chunk(self, data: st.DataObject) -> None:
+        label = data.draw(st.sampled_from([chunk.label for chunk in self.journal.plan.chunks]))
+        self.record(self.journal.event(EventKind.CHUNK_STARTED, chunk=label))
+        self.model.started.add(label)
+
+    def moves(self) -> list[tuple[str, StoryPhase]]:
+        return [(name, new) for name in self.model.order for new in sorted(STORY_MOVES[self.model.phase(name)])]
+
+    @precondition(lambda self: bool(self.moves()))
+    @rule(data=st.data(), status=st.sampled_from(["failed", "voided", "stopped"]))
+    def move(self, data: st.DataObject, status: EventStatus) -> None:
+        name, phase = data.draw(st.sampled_from(self.moves()))
+        story = self.journal[name]
+        ended = story.phase is RUNNING and phase is READY
+        kind = kind_of(story, phase)
+        self.record(self.journal.event(kind, name, phase, status=status if ended else None, agent_ms=7, tokens=3))
+
+    def on_their_way(self) -> list[str]:
+        return [name for name in self.model.order if self.model.phase(name) in HAPPY]
+
+    @precondition(lambda self: bool(self.on_their_way()))
+    @rule(data=st.data())
+    def advance(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(self.on_their_way()))
+        for _ in range(data.draw(st.integers(1, 5))):
+            story = self.journal[name]
+            if (phase := HAPPY.get(story.phase)) is not None:
+                self.record(self.journal.event(kind_of(story, phase), name, phase, verify_ms=5))
+
+    @rule(data=st.data())
+    def try_an_illegal_move(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(self.model.order))
+        phase = data.draw(st.sampled_from(sorted(set(StoryPhase) - STORY_MOVES[self.model.phase(name)])))
+        event = self.journal.event(EventKind.NOTE, name, phase)
+        before = copy.deepcopy(self.value)
+        with pytest.raises(IllegalMoveError):
+            evolve(self.value, event)
+        with pytest.raises(IllegalMoveError):
+            self.journal.fold.apply(event)
+        assert self.value == before == self.journal.state
+
+    @rule(data=st.data())
+    def skip(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(self.model.order))
+        self.record(self.journal.event(EventKind.STORY_SKIPPED, name))
+        self.model.skip(name)
+
+    def splittable(self) -> list[str]:
+        short = [name for name in self.model.order if name.count(".") < 2 and name not in self.model.skipped]
+        return [name for name in short if self.model.phase(name) in {READY, PROPOSED, BLOCKED}]
+
+    @precondition(lambda self: bool(self.splittable()))
+    @rule(data=st.data(), count=st.integers(1, 3), phase=st.sampled_from([None, READY]))
+    def split(self, data: st.DataObject, count: int, phase: StoryPhase | None) -> None:
+        name = data.draw(st.sampled_from(self.splittable()))
+        first = list(self.model.parent.values()).count(name) + 1
+        names = [f"{name}.{number}" for number in range(first, first + count)]
+        phase = None if self.model.phase(name) is READY else phase
+        self.record(self.journal.event(EventKind.STORY_SPLIT, name, phase, substeps=names))
+        self.model.split(name, names)
+
+    @precondition(lambda self: bool(RUN_MOVES[self.journal.state.phase]))
+    @rule(data=st.data())
+    def move_the_run(self, data: st.DataObject) -> None:
+        phase = data.draw(st.sampled_from(sorted(RUN_MOVES[self.journal.state.phase])))
+        self.record(self.journal.event(EventKind.NOTE, None, phase))
+        assert self.journal.state.phase is phase
+
+    @rule(amount=st.integers(1, 5), whole_run=st.booleans(), data=st.data())
+    def raise_a_limit(self, amount: int, whole_run: bool, data: st.DataObject) -> None:
+        name = None if whole_run else data.draw(st.sampled_from(self.model.order))
+        self.record(self.journal.event(EventKind.BUDGET_RAISED, name, limit="story_max_attempts", amount=amount))
+
+    @rule(question=st.sampled_from("ab"), answer=st.sampled_from(["approve", "adjust"]))
+    def answer(self, question: str, answer: str) -> None:
+        if question not in self.journal.state.questions:
+            self.record(self.journal.event(EventKind.QUESTION_ASKED, question=question, text="?"))
+        self.record(self.journal.event(EventKind.QUESTION_ANSWERED, question=question, answer=answer))
+
+    @rule(data=st.data())
+    def change(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(self.model.order))
+        self.record(self.journal.event(EventKind.CHANGE_REQUESTED, name, text="otherwise"))
+
+    # What must hold after every event
+
+    @invariant()
+    def all_ways_of_folding_agree(self) -> None:
+        state = self.journal.state
+        again = Fold(initial(self.journal.plan, self.followed))
+        for event in self.journal.events:
+            again.apply(event)
+        assert self.value == state == again.state
+        assert list(self.value.stories) == list(state.stories)
+
+    @invariant()
+    def plan_order_is_kept(self) -> None:
+        stories = self.journal.state.stories
+        assert list(stories) == self.model.order
+        assert [story.index for story in stories.values()] == list(range(len(stories)))
+
+    @invariant()
+    def phases_are_what_the_log_says(self) -> None:
+        stories = self.journal.state.stories
+        assert {name: story.phase for name, story in stories.items()} == {n: self.model.phase(n) for n in stories}
+        for name, story in stories.items():
+            model = (self.model.unmet(name), self.model.lost(name), self.model.behind(name))
+            assert (name, story.unmet, story.lost, story.behind) == (name, *model)
+
+    @invariant()
+    def the_ready_set_is_the_free_stories_in_plan_order(self) -> None:
+        assert self.journal.ready == [name for name in self.model.order if self.model.phase(name) is READY]
+
+    @invariant()
+    def the_sets_by_phase_are_right(self) -> None:
+        state, names = self.journal.state, self.model.order
+        assert state.running == {name for name in names if self.model.phase(name) is RUNNING}
+        assert state.verified == {name for name in names if self.model.phase(name) is VERIFIED}
+        assert state.failed == {name for name in names if self.model.phase(name) is FAILED}
+        assert state.collected == {name for name in names if self.model.phase(name) is EVIDENCE}
+
+    @invariant()
+    def the_next_to_retire_is_the_first_that_is_still_in_the_order(self) -> None:
+        assert self.journal.state.retire_at == self.model.retire_at()
+
+    @invariant()
+    def chunks_know_what_is_left(self) -> None:
+        for chunk in self.journal.state.chunks.values():
+            assert chunk.left == self.model.left(chunk.label)
+            assert list(chunk.stories) == [name for name in self.model.order if self.model.chunk[name] == chunk.label]
+            assert chunk.started == (chunk.label in self.model.started)
+
+    @invariant()
+    def attempts_are_the_events_that_enter_running(self) -> None:
+        events, state = self.journal.events, self.journal.state
+        started = Counter(event.story_id for event in events if event.phase is RUNNING)
+        voided = Counter(
+            event.story_id for event in events if event.event is EventKind.ATTEMPT_VOIDED or event.status == "voided"
+        )
+        for name, story in state.stories.items():
+            assert (story.attempts, story.voided) == (started[name], voided[name])
+            assert story.counted >= 0
+        assert (state.attempts, state.counted) == (started.total(), started.total() - voided.total())
+
+    @invariant()
+    def the_order_of_done_is_the_order_of_completion(self) -> None:
+        order = [event.story_id for event in self.journal.events if event.phase is DONE]
+        stories = self.journal.state.stories
+        assert len(order) == len(set(order))
+        assert set(order) == {name for name, story in stories.items() if story.phase is DONE}
+
+    @invariant()
+    def blocked_stories_and_no_others_know_where_from(self) -> None:
+        for story in self.journal.state.stories.values():
+            assert (story.blocked_from is not None) == (story.phase is BLOCKED)
+
+    @invariant()
+    def raised_limits_add_up(self) -> None:
+        sums: Counter[str] = Counter()
+        for event in self.journal.events:
+            if event.event is EventKind.BUDGET_RAISED:
+                suffix = f"/{event.story_id}" if event.story_id else ""
+                sums[f"story_max_attempts{suffix}"] += event.context.get("amount", 0)
+        assert self.journal.state.raised == dict(sums)
+
+    @invariant()
+    def the_first_answer_counts(self) -> None:
+        first: dict[str | None, str | None] = {}
+        for event in self.journal.events:
+            if event.event is EventKind.QUESTION_ANSWERED:
+                first.setdefault(event.context["question"], event.context["answer"])
+        assert {name: question.answer for name, question in self.journal.state.questions.items()} == first
+
+
+TestAnyLegalLog = AnyLegalLog.TestCase
+TestAnyLegalLog.settings = settings(max_examples=100, stateful_step_count=30)
+
+
+# No illegal move ever folds
+
+
+@pytest.mark.parametrize("old", StoryPhase)
+@pytest.mark.parametrize("new", StoryPhase)
+def test_a_story_moves_along_its_table_and_in_no_other_way(old: StoryPhase, new: StoryPhase) -> None:
+    journal = Journal(plan_of(S1=""), started=old is not PLANNED)
+    journal.move("S1", *TO[old])
+    assert journal["S1"].phase is old
+    event = journal.event(EventKind.NOTE, "S1", new)
+    before = copy.deepcopy(journal.state)
+    if new in STORY_MOVES[old]:
+        journal.take(event)
+        # Whether it is planned or ready follows from the plan, whichever of the two the event names.
+        waiting = PLANNED if old is PLANNED else READY
+        assert journal["S1"].phase is (waiting if new in WAITING else new)
+    else:
+        with pytest.raises(IllegalMoveError, match=f"S1 cannot go from {old} to {new}"):
+            journal.take(event)
+        assert journal.state == before
+
+
+@pytest.mark.parametrize("old", RunPhase)
+@pytest.mark.parametrize("new", RunPhase)
+def test_a_run_moves_along_its_table_and_in_no_other_way(old: RunPhase, new: RunPhase) -> None:
+    journal = Journal(plan_of(S1=""))
+    for phase in RUN_TO[old]:
+        journal.add(EventKind.NOTE, None, phase)
+    assert journal.state.phase is old
+    event = journal.event(EventKind.NOTE, None, new)
+    before = copy.deepcopy(journal.state)
+    # A start after a crash may say again that the run is where it is; that is no move.
+    if new is old or new in RUN_MOVES[old]:
+        journal.take(event)
+        assert journal.state.phase is new
+    else:
+        with pytest.raises(IllegalMoveError, match=f"the run cannot go from {old} to {new}"):
+            journal.take(event)
+        assert journal.state == before
+
+
+@pytest.mark.parametrize("phase", [RunPhase.EXECUTING, RunPhase.SUCCESS])
+def test_a_story_cannot_enter_a_phase_of_the_run(phase: RunPhase) -> None:
+    journal = Journal(plan_of(S1=""))
+    with pytest.raises(IllegalMoveError):
+        journal.add(EventKind.NOTE, "S1", phase)
+    assert journal.state.phase is RunPhase.CREATED
+
+
+@pytest.mark.parametrize("phase", [READY, DONE])
+def test_a_run_cannot_enter_a_phase_of_a_story(phase: StoryPhase) -> None:
+    with pytest.raises(IllegalMoveError):
+        Journal(plan_of(S1="")).add(EventKind.NOTE, None, phase)
+
+
+@pytest.mark.parametrize("word", ["failed", "blocked"])
+def test_words_of_both_machines_are_told_apart_when_a_log_is_read_back(word: str) -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.RUN_EXECUTING, None, RunPhase.EXECUTING)
+    journal.add(EventKind.NOTE, "S1", StoryPhase(word))
+    journal.add(EventKind.RUN_ENDED, None, RunPhase(word))
+    state = fold_all(journal.plan, [read_back(event) for event in journal.events])
+    assert (state.phase, state.stories["S1"].phase) == (RunPhase(word), StoryPhase(word))
+    assert (type(state.phase), type(state.stories["S1"].phase)) == (RunPhase, StoryPhase)
+
+
+def read_back(event: Event) -> Event:
+    """Return the event as it comes out of the log's own type."""
+    framed = LogLine(**{field.name: getattr(event, field.name) for field in fields(event)}, prev="0" * 32, h="0" * 32)
+    line = decode(LogLine, canonical(framed), "progress.ndjson")
+    return Event(**{field.name: getattr(line, field.name) for field in fields(event)})
+
+
+# Dependencies, chunks and order
+
+
+def test_nothing_is_ready_before_its_chunk_starts() -> None:
+    journal = Journal(plan_of(S1="C01:", S2="C02:"), started=False)
+    assert journal.ready == []
+    journal.add(EventKind.CHUNK_STARTED, chunk="C01")
+    assert (journal.ready, journal.state.active_chunk) == (["S1"], "C01")
+    journal.add(EventKind.CHUNK_STARTED, chunk="C02")
+    assert (journal.ready, journal.state.active_chunk) == (["S1", "S2"], "C02")
+
+
+def test_a_story_is_ready_once_all_its_dependencies_are_verified() -> None:
+    journal = Journal(plan_of(S1="", S2="", S3="S1 S2"))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    assert journal["S3"].phase is PLANNED
+    journal.move("S2", RUNNING, EVIDENCE)
+    assert journal["S3"].phase is PLANNED
+    journal.move("S2", VERIFIED)
+    assert journal.ready == ["S3"]
+
+
+def test_integration_changes_nothing_for_those_who_depend_on_verified_work() -> None:
+    journal = Journal(plan_of(S1="", S2="S1"))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED, DONE)
+    assert (journal.ready, journal["S2"].unmet) == (["S2"], 0)
+
+
+def test_a_voided_dependency_sends_ready_dependents_back_to_planned() -> None:
+    journal = Journal(plan_of(S1="", S2="S1"))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    assert journal.ready == ["S2"]
+    journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY, reason="workspace_conflict")
+    assert (journal.ready, journal["S2"].phase) == (["S1"], PLANNED)
+
+
+def test_a_running_dependent_of_a_voided_story_runs_on_and_then_waits() -> None:
+    journal = Journal(plan_of(S1="", S2="S1"))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    journal.move("S2", RUNNING)
+    journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY)
+    assert journal["S2"].phase is RUNNING
+    journal.move("S2", READY)
+    assert (journal.ready, journal["S2"].phase) == (["S1"], PLANNED)
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    assert journal.ready == ["S2"]
+
+
+def test_skipping_satisfies_dependents_and_leaves_the_order() -> None:
+    journal = Journal(plan_of(S1="", S2="S1"))
+    journal.add(EventKind.STORY_SKIPPED, "S1", reason="not wanted")
+    assert (journal.ready, journal.state.retire_at, journal.state.chunks["C01"].left) == (["S2"], 1, 1)
+    assert (journal["S1"].skipped, journal["S1"].reason) == (True, "not wanted")
+
+
+def test_skipping_twice_counts_once() -> None:
+    journal = Journal(plan_of(S1="", S2="S1", S3="S1 S2"))
+    journal.add(EventKind.STORY_SKIPPED, "S1")
+    journal.add(EventKind.STORY_SKIPPED, "S1")
+    assert (journal["S3"].unmet, journal.state.chunks["C01"].left) == (1, 2)
+
+
+def test_a_story_that_is_done_cannot_be_skipped_any_more() -> None:
+    journal = Journal(plan_of(S1="", S2=""))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED, DONE)
+    journal.add(EventKind.STORY_SKIPPED, "S1")
+    assert (journal["S1"].skipped, journal.state.chunks["C01"].left) == (False, 1)
+
+
+def test_an_attempt_that_ends_after_its_story_was_skipped_changes_nothing_for_others() -> None:
+    journal = Journal(plan_of(S1="", S2="S1", S3="S1 S2"))
+    journal.move("S1", RUNNING)
+    journal.add(EventKind.STORY_SKIPPED, "S1")
+    journal.move("S1", EVIDENCE, VERIFIED)
+    assert (journal.ready, journal["S3"].unmet) == (["S2"], 1)
+    journal.move("S1", READY)
+    assert (journal.ready, journal["S3"].unmet) == (["S2"], 1)
+
+
+def test_a_story_that_is_done_after_all_leaves_its_chunk_once() -> None:
+    journal = Journal(plan_of(S1="", S2=""))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    journal.add(EventKind.STORY_SKIPPED, "S1")
+    journal.move("S1", DONE)
+    assert journal.state.chunks["C01"].left == 1
+
+
+def test_a_skipped_story_is_never_ready_again() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.move("S1", BLOCKED)
+    journal.add(EventKind.STORY_SKIPPED, "S1")
+    journal.move("S1", READY)
+    assert (journal.ready, journal["S1"].phase) == ([], PLANNED)
+
+
+def test_a_story_unblocked_before_its_chunk_waits_for_the_chunk() -> None:
+    journal = Journal(plan_of(S1=""), started=False)
+    journal.move("S1", BLOCKED, READY)
+    assert (journal.ready, journal["S1"].phase) == ([], PLANNED)
+    journal.add(EventKind.CHUNK_STARTED, chunk="C01")
+    assert journal.ready == ["S1"]
+
+
+@pytest.mark.parametrize("back_to", [READY, PLANNED])
+def test_an_unblocked_story_is_ready_and_back_in_the_order(back_to: StoryPhase) -> None:
+    journal = Journal(plan_of(S1="", S2=""))
+    journal.move("S1", BLOCKED)
+    assert journal.state.retire_at == 1
+    journal.move("S1", back_to)
+    assert (journal.ready, journal.state.retire_at) == (["S1", "S2"], 0)
+
+
+def test_a_parked_story_lets_the_others_retire() -> None:
+    journal = Journal(plan_of(S1="", S2="", S3=""))
+    journal.move("S2", RUNNING, EVIDENCE, VERIFIED)
+    assert journal.state.retire_at == 0
+    journal.move("S1", FAILED)
+    assert journal.state.retire_at == 1
+    journal.move("S2", DONE)
+    assert journal.state.retire_at == 2
+
+
+def test_those_who_wait_for_a_parked_story_leave_the_order_with_it_and_come_back_with_it() -> None:
+    journal = Journal(plan_of(S1="", S2="S1", S3="S2", S4=""))
+    journal.move("S1", FAILED)
+    assert (journal["S2"].hopeless, journal["S3"].hopeless, journal.state.retire_at) == (True, True, 3)
+    journal.move("S1", READY)
+    assert (journal["S2"].hopeless, journal["S3"].hopeless, journal.state.retire_at) == (False, False, 0)
+
+
+@pytest.mark.parametrize("order", ["S1 S2", "S2 S1"])
+def test_a_story_that_loses_by_two_ways_loses_once_for_each(order: str) -> None:
+    journal = Journal(plan_of(S1="", S2="S1", S3=order, S4="S3"))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED, BLOCKED)
+    assert [journal[name].lost for name in ("S2", "S3", "S4")] == [1, 2, 1]
+    journal.add(EventKind.STORY_SKIPPED, "S1")
+    assert [journal[name].lost for name in ("S2", "S3", "S4")] == [0, 0, 0]
+    assert journal.ready == ["S2"]
+
+
+def test_a_story_does_not_overtake_those_that_it_follows() -> None:
+    journal = Journal(plan_of(S1="", S2="", S3=""), {"S2": ("S1",), "S3": ("S1", "S2")})
+    assert journal.ready == ["S1"]
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    assert journal.ready == ["S2"]
+    journal.move("S2", FAILED)
+    assert journal.ready == ["S3"]
+
+
+def test_a_parked_story_makes_way_only_where_nobody_before_it_is_in_the_way() -> None:
+    journal = Journal(plan_of(S1="", S2="", S3=""), {"S2": ("S1",), "S3": ("S2",)})
+    journal.move("S2", BLOCKED)
+    assert journal.ready == ["S1"]
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    assert journal.ready == ["S3"]
+
+
+def test_following_a_dependency_counts_once() -> None:
+    journal = Journal(plan_of(S1="", S2="S1"), {"S2": ("S1",)})
+    assert (journal["S2"].unmet, journal["S2"].behind, journal.state.needs["S2"]) == (1, 0, ("S1",))
+
+
+def test_the_base_of_a_story_is_all_that_it_waits_for() -> None:
+    journal = Journal(plan_of(S1="", S2="", S3="S2"), {"S3": ("S1", "S2")})
+    journal.add(EventKind.STORY_SPLIT, "S3", substeps=["S3.1", "S3.2"])
+    assert journal.state.needs["S3.2"] == ("S2", "S1", "S3.1")
+    assert journal.state.needs["S3"] == ("S2", "S1", "S3.1", "S3.2")
+
+
+def test_a_blocked_story_remembers_where_it_was_until_it_goes_on() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.move("S1", RUNNING, BLOCKED)
+    assert journal["S1"].blocked_from is RUNNING
+    journal.move("S1", READY)
+    assert journal["S1"].blocked_from is None
+
+
+# Attempts and budgets
+
+
+def test_voided_attempts_have_a_number_but_do_not_count() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY, reason="workspace_conflict")
+    journal.move("S1", RUNNING)
+    journal.add(EventKind.ATTEMPT_ENDED, "S1", READY, status="voided", reason="agent_rate_limited")
+    journal.move("S1", RUNNING)
+    assert (journal["S1"].attempts, journal["S1"].counted) == (3, 1)
+    assert (journal.state.attempts, journal.state.counted) == (3, 1)
+
+
+def test_a_second_conflict_counts_as_an_attempt() -> None:
+    journal = Journal(plan_of(S1=""))
+    for kind in (EventKind.ATTEMPT_VOIDED, EventKind.INTEGRATION_FAILED):
+        journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+        journal.add(kind, "S1", READY, reason="workspace_conflict")
+    assert (journal["S1"].attempts, journal["S1"].counted, journal["S1"].conflicts) == (2, 1, 2)
+
+
+def test_claimed_work_is_done_without_an_attempt() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.CLAIM_JUDGED, "S1", EVIDENCE, verify_ms=40, proof="regression")
+    journal.move("S1", VERIFIED, DONE)
+    assert (journal["S1"].phase, journal["S1"].attempts, journal["S1"].used_ms) == (DONE, 0, 40)
+    assert journal["S1"].judged
+
+
+def test_time_and_usage_of_all_attempts_add_up() -> None:
+    journal = Journal(plan_of(S1="", S2=""))
+    for name, tokens in (("S1", 100), ("S1", None), ("S2", 7)):
+        journal.move(name, RUNNING)
+        cost = None if tokens is None else tokens * 10
+        journal.add(
+            EventKind.ATTEMPT_ENDED, name, READY, agent_ms=1000, verify_ms=500, tokens=tokens, cost_micro_usd=cost
+        )
+    journal.add(EventKind.TIME_USED, ms=15_000)
+    journal.add(EventKind.TIME_USED, ms=2_000)
+    state = journal.state
+    assert (journal["S1"].used_ms, journal["S2"].used_ms, state.used_ms) == (3000, 1500, 17_000)
+    assert (state.tokens, state.cost_micro_usd, state.unreported) == (107, 1070, 1)
+
+
+def test_raised_budgets_accumulate_for_the_run_and_for_each_story_apart() -> None:
+    journal = Journal(plan_of(S1=""))
+    for amount in (2, 3):
+        journal.add(EventKind.BUDGET_RAISED, limit="run_max_attempts", amount=amount)
+    journal.add(EventKind.BUDGET_RAISED, "S1", limit="story_max_attempts", amount=4)
+    assert journal.state.raised == {"run_max_attempts": 5, "story_max_attempts/S1": 4}
+
+
+def test_an_attempt_starts_without_the_traces_of_the_one_before() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.ATTEMPT_STARTED, "S1", RUNNING, base="b1")
+    journal.add(EventKind.ATTEMPT_ENDED, "S1", READY, commit="c1", proof="regression", reason="agent_timeout")
+    assert (journal["S1"].base, journal["S1"].commit, journal["S1"].reason) == ("b1", "c1", "agent_timeout")
+    journal.add(EventKind.ATTEMPT_STARTED, "S1", RUNNING, base="b2")
+    assert (journal["S1"].base, journal["S1"].commit, journal["S1"].proof) == ("b2", None, None)
+
+
+def test_a_done_story_has_its_commit_and_moves_the_head() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    journal.add(EventKind.STORY_DONE, "S1", DONE, commit="c2", head="h2")
+    assert (journal["S1"].commit, journal["S1"].reason, journal.state.head) == ("c2", None, "h2")
+
+
+# The run
+
+
+def test_the_first_event_names_run_and_digests() -> None:
+    journal = Journal(plan_of(S1=""), started=False)
+    journal.add(EventKind.RUN_CREATED, plan_digest="p", input_digest="i", branch="santiago/run-1", head="h")
+    state = journal.state
+    assert (state.run_id, state.plan_digest, state.input_digest) == ("run-1", "p", "i")
+    assert (state.branch, state.head, state.seq) == ("santiago/run-1", "h", 1)
+
+
+def test_each_start_is_an_epoch_and_forgets_the_stop_that_ended_the_last() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.RUN_STARTED)
+    journal.add(EventKind.STOP_REQUESTED)
+    assert (journal.state.epoch, journal.state.stop_requested) == (1, True)
+    journal.add(EventKind.RUN_STARTED)
+    assert (journal.state.epoch, journal.state.stop_requested) == (2, False)
+
+
+def test_a_failed_run_has_a_reason_until_it_is_reopened() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.RUN_EXECUTING, None, RunPhase.EXECUTING)
+    journal.add(EventKind.RUN_ENDED, None, RunPhase.FAILED, reason="run_timeout")
+    reasons = [journal.state.reason]
+    journal.add(EventKind.RUN_EXECUTING, None, RunPhase.EXECUTING, head="h")
+    assert [*reasons, journal.state.reason] == ["run_timeout", None]
+    assert journal.state.head == "h"
+
+
+def test_rounds_of_run_verification_are_counted() -> None:
+    journal = Journal(plan_of(S1=""))
+    for phase in (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION, RunPhase.FAILED) * 2:
+        kind = EventKind.RUN_VERIFYING if phase is RunPhase.RUN_VERIFICATION else EventKind.NOTE
+        journal.add(kind, None, phase)
+    assert journal.state.verify_rounds == 2
+
+
+def test_approved_commands_accumulate() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.COMMANDS_APPROVED, digests=["a", "b"])
+    journal.add(EventKind.COMMANDS_APPROVED, digests=["b", "c"])
+    assert journal.state.approved == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(("status", "ended"), [("ok", True), ("failed", False), ("blocked", False)])
+def test_a_chunk_has_ended_only_when_it_ended_well(status: EventStatus, ended: bool) -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.CHUNK_ENDED, chunk="C01", status=status)
+    assert journal.state.chunks["C01"].ended is ended
+
+
+# People
+
+
+def test_a_question_is_open_until_its_first_answer() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.QUESTION_ASKED, "S1", question="q1", text="Which?", options=["approve", "adjust"])
+    assert [question.id for question in journal.state.open_questions()] == ["q1"]
+    journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q1", answer="adjust", text="smaller")
+    assert journal.state.open_questions() == []
+    question = journal.state.questions["q1"]
+    assert (question.story, question.text, question.options) == ("S1", "Which?", ("approve", "adjust"))
+    assert (question.answer, question.detail) == ("adjust", "smaller")
+
+
+def test_a_second_answer_is_ignored_with_all_that_it_says() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.QUESTION_ASKED, "S1", question="q1")
+    journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q1", answer="approve", text="go")
+    journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q1", answer="stop", text="no")
+    assert (journal.state.questions["q1"].answer, journal["S1"].notes) == ("approve", ("go",))
+
+
+def test_an_answer_to_no_question_is_ignored() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q9", answer="approve", text="go")
+    assert (journal.state.questions, journal["S1"].notes) == ({}, ())
+
+
+def test_what_people_say_about_a_story_is_kept_in_order_for_the_next_packet() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.HINT_ADDED, "S1", text="one")
+    journal.add(EventKind.CHANGE_REQUESTED, "S1", text="two")
+    assert (journal["S1"].notes, journal["S1"].change_requested) == (("one", "two"), True)
+
+
+def test_a_change_request_is_open_until_an_attempt_takes_it_up() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.move("S1", RUNNING)
+    journal.add(EventKind.CHANGE_REQUESTED, "S1", text="otherwise")
+    journal.move("S1", READY)
+    assert journal["S1"].change_requested
+    journal.move("S1", RUNNING)
+    assert not journal["S1"].change_requested
+
+
+# Substeps
+
+
+def split_journal() -> Journal:
+    """Return a log in which S2 of three stories was proposed and its detailed plan approved as two substeps."""
+    journal = Journal(plan_of(S1="", S2="S1", S3="S2"))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED, DONE)
+    journal.move("S2", PROPOSED)
+    journal.add(EventKind.STORY_SPLIT, "S2", READY, substeps=["S2.1", "S2.2"])
+    return journal
+
+
+def test_substeps_stand_before_their_parent_and_the_first_is_ready() -> None:
+    journal = split_journal()
+    assert list(journal.state.stories) == ["S1", "S2.1", "S2.2", "S2", "S3"]
+    assert journal.ready == ["S2.1"]
+    assert (journal["S2.1"].parent, journal["S2.1"].chunk, journal["S2"].phase) == ("S2", "C01", PLANNED)
+
+
+def test_substeps_come_one_after_the_other_and_their_parent_last() -> None:
+    journal = split_journal()
+    for name in ("S2.1", "S2.2", "S2", "S3"):
+        assert journal.ready == [name]
+        assert list(journal.state.stories)[journal.state.retire_at] == name
+        journal.move(name, RUNNING, EVIDENCE, VERIFIED, DONE)
+    assert (journal.ready, journal.state.retire_at, journal.state.chunks["C01"].left) == ([], 5, 0)
+
+
+def test_a_chunk_is_not_finished_before_its_substeps() -> None:
+    journal = split_journal()
+    assert (journal.state.chunks["C01"].left, journal.state.chunks["C01"].stories) == (
+        4,
+        ("S1", "S2.1", "S2.2", "S2", "S3"),
+    )
+
+
+def test_attempts_of_substeps_count_for_the_run() -> None:
+    journal = split_journal()
+    journal.move("S2.1", RUNNING)
+    assert (journal["S2.1"].attempts, journal.state.attempts) == (1, 2)
+
+
+def test_a_dependency_voided_after_the_split_stops_the_substeps_too() -> None:
+    journal = Journal(plan_of(S1="", S2="S1"))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    journal.add(EventKind.STORY_SPLIT, "S2", substeps=["S2.1"])
+    assert journal.ready == ["S2.1"]
+    journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY)
+    assert journal.ready == ["S1"]
+
+
+def test_substeps_of_a_parked_story_are_in_the_order() -> None:
+    journal = Journal(plan_of(S1="", S2=""))
+    journal.move("S1", BLOCKED)
+    journal.add(EventKind.STORY_SPLIT, "S1", substeps=["S1.1"])
+    assert (journal.ready, journal.state.retire_at) == (["S1.1", "S2"], 0)
+
+
+def test_substeps_of_a_story_that_lost_a_dependency_are_lost_with_it() -> None:
+    journal = Journal(plan_of(S1="", S2="S1"))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    journal.move("S2", PROPOSED)
+    journal.move("S1", BLOCKED)
+    journal.add(EventKind.STORY_SPLIT, "S2", READY, substeps=["S2.1", "S2.2"])
+    assert [journal[name].lost for name in ("S2.1", "S2.2", "S2")] == [1, 2, 3]
+    journal.move("S1", READY, RUNNING, EVIDENCE, VERIFIED)
+    assert [journal[name].lost for name in ("S2.1", "S2.2", "S2")] == [0, 0, 0]
+    assert journal.ready == ["S2.1"]
+
+
+def test_a_skipped_parent_takes_its_substeps_along() -> None:
+    journal = split_journal()
+    journal.add(EventKind.STORY_SKIPPED, "S2")
+    assert (journal.ready, journal["S2.2"].skipped, journal.state.chunks["C01"].left) == (["S3"], True, 1)
+
+
+def test_a_skipped_substep_lets_the_next_one_begin() -> None:
+    journal = split_journal()
+    journal.add(EventKind.STORY_SKIPPED, "S2.1")
+    assert journal.ready == ["S2.2"]
+
+
+def test_a_second_split_adds_only_what_is_new_after_what_is_there() -> None:
+    journal = split_journal()
+    journal.move("S2.1", RUNNING, EVIDENCE, VERIFIED)
+    journal.add(EventKind.STORY_SPLIT, "S2", substeps=["S2.1", "S2.2", "S2.3"])
+    assert list(journal.state.stories) == ["S1", "S2.1", "S2.2", "S2.3", "S2", "S3"]
+    assert (journal["S2.1"].phase, journal.ready) == (VERIFIED, ["S2.2"])
+
+
+# The fold itself
+
+
+def test_evolve_leaves_its_argument_untouched_and_shares_nothing_with_it() -> None:
+    journal = Journal(plan_of(S1="", S2="S1"))
+    before = copy.deepcopy(journal.state)
+    after = evolve(journal.state, journal.event(EventKind.ATTEMPT_STARTED, "S1", RUNNING))
+    Fold(after).apply(journal.event(EventKind.BUDGET_RAISED, limit="run_max_attempts", amount=1))
+    assert journal.state == before
+    assert after != before
+
+
+def test_every_kind_of_event_folds_even_with_nothing_to_say() -> None:
+    for kind in EventKind:
+        for story in (None, "S1", "S9"):
+            journal = Journal(plan_of(S1=""))
+            journal.add(kind, story)
+            assert journal.state.seq == 2
