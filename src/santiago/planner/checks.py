@@ -1,0 +1,100 @@
+"""What a person should know before running a plan: each doubt once, with the stories that it concerns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.contract.plan import Level, Story
+
+
+def check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]:
+    """Return findings about the plan as a whole."""
+    findings = [
+        _about(
+            stories,
+            [s for s in stories if not s.criteria],
+            "warning",
+            "no_criteria",
+            "{} no acceptance criteria: {}",
+            "Say in the document how each is judged; otherwise only its checks judge it.",
+        ),
+        _about(
+            stories,
+            [s for s in stories if not s.files],
+            "note",
+            "no_focus",
+            "{} no files: {}",
+            "Name files in the document, so that stories which touch different files may run side by side.",
+        ),
+        _about(
+            stories,
+            [s for s in stories if s.claimed_done],
+            "note",
+            "claimed_done",
+            "{} marked as done in the document: {}",
+            "The mark is a claim: their checks run first, and what passes costs no attempt.",
+        ),
+        _shared(stories),
+        _commands(stories, run_verify),
+    ]
+    return [finding for finding in findings if finding]
+
+
+def _about(
+    stories: Sequence[Story], found: Sequence[Story], level: Level, code: str, message: str, hint: str
+) -> Finding | None:
+    if not found:
+        return None
+    has = "1 story has" if len(found) == 1 else f"{len(found)} stories have"
+    if code == "claimed_done":
+        has = "1 story is" if len(found) == 1 else f"{len(found)} stories are"
+    which = "all of them" if len(found) == len(stories) > 1 else names(found)
+    return Finding(level=level, code=code, line=found[0].origin.line, message=message.format(has, which), hint=hint)
+
+
+def names(stories: Sequence[Story], most: int = 12) -> str:
+    """Return the ids of stories, a long list cut with its count."""
+    shown = ", ".join(story.id for story in stories[:most])
+    return shown if len(stories) <= most else f"{shown} and {len(stories) - most} more"
+
+
+def _shared(stories: Sequence[Story]) -> Finding | None:
+    """Stories of one chunk that name the same file will not run side by side."""
+    users: dict[tuple[str, str], list[Story]] = defaultdict(list)
+    for story in stories:
+        for path in story.files:
+            users[story.chunk, path].append(story)
+    shared = [(path, found) for (_, path), found in users.items() if len(found) > 1]
+    if not shared:
+        return None
+    path, found = shared[0]
+    more = f" (and {len(shared) - 1} more files)" if len(shared) > 1 else ""
+    return Finding(
+        level="note",
+        code="shared_focus",
+        line=found[0].origin.line,
+        message=f"{names(found, 4)} name {path}{more}; they will not run side by side",
+        hint="Nothing to do; the order is kept.",
+    )
+
+
+def _commands(stories: Sequence[Story], run_verify: Sequence[str]) -> Finding | None:
+    found = [story for story in stories if story.verify]
+    count = sum(len(story.verify) for story in found) + len(run_verify)
+    if not count:
+        return None
+    line = found[0].provenance[0].line if found and found[0].provenance else 0
+    what = "1 command stands" if count == 1 else f"{count} commands stand"
+    return Finding(
+        level="note",
+        code="document_commands",
+        line=line,
+        message=f"{what} in the document and will be run as checks after approval",
+        hint="Read them; approve them when asked, or with --trust-commands.",
+    )

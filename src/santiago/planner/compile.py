@@ -1,0 +1,151 @@
+"""The compiler: a document's bytes in, a plan out; the same bytes give the same plan, and every doubt is said.
+
+text → reader → units → requirements → graph → order → stories → checks → plan
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from santiago.contract import codec
+from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
+from santiago.planner import checks, rebase
+from santiago.planner.draft import Document, Hint, Status
+from santiago.planner.graph import Graph, link
+from santiago.planner.order import chunk_labels, order
+from santiago.planner.reading import read_document
+from santiago.planner.requirements import Planned, planned_units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.planner.source import Source as Text
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """What came of it: a plan, or the findings that refuse one."""
+
+    plan: Plan | None
+    findings: tuple[Finding, ...]
+    diff: rebase.Diff | None = None
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.level == "error")
+
+
+def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = None) -> Compilation:
+    """Compile one document; with `strict`, warnings refuse too; with `against`, ids of that plan are kept."""
+    document = read_document(text)
+    planned, findings = planned_units(document)
+    graph = link(document, planned)
+    labels = chunk_labels(planned)
+    sequence, troubles = order(planned, labels, graph)
+    found = [*document.findings, *findings, *graph.findings, *troubles]
+    if refused := _refusals(found, strict=strict):
+        return Compilation(None, refused)
+    ordered = [planned[position] for position in sequence]
+    ids = rebase.kept_ids(ordered, against) if against else rebase.fresh_ids(len(ordered))
+    stories = _stories(planned, sequence, ids, labels, graph)
+    run_verify = tuple(dict.fromkeys(hint.value for hint in document.run_verify))
+    found += checks.check(stories, run_verify)
+    if refused := _refusals(found, strict=strict):
+        return Compilation(None, refused)
+    plan = _plan(text, document, ordered, stories, run_verify, _sorted(found))
+    return Compilation(plan, plan.findings, rebase.difference(against, plan) if against else None)
+
+
+def _refusals(found: Sequence[Finding], *, strict: bool) -> tuple[Finding, ...]:
+    """Return all findings where one of them refuses the plan, and nothing otherwise."""
+    if strict:
+        found = [replace(finding, level="error") if finding.level == "warning" else finding for finding in found]
+    return _sorted(found) if any(finding.level == "error" for finding in found) else ()
+
+
+def _sorted(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda f: (f.line, f.level, f.code, f.message)))
+
+
+def _stories(
+    planned: Sequence[Planned], sequence: Sequence[int], ids: Sequence[str], labels: Sequence[str], graph: Graph
+) -> tuple[Story, ...]:
+    id_at = dict(zip(sequence, ids, strict=True))
+    place = {position: number for number, position in enumerate(sequence)}
+    stories = []
+    for position in sequence:
+        needs = sorted(graph.needs[position], key=place.__getitem__)
+        external = graph.external[position]
+        depends = [replace(graph.needs[position][needed], value=id_at[needed]) for needed in needs]
+        stories.append(_story(planned[position], id_at[position], labels[position], depends, list(external.values())))
+    return tuple(stories)
+
+
+def _story(item: Planned, name: str, chunk: str, depends: list[Provenance], external: list[Provenance]) -> Story:
+    unit = item.unit
+    hints = [*_from("files", unit.files), *_from("verify", unit.verify), *_from("covers", unit.covers)]
+    return Story(
+        id=name,
+        title=unit.title,
+        description=unit.text,
+        requirements=(item.key,),
+        criteria=tuple(criterion.id for criterion in item.requirement.criteria),
+        depends_on=tuple(provenance.value for provenance in depends),
+        external_depends_on=tuple(provenance.value for provenance in external),
+        chunk=chunk,
+        role=unit.role,
+        profile=unit.profile,
+        files=tuple(hint.value for hint in unit.files),
+        verify=tuple(hint.value for hint in unit.verify),
+        priority=unit.priority,
+        claimed_done=unit.status is Status.DONE,
+        origin=Origin(id=unit.id, line=unit.line),
+        provenance=(*depends, *external, *hints),
+    )
+
+
+def _from(kind: str, hints: Sequence[Hint]) -> list[Provenance]:
+    return [Provenance(field=kind, value=hint.value, line=hint.line, carrier=hint.carrier) for hint in hints]  # type: ignore[arg-type]
+
+
+def _plan(
+    text: Text,
+    document: Document,
+    ordered: Sequence[Planned],
+    stories: tuple[Story, ...],
+    run_verify: tuple[str, ...],
+    findings: tuple[Finding, ...],
+) -> Plan:
+    members: dict[str, list[str]] = {}
+    for story in stories:
+        members.setdefault(story.chunk, []).append(story.id)
+    plan = Plan(
+        contract_version=CONTRACT_VERSION,
+        title=document.title or text.name,
+        source=Source(
+            path=text.path,
+            sha256=sha256(text.text.encode()).hexdigest(),
+            format=document.format,
+            evidence=document.evidence,
+        ),
+        digest="",
+        requirements=tuple(item.requirement for item in ordered),
+        stories=stories,
+        chunks=tuple(Chunk(label=label, stories=tuple(names)) for label, names in members.items()),
+        run_verify=run_verify,
+        findings=findings,
+    )
+    return sealed(plan)
+
+
+def sealed(plan: Plan) -> Plan:
+    """Return the plan with the digest of all its other fields."""
+    return replace(plan, digest=plan_digest(plan))
+
+
+def plan_digest(plan: Plan) -> str:
+    data = codec.to_data(plan)
+    del data["digest"]
+    return codec.digest(data)

@@ -1,0 +1,102 @@
+"""What a reader hands to the compiler: a document as units, before there are stories, ids or an order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Finding, Role
+
+
+class Status(StrEnum):
+    """What the document says about a unit; a claim, never a fact."""
+
+    OPEN = "open"
+    DONE = "done"
+    """Ticked or `passes: true`: imported as claimed."""
+    OPTIONAL = "optional"
+    """A story like any other, with a note."""
+    DROPPED = "dropped"
+    """Cut, cancelled or removed by the author: reported, not planned."""
+    FUTURE = "future"
+    """Stands in a section that is out of scope or deferred: reported, not planned."""
+
+
+PLANNED = frozenset({Status.OPEN, Status.DONE, Status.OPTIONAL})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftCriterion:
+    text: str
+    line: int
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dep:
+    """A declared dependency: on a unit's id, or on everything in a group or under a tag."""
+
+    target: str
+    line: int
+    carrier: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """A file or a command, with the place that named it."""
+
+    value: str
+    line: int
+    carrier: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One requirement, story or task as the document defines it."""
+
+    title: str
+    line: int
+    id: str | None = None
+    text: str = ""
+    status: Status = Status.OPEN
+    chunk: str | None = None
+    """Label of the phase, epic, milestone or group that the unit stands in."""
+    tags: tuple[str, ...] = ()
+    """Further names that a dependency may address it by: `US1`, the parent task, a former id."""
+    priority: str | None = None
+    rank: int = 0
+    """Order that the document itself declares (a numeric priority); decides before the natural id."""
+    role: Role = "developer"
+    profile: str | None = None
+    """Agent that should carry it out; only a plan file says so."""
+    criteria: tuple[DraftCriterion, ...] = ()
+    deps: tuple[Dep, ...] = ()
+    covers: tuple[Hint, ...] = ()
+    files: tuple[Hint, ...] = ()
+    verify: tuple[Hint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupEdge:
+    """A declared dependency between groups or tags: everything in `group` waits for everything in `target`."""
+
+    group: str
+    target: str
+    line: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Document:
+    """A document as one reader understood it."""
+
+    format: str
+    evidence: tuple[str, ...] = ()
+    title: str = ""
+    units: list[Unit] = field(default_factory=list)
+    edges: list[GroupEdge] = field(default_factory=list)
+    run_verify: list[Hint] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    by_program: bool = False
+    """Written by a program or an agent: duplicate ids, unknown dependencies and a missing chunk are refused."""

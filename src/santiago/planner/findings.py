@@ -1,0 +1,68 @@
+"""The catalogue of findings: every code that a plan can carry, with the sentence that `santiago explain` adds to it."""
+
+from __future__ import annotations
+
+CATALOGUE: dict[str, str] = {
+    # Refusals
+    "no_units": "No requirement, story or task was recognised. The message lists what was looked for and what was seen.",
+    "template": "The document is a template whose placeholders were never filled in, so there is nothing to plan yet.",
+    "configuration": "The file is configuration, not a requirements document.",
+    "cycle": "Some stories depend on each other in a circle, so none of them can come first.",
+    "self_dependency": "A story names itself as its own dependency.",
+    "later_chunk": "A story depends on one in a later chunk. Chunks run in order, so it could never start.",
+    "ambiguous_dependency": "A dependency names an id that the document defines more than once.",
+    "duplicate_id": "An id is defined more than once. In a document written by people both are planned under unique keys.",
+    "unknown_dependency": "A plan written by a program names a dependency that it does not define.",
+    "missing_chunk": "A plan written by a program has tasks without a chunk label, so the order of chunks is unknown.",
+    "unknown_field": "A strict format has a field that it does not know.",
+    "invalid_field": "A field has a value that its format does not allow.",
+    "unreadable": "The text is broken as JSON or YAML, or nests too deep to be a requirements document.",
+    "unknown_units": "--units asks for a list that the document does not have.",
+    # Left out, with a word
+    "dropped": "The author marked this as dropped, cancelled or removed.",
+    "out_of_scope": "The section says that its content is out of scope, deferred or for later.",
+    "optional": "The author marked this as optional; it is planned like the rest.",
+    "side_list": "A second list of ids (functional requirements beside stories, say) is not planned on its own.",
+    "context_list": "A list of user stories or goals beside the chosen units is context, not work of its own.",
+    "criteria_of_no_story": "Acceptance criteria of the whole document belong to no single story.",
+    "criteria_shared": "Criteria of the whole document were attached to the last story, which closes it.",
+    "fence_not_read": "Code fences are examples; requirements inside them are not read.",
+    "unknown_label": "A label above a list is not known in any of the languages of the table.",
+    "unknown_box": "A check box holds a character whose meaning is not known.",
+    "needs_clarification": "The document itself says that something must be clarified.",
+    "other_tags": "The file holds several task lists; one was planned.",
+    "chunks_joined": "A story depends on one of a later section, so that sections do not divide the plan; phases do.",
+    "merged": "One unit stands in two places of the document and was planned once.",
+    "fallback_units": "No explicit requirements were found; phases or feature bullets became stories because --allow-fallback asked for it.",
+    "yaml_repaired": "The YAML was not valid and was read leniently.",
+    "scenario_without_then": "A scenario never says what must be the case in the end.",
+    "no_title": "The unit has no title of its own.",
+    "no_id": "A task block lacks the id that its format asks for.",
+    "id_gap": "The numbering has gaps; nothing was invented to fill them.",
+    "covers": "Tasks name requirements that stand in another document.",
+    "boxes_left_out": "Check boxes stand outside every story: sign-off, metrics, examples, or work that was written down elsewhere.",
+    "group_without_units": "A phase holds a list, but nothing in it is written the way the stories of the other phases are.",
+    "partly_done": "A task is ticked while some of its parts are open; it is planned as open.",
+    "renamed": "A requirement only gets another name; there is nothing to build.",
+    "conflicts_with": "The document says that tasks must not run at the same time.",
+    # Dependencies
+    "external_dependency": "The story depends on something that the document does not define; it is blocked unless --assume-external.",
+    "mentioned_id": "Prose mentions an id without declaring a dependency; no edge was made.",
+    "parallel_contradiction": "The document calls tasks parallel and also makes one wait for the other; the dependency is kept.",
+    "dependency_dropped": "A story depends on one that is not planned.",
+    "dependency_unclear": "A dependency field names nothing that could be resolved.",
+    "redundant_barrier": "A declared order between groups is already kept by the order of the chunks.",
+    # Order and execution
+    "chunk_order": "Chunk labels are numbered in another order than they appear in; they run as they appear.",
+    "no_criteria": "A story has no acceptance criteria; only its checks can judge it.",
+    "no_focus": "A story names no files, so it runs alone unless --optimistic.",
+    "shared_focus": "Stories name the same file, so they will not run side by side.",
+    "no_checks": "Neither the document nor the configuration names a check; execution will refuse to start.",
+    "document_commands": "Commands that stand in the document run only after approval.",
+    "claimed_done": "The document says that this is done. Its checks run first; if they pass it costs no attempt.",
+    "path_outside": "A file hint points outside the repository and was dropped.",
+}
+
+
+def explain(code: str) -> str | None:
+    return CATALOGUE.get(code)

@@ -1,0 +1,189 @@
+"""Declared dependencies to edges: ids resolved, groups lifted to their members, what cannot be resolved reported."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding, Provenance
+from santiago.planner import ids
+from santiago.planner.draft import PLANNED, Dep, Document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.planner.requirements import Planned
+
+MAX_CYCLES = 20
+"""Cycles that one refusal prints."""
+
+
+@dataclass(slots=True)
+class Graph:
+    """Edges by position: `needs[i]` are the positions of the units that unit i depends on."""
+
+    needs: list[dict[int, Provenance]]
+    external: list[dict[str, Provenance]]
+    findings: list[Finding] = field(default_factory=list)
+
+
+def link(document: Document, planned: Sequence[Planned]) -> Graph:
+    """Return the dependency graph that the document declares; nothing is guessed from prose."""
+    return _Linker(document, planned).run()
+
+
+class _Linker:
+    def __init__(self, document: Document, planned: Sequence[Planned]) -> None:
+        self.document = document
+        self.planned = planned
+        self.graph = Graph([{} for _ in planned], [{} for _ in planned])
+        self.by_id: dict[str, list[int]] = defaultdict(list)
+        self.by_tag: dict[str, list[int]] = defaultdict(list)
+        for position, item in enumerate(planned):
+            if item.unit.id:
+                self.by_id[ids.fold(item.unit.id)].append(position)
+            for tag in item.unit.tags:
+                self.by_tag[ids.fold(tag)].append(position)
+            if item.unit.chunk:
+                self.by_tag[ids.fold(item.unit.chunk)].append(position)
+        self.left_out = {ids.fold(unit.id) for unit in document.units if unit.id and unit.status not in PLANNED}
+        self.mentions = 0
+        self.mention_line = 0
+
+    def run(self) -> Graph:
+        for position, item in enumerate(self.planned):
+            for dep in item.unit.deps:
+                self.one(position, dep)
+        for edge in self.document.edges:
+            self.lift(edge.group, edge.target, edge.line)
+        if self.mentions:
+            self.note(
+                "mentioned_id",
+                self.mention_line,
+                f"{self.mentions} ids are mentioned in prose beside a dependency label; no edge was made from them",
+                "Write the ids alone behind the label to declare a dependency.",
+            )
+        return self.graph
+
+    def one(self, position: int, dep: Dep) -> None:
+        """Resolve one declared dependency of one unit."""
+        item = self.planned[position]
+        name = ids.fold(dep.target)
+        found = self.by_id.get(name) or []
+        if dep.carrier == "prose":
+            self.mentions += 1
+            self.mention_line = self.mention_line or dep.line
+        elif len(found) > 1:
+            where = ", ".join(str(self.planned[i].unit.line) for i in found)
+            self.error(
+                "ambiguous_dependency",
+                dep.line,
+                f"{item.key} depends on {dep.target}, which is defined {len(found)} times (lines {where})",
+                "Renumber the duplicates, so that the dependency names one of them.",
+            )
+        elif found == [position]:
+            self.error(
+                "self_dependency",
+                dep.line,
+                f"{item.key} depends on itself",
+                f"Remove {dep.target} from its dependencies.",
+            )
+        elif found:
+            self.edge(position, found[0], dep)
+        elif name in self.by_tag:
+            for target in self.by_tag[name]:
+                if target != position and position not in self.by_tag[name]:
+                    self.edge(position, target, dep)
+        else:
+            self.unresolved(position, dep, name)
+
+    def unresolved(self, position: int, dep: Dep, name: str) -> None:
+        item = self.planned[position]
+        if name in self.left_out:
+            self.note(
+                "dependency_dropped",
+                dep.line,
+                f"{item.key} depends on {dep.target}, which is not planned",
+                "Plan that one too, or remove the dependency.",
+                level="warning",
+            )
+            return
+        if self.document.by_program and dep.carrier != "external":
+            self.error(
+                "unknown_dependency",
+                dep.line,
+                f"{item.key} depends on {dep.target}, which the plan does not define",
+                "Define it, or remove it from depends_on.",
+            )
+            return
+        self.graph.external[position].setdefault(dep.target, _provenance("external_depends_on", dep))
+        self.note(
+            "external_dependency",
+            dep.line,
+            f"{item.key} depends on {dep.target}, which this document does not define",
+            "It is kept as external: the story is blocked until then, unless --assume-external.",
+            level="warning",
+        )
+
+    def lift(self, group: str, target: str, line: int) -> None:
+        """Everything in a group waits for everything in another."""
+        members = self.members(group)
+        needed = self.members(target)
+        if not members or not needed:
+            missing = target if members else group
+            self.note(
+                "dependency_unclear",
+                line,
+                f"{group} is said to depend on {target}, but {missing} is nothing that is planned",
+                "Name a phase, a story or a task of this document.",
+            )
+            return
+        dep = Dep(target=target, line=line, carrier="section")
+        inside = set(members)
+        for position in members:
+            for other in needed:
+                if other != position and other not in inside:
+                    self.edge(position, other, dep)
+
+    def members(self, name: str) -> list[int]:
+        folded = ids.fold(name)
+        return self.by_tag.get(folded) or self.by_id.get(folded) or []
+
+    def edge(self, position: int, target: int, dep: Dep) -> None:
+        if target not in self.graph.needs[position]:
+            self.graph.needs[position][target] = _provenance("depends_on", dep)
+
+    def error(self, code: str, line: int, message: str, hint: str) -> None:
+        self.graph.findings.append(Finding(level="error", code=code, line=line, message=message, hint=hint))
+
+    def note(self, code: str, line: int, message: str, hint: str, *, level: str = "note") -> None:
+        self.graph.findings.append(Finding(level=level, code=code, line=line, message=message, hint=hint))  # type: ignore[arg-type]
+
+
+def _provenance(kind: str, dep: Dep) -> Provenance:
+    return Provenance(field=kind, value=dep.target, line=dep.line, carrier=dep.carrier)  # type: ignore[arg-type]
+
+
+def cycles(needs: Sequence[dict[int, Provenance]], left: set[int]) -> list[list[int]]:
+    """Return cycles among the positions that no order could take, each as a closed path."""
+    found: list[list[int]] = []
+    while left and len(found) < MAX_CYCLES:
+        sorter = TopologicalSorter({position: [n for n in needs[position] if n in left] for position in sorted(left)})
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            path = list(error.args[1])[::-1]
+            found.append(_from_smallest(path))
+            left = left - set(path)
+        else:
+            break
+    return found
+
+
+def _from_smallest(path: list[int]) -> list[int]:
+    """Rotate a closed path so that it begins at its first unit: the same cycle always reads the same."""
+    ring = path[:-1]
+    start = ring.index(min(ring))
+    return [*ring[start:], *ring[:start], ring[start]]

@@ -1,0 +1,220 @@
+"""What a line of text tells about a unit: the ids it depends on, the files it names, the commands it wants run."""
+
+from __future__ import annotations
+
+import re
+
+from santiago.planner import ids, words
+from santiago.planner.draft import Dep, Hint
+from santiago.planner.known_tools import ALONE, CHECKS_OF_GIT, EXTENSIONS, TOOLS
+
+_RANGE = re.compile(
+    r"(?P<a>(?<![\w-])[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)\s*(?:\.\.+|…|–|—|\bto\b|\bthrough\b|-)\s*(?P<b>[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)(?![\w.])"
+)
+_LIST_GLUE = re.compile(
+    r"\b(?:and|or|und|et|y|e|och|en|и|tasks?|stor(?:y|ies)|requirements?|issues?|steps?|phases?|epics?|all|of|plus|units?|completed?|completion|done|finished|merged|closed|is|are|be|being|must|has|have|to|should|the|first|only|tickets?)\b|以及|和|と|및|[\s,;&+/、，()\[\]{}\"'`*_.#→]+",
+    re.IGNORECASE,
+)
+_UNIT_WORDS = re.compile("|".join(sorted(map(re.escape, words.UNIT_WORDS), key=len, reverse=True)), re.IGNORECASE)
+_DEPENDS_WORDS = "|".join(
+    sorted(
+        (re.escape(w) for w, c in words.LABELS.items() if c == "depends" and w not in {"after", "needs", "requires"}),
+        key=len,
+        reverse=True,
+    )
+)
+_INLINE = re.compile(
+    r"[(\[{（]\s*(?:" + _DEPENDS_WORDS + r"|after|needs|requires|dep)\s*[:：]?\s*(?P<bracket>[^)\]}）(\[{（]+)[)\]}）]"
+    r"|(?<![\w*])[*_]*+(?:"
+    + _DEPENDS_WORDS
+    + r")[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>[^.;。；|]*(?:\.\d[^.;|]*)*))",
+    re.IGNORECASE,
+)
+_GROUP = re.compile(r"\b(Phase|Epic|Milestone|Sprint|Stage|Wave)\s+(\w*\d\w*|N)\b", re.IGNORECASE)
+_BRACKETS = re.compile(r"[（(][^()（）]*[)）]")
+_PART = re.compile(r"[,;、，；&+|]|\s+[-–—]\s+|\.(?=\s|$)|\s(?:and|und|et|och|en|и|y|e)\s", re.IGNORECASE)
+MAX_RANGE = 1000
+"""Ids that one range may stand for; more is a typing error."""
+
+
+def targets(text: str) -> tuple[list[str], bool]:
+    """Return the ids that a dependency field names, and whether it says nothing else besides."""
+    found = named(text)
+    names = [name for name, _ in found]
+    return names, _says_nothing(text) or (all(sure for _, sure in found) and not _unread(_expanded(text), names))
+
+
+def named(text: str) -> list[tuple[str, bool]]:
+    """Return the ids that a dependency field names, each with whether its part of the list says nothing else.
+
+    `T004 complete, database configured` surely names T004; `the schema that T004 needs` only mentions it.
+    """
+    found: dict[str, bool] = {}
+    for part in _PART.split(_expanded(text)):
+        if _says_nothing(part):
+            if not found and part.strip():
+                return []
+            continue
+        names = _names_in(part)
+        sure = not _unread(part, names)
+        for name in names:
+            found[name.lstrip("#")] = found.get(name.lstrip("#"), False) or sure
+    return list(found.items())
+
+
+def _expanded(text: str) -> str:
+    """Return a list of ids with its ranges spelled out and its brackets opened."""
+    return _RANGE.sub(_listed, _BRACKETS.sub(_opened, text.replace("*", "")))
+
+
+def _names_in(part: str) -> list[str]:
+    """Return the ids of one part; a phase keeps its word, since its number alone would name a unit."""
+    groups = [" ".join(found.groups()) for found in _GROUP.finditer(part)]
+    rest = _GROUP.sub(" ", part)
+    return [*groups, *(name for name in ids.mentioned(rest) if ids.prefix_of(name) not in ids.DENIED)]
+
+
+def _says_nothing(part: str) -> bool:
+    return words.normal(part.strip(" .;")) in words.NONE_WORDS or not part.strip(" .;*_-–—")
+
+
+def _unread(part: str, names: list[str]) -> str:
+    """Return what is left of a text without its ids and the words that join them."""
+    left = ids.without(_GROUP.sub(" ", part), set(names))
+    return _LIST_GLUE.sub("", _UNIT_WORDS.sub(" ", re.sub(r"\.\.+|[-–—…:：]|\bto\b|\bthrough\b", " ", left)))
+
+
+def _opened(bracket: re.Match[str]) -> str:
+    """Return a bracket as parts of the list where it holds ids alone, and nothing where it holds none."""
+    names = ids.mentioned(bracket[0])
+    if not names:
+        return " "
+    return bracket[0] if _unread(bracket[0], names) else f", {bracket[0][1:-1]}, "
+
+
+def _listed(found: re.Match[str]) -> str:
+    expanded = _expand(found["a"], found["b"])
+    return found[0] if expanded is None else ", ".join(expanded)
+
+
+def _expand(first: str, last: str) -> list[str] | None:
+    """Return the ids from `T006` to `T011` (or `T6` to `11`), or None where this is no range."""
+    a, b = re.fullmatch(r"(.*?)(\d+)", first), re.fullmatch(r"(.*?)(\d+)", last)
+    if a is None or b is None or (b[1] and a[1].upper() != b[1].upper()):
+        return None
+    low, high = int(a[2]), int(b[2])
+    if not low < high <= low + MAX_RANGE or (not a[1] and a[2].startswith("0") != b[2].startswith("0")):
+        return None
+    return [f"{a[1]}{number:0{len(a[2])}d}" for number in range(low, high + 1)]
+
+
+def covered(text: str) -> list[str]:
+    """Return the requirements that a task says it covers; `10全体` and `all of 10` mean 10."""
+    return targets(re.sub(r"(?<=\d)(?=[^\W\d_a-zA-Z])", " ", text))[0]
+
+
+def field_deps(text: str, line: int, carrier: str) -> list[Dep]:
+    """Return the dependencies that a labelled field declares; prose around them makes them mere mentions."""
+    return [Dep(target=name, line=line, carrier=carrier if sure else "prose") for name, sure in named(text)]
+
+
+def inline_deps(text: str, line: int) -> list[Dep]:
+    """Return the dependencies that stand inside a sentence in brackets, or behind a label with a colon."""
+    if "(" not in text and ":" not in text and "：" not in text and "[" not in text and "（" not in text:
+        return []
+    found: list[Dep] = []
+    for match in _INLINE.finditer(text):
+        found += field_deps(match["bracket"] or match["flow"] or match["colon"] or "", line, "inline")
+    return found
+
+
+_TICKED = re.compile(r"`([^`\n]+)`")
+_BARE = re.compile(r"(?<![\w`/@:.\-])((?:\.{0,2}/)?(?:[\w.@\-]+/)+[\w.\-*\[\]]+\.\w{1,8})(?![\w/])")
+_LINES = re.compile(r":\d+(?:[-:]\d+)*$")
+_NAMED = re.compile(r"[\w./@\-*\[\]{},()+~$]+$")
+_SPECIAL = frozenset(
+    {"Dockerfile", "Makefile", "Justfile", "Procfile", ".gitignore", ".env", ".env.example", "LICENSE"}
+)
+
+
+def file_of(token: str) -> str | None:
+    """Return the path that a token names, or None where it is a URL, a route, a package or a plain word."""
+    path = _LINES.sub("", token.strip().rstrip(".,;:")).strip("`'\"")
+    if not path or "://" in path or not _NAMED.match(path) or path.startswith(("@", "~", "$", "-")):
+        return None
+    name = path.rsplit("/", 1)[-1]
+    if name in _SPECIAL:
+        return path
+    extension = name.rsplit(".", 1)[-1].lower() if "." in name.lstrip(".") else ""
+    if path.startswith("/") or ".." in path.split("/"):
+        return None
+    if "/" in path:
+        if extension in EXTENSIONS or "*" in name or (path.endswith("/") and not path.startswith("api/")):
+            return path
+        return None
+    return path if extension in EXTENSIONS and len(name) > len(extension) + 1 and "(" not in path else None
+
+
+def files_in(text: str) -> list[str]:
+    """Return the files that a text names in back-ticks, or bare with a folder and an ending."""
+    if "`" not in text and "/" not in text:
+        return []
+    found = [path for token in _TICKED.findall(text) if (path := file_of(token))]
+    if "/" in text:
+        found += [path for token in _BARE.findall(_TICKED.sub(" ", text)) if (path := file_of(token))]
+    return found
+
+
+def listed_files(text: str) -> list[str]:
+    """Return the files of a line under a files label, where bare names count too."""
+    found = files_in(text)
+    if found:
+        return found
+    return [path for token in re.split(r"[,\s]+", text.replace("`", " ")) if (path := file_of(token))]
+
+
+_ASKS = re.compile(
+    r"\b(?:runs?|running|pass(?:es|ing)?|verif(?:y|ies|ied)|via|executes?|succeeds?|exits? (?:0|with)|green|clean)\b"
+    r"|実行|运行|執行|실행|exécuter|ejecutar|ausführen",
+    re.IGNORECASE,
+)
+
+
+def is_command(text: str) -> bool:
+    """Tell whether a back-ticked text is a command line of a known tool."""
+    parts = text.split()
+    while parts and re.match(r"[A-Z_][A-Z0-9_]*=", parts[0]):
+        parts = parts[1:]
+    if len(parts) < 2:
+        return bool(parts) and parts[0] in ALONE
+    if parts[0] == "git" and parts[1] not in CHECKS_OF_GIT:
+        return False
+    return parts[0] in TOOLS or parts[0].startswith("./") or parts[0].endswith(".sh")
+
+
+def commands_in(text: str, line: int, carrier: str) -> list[Hint]:
+    """Return the back-ticked commands of a sentence that asks for them to be run."""
+    if "`" not in text or (carrier == "text" and not _ASKS.search(_TICKED.sub(" ", text))):
+        return []
+    return [
+        Hint(value=token.strip(), line=line, carrier=carrier) for token in _TICKED.findall(text) if is_command(token)
+    ]
+
+
+def fence_commands(lines: list[str], line: int, carrier: str) -> list[Hint]:
+    """Return the commands of a shell fence, one per line; prompts and comments stripped, continued lines joined."""
+    found: list[Hint] = []
+    joined, start = "", 0
+    for offset, raw in enumerate(lines[1:], 1):
+        text = raw.strip()
+        if text.startswith(("```", "~~~")) or (not joined and (not text or text.startswith("#"))):
+            continue
+        joined, start = (f"{joined} {text}", start) if joined else (text, line + offset)
+        if joined.endswith("\\"):
+            joined = joined[:-1].rstrip()
+            continue
+        command = joined.removeprefix("$ ").split("  #")[0].strip()
+        if is_command(command):
+            found.append(Hint(value=command, line=start, carrier=carrier))
+        joined = ""
+    return found

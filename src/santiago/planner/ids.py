@@ -1,0 +1,130 @@
+"""Requirement ids: what counts as one, how it is read off a text, and how ids sort.
+
+FR-2 < FR-10     1.2 < 1.10     T105 < T105a < T106     16 < 16A < 17     M1.2 < M2.1
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from santiago.planner import words
+
+
+def _set(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+DENIED = _set("GPT SHA UTF AES RFC ISO CVE ERC EIP HTTP WCAG RSA MD ES IPV X BASE H W L I V WEEK DAY Q")
+"""Prefixes that look like ids and are not: algorithms, standards, models, quarters."""
+
+SIDE = _set(
+    "ADR DEC D KPI SC SM MET METRIC SLO SLI G NG GOAL NONGOAL O OBJ OKR KR UC CU Q OQ RISK RK RSK MIT A AS ASM ASSUMPTION C CON LIM"
+    " DEP PRE RES SUP CONST RST LIMIT M MS EC BR RN TC TEST UJ J PERSONA STK OOS FIG TAB SECTION APPENDIX OPTION OPT"
+)
+"""Prefixes of side lists (decisions, metrics, goals, use cases, rules, questions): never the units of a plan."""
+
+LOOKALIKES = _set("E2E P2P B2B B2C C2C I18N L10N A11Y K8S OAUTH1 OAUTH2 HTML5 CSS3 WEB3 MP3 MP4 X509")
+"""Words with a number in them that are no ids."""
+
+_UPPER = "A-ZÀ-ÖØ-ÞА-ЯЁІЇЄ"
+_LETTER = "A-Za-z0-9À-ÖØ-öø-ÿА-яЁёІіЇїЄє"
+_PREFIXED = rf"[{_UPPER}][{_LETTER}]{{0,11}}(?:[-_][{_UPPER}][{_LETTER}]{{0,11}}){{0,3}}[-_]?\d+[A-Za-z]?(?:[.-]\d+[a-z]?){{0,3}}"
+_DOTTED = r"\d+(?:\.\d+)+[A-Za-z]?"
+_EDGE = r"(?=$|[\s:.,;)\]*`—–\-/(|])"
+_LEAD = r"(?:[^\w\[\]#&(<\"'`]|️|⃣)*+"
+_PREFIXED_FIRST = re.compile(_LEAD + r"[*_`\[#]*(" + _PREFIXED + r")(?![\w])")
+_SPACED_FIRST = re.compile(_LEAD + r"[*_`\[]*((?:US|HU|FR|NFR|RF|RNF|REQ|Req) \d+(?:\.\d+)*[A-Za-z]?)(?![\w])")
+_DOTTED_FIRST = re.compile(_LEAD + r"[*_`\[]*(" + _DOTTED + r")(?![\w])")
+_NUMBER_FIRST = re.compile(_LEAD + r"[*_`\[]*(\d{1,4}[A-Za-z]?)[.):\]]*(?:[*_`]+|\s|$)")
+_WORD_FIRST = re.compile(
+    _LEAD + r"[*_`\[]*(" + "|".join(sorted(map(re.escape, words.UNIT_WORDS), key=len, reverse=True)) + r")"
+    r"\s*[#№]?\s*([A-Za-z]{0,3}\d+[A-Za-z]?(?:[.\-]\d+[A-Za-z]?)*)(?![\w])",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(r"^[\s*_`\]]*(?:[:：.)\-–—|]+(?=[\s*_`]|$)|[:：])?[\s*_]*")
+_ANY = re.compile(r"(?<![\w.\-/])(" + _PREFIXED + r"|" + _DOTTED + r"|#?\d+[A-Za-z]?)(?![\w])")
+_SIMPLE = re.compile(r"([^\W\d_]+)[-_]?\d+(?:\.\d+)*[A-Za-z]?")
+_NUMBER = re.compile(r"\d+[A-Z]?(?:\.\d+[A-Z]?)*")
+_RUNS = re.compile(r"\d+|[^\d\s.\-_#]+")
+
+
+class Found(NamedTuple):
+    """An id at the head of a text."""
+
+    id: str
+    kind: str
+    """`prefix`, `dotted`, `number`, or the canonical unit word (`story`, `task`, `requirement`, …)."""
+    rest: str
+    """The text behind it: the title."""
+
+    @property
+    def prefix(self) -> str:
+        return prefix_of(self.id) if self.kind == "prefix" else self.kind
+
+
+def prefix_of(identifier: str) -> str:
+    """Return the letters in front of the first number: `FR` of FR-001, `TS-IAM` of TS-IAM-001."""
+    if simple := _SIMPLE.fullmatch(identifier):
+        return simple[1].upper()
+    parts = re.split(r"[-_ ]", identifier.upper())
+    named = parts
+    while len(named) > 1 and _NUMBER.fullmatch(named[-1]):
+        named = named[:-1]
+    if len(named) == len(parts) or len(named) == 1:
+        named = [*named[:-1], re.split(r"\d", named[-1])[0]]
+    return "-".join(part for part in named if part)
+
+
+def lead(text: str) -> Found | None:
+    """Return the id that stands first in a text, with the words `Story 1.1` and the like included."""
+    if found := _WORD_FIRST.match(text):
+        return Found(found[2], words.UNIT_WORDS[found[1].lower()], _behind(text, found.end()))
+    if found := _PREFIXED_FIRST.match(text):
+        if prefix_of(found[1]) in DENIED or found[1].upper() in LOOKALIKES:
+            return None
+        return Found(found[1], "prefix", _behind(text, found.end()))
+    if found := _SPACED_FIRST.match(text):
+        return Found(found[1], "prefix", _behind(text, found.end()))
+    if found := _DOTTED_FIRST.match(text):
+        return Found(found[1], "dotted", _behind(text, found.end()))
+    if found := _NUMBER_FIRST.match(text):
+        return Found(found[1], "number", _behind(text, found.end()))
+    return None
+
+
+def heading_lead(text: str) -> Found | None:
+    """Return the id that stands first in a heading, behind its section number where it has one: `3.1 FR-1: Login`."""
+    found = lead(text)
+    if found is None or found.kind not in ("number", "dotted"):
+        return found
+    inner = lead(found.rest)
+    if inner is None or inner.kind in ("number", "dotted"):
+        return found
+    joint = found.rest[found.rest.find(inner.id) + len(inner.id) :].lstrip("*_` ")
+    return inner if joint[:1] in tuple(":：-–—.)") else found
+
+
+def _behind(text: str, end: int) -> str:
+    rest = text[end:]
+    return rest[_JOINT.match(rest).end() :]  # type: ignore[union-attr]  # every part of the pattern is optional
+
+
+def mentioned(text: str) -> list[str]:
+    """Return all ids that a text names, in order, without interpreting them."""
+    return [m[1] for m in _ANY.finditer(text)]
+
+
+def without(text: str, names: set[str]) -> str:
+    """Return a text with these ids blanked out."""
+    return _ANY.sub(lambda found: " " if found[1] in names or found[1].lstrip("#") in names else found[0], text)
+
+
+def natural(identifier: str) -> tuple[tuple[int, int, str], ...]:
+    """Return the sort key of an id: numbers by value, letters without case."""
+    return tuple((0, int(run), "") if run.isdigit() else (1, 0, run.upper()) for run in _RUNS.findall(identifier))
+
+
+def fold(identifier: str) -> str:
+    """Return the form in which two spellings of one id are equal: `US1` = `us-1`, `T001` ≠ `T1`."""
+    return re.sub(r"[\s\-_#]+", "", identifier).upper().rstrip(".")

@@ -1,0 +1,75 @@
+"""Labels: `**Acceptance Criteria:**`, `Depends on: T001`, `_Requirements: 1.1_`, and what each announces."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from santiago.planner import words
+
+_LABEL = re.compile(
+    r"^\s*(?:[-*]\s+)?(?P<open>[*_`]*+)(?P<label>[^:*：`|]{1,60}?)(?P<close>[*_`]*+)\s*[:：]\s*[*_`]*+\s*(?P<rest>.*)"
+)
+_BOLD_ONLY = re.compile(r"^\s*\*\*(?P<label>[^*]{1,60})\*\*\s*(?P<rest>\([^)]*\))?\s*$")
+_BOLD_LEAD = re.compile(r"^\s*\*\*(?P<label>[^*]{1,60}?)\*\*\s*(?:[-–—]\s*)?(?P<rest>.*)$")
+_MARKED = re.compile(r"^\s*[*_]")
+_BOLD_FIELDS = frozenset({"depends", "files", "verify", "priority", "status"})
+_ITALIC = re.compile(r"^\s*_[^_:：]{2,40}[:：][^_]+_\s*$")
+"""A whole line in italics with a colon: a field of a task list, in whatever language."""
+_IDS = re.compile(
+    r"^\[?(?:\d+|\d+(?:\.\d+)+|[A-Z]+-?\d+(?:\.\d+)*)(?:\s*[,、，]\s*(?:\d+(?:\.\d+)*|[A-Z]+-?\d+(?:\.\d+)*))*\]?$"
+)
+_STRIKE = re.compile(r"~~")
+
+
+class Label(NamedTuple):
+    """What a line announces."""
+
+    concept: str | None
+    """The concept that its label stands for, or None where the label is unknown or there is none."""
+    rest: str
+    """What stands behind the label, or the whole line."""
+    is_label: bool
+    marked: bool = False
+    """Written in bold or italics: an author's label, not a sentence with a colon."""
+
+
+def split_label(text: str) -> tuple[str, str] | None:
+    """Return (label, rest) of `**Label:** rest`, `Label: rest`, `_Label: rest_` and the like."""
+    if found := _LABEL.match(text):
+        return found["label"].strip(), found["rest"].rstrip("*_ \t").strip()
+    if found := _BOLD_ONLY.match(text):
+        return found["label"].strip(" :："), ""
+    return None
+
+
+def read_label(text: str) -> Label:
+    """Return what a line announces and what it says itself."""
+    marked = bool(_MARKED.match(text))
+    parts = split_label(text)
+    if parts is None:
+        lead = _BOLD_LEAD.match(text)
+        if lead and (concept := words.concept(lead["label"])) in _BOLD_FIELDS:
+            return Label(concept, lead["rest"], is_label=True, marked=True)
+        if (concept := words.concept(text)) == "criteria" and len(text) < 60:
+            return Label(concept, "", is_label=True, marked=marked)
+        return Label(None, text, is_label=False)
+    label, rest = parts
+    concept = words.concept(label)
+    if concept is None and _ITALIC.match(text):
+        concept = "covers" if _IDS.match(rest) else "other"
+    if concept is not None:
+        return Label(concept, rest, is_label=True, marked=marked)
+    return Label(None, rest, is_label=not rest, marked=marked)
+
+
+def label_of(text: str) -> tuple[str | None, str, bool]:
+    """Return (concept, rest, is_label) of a line."""
+    return read_label(text)[:3]
+
+
+def clean(text: str) -> str:
+    """Return a text without emphasis marks at its edges and around its words."""
+    if "*" not in text and "_" not in text and "~" not in text:
+        return text.strip()
+    return re.sub(r"\*\*|__", "", _STRIKE.sub("", text)).strip().strip("*_").strip()

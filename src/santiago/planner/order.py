@@ -1,0 +1,144 @@
+"""Chunks and order: chunk by chunk as they first appear, dependencies first, then the natural order of the ids.
+
+Worked example: chunks A (R10, R2) and B (R1), where R2 depends on R10.
+
+    A comes first, since it appears first, although B holds R1.
+    Inside A, R2 sorts before R10, but needs it: R10, R2.
+    Then B: R1.          Order: R10, R2, R1 → S1, S2, S3.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import ids
+from santiago.planner.graph import Graph, cycles
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.planner.requirements import Planned
+
+ONLY_CHUNK = "C01"
+"""Label of the one chunk of a document without phases, epics or milestones."""
+REST = "Other"
+"""Label for units outside every group of a document that has some."""
+
+SortKey = tuple[int, int, int, tuple[tuple[int, int, str], ...], str, int]
+
+
+def chunk_labels(planned: Sequence[Planned]) -> list[str]:
+    """Return the chunk of each unit."""
+    if not any(item.unit.chunk for item in planned):
+        return [ONLY_CHUNK] * len(planned)
+    return [item.unit.chunk or REST for item in planned]
+
+
+def order(planned: Sequence[Planned], labels: Sequence[str], graph: Graph) -> tuple[list[int], list[Finding]]:
+    """Return the positions in execution order, or the findings that make an order impossible."""
+    rank = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    findings = [*_label_order(list(rank), planned, labels), *_later_chunks(planned, labels, rank, graph)]
+    if any(finding.level == "error" for finding in findings):
+        return [], findings + _cycles(planned, graph, set(range(len(planned))))
+    keys = _keys(planned, [rank[label] for label in labels])
+    sequence = _topological(keys, graph)
+    if len(sequence) < len(planned):
+        return [], findings + _cycles(planned, graph, set(range(len(planned))) - set(sequence))
+    return sequence, findings
+
+
+def _keys(planned: Sequence[Planned], ranks: Sequence[int]) -> list[SortKey]:
+    """Return each unit's sort key: chunk, declared rank, prefix by first appearance, natural id, title, position."""
+    prefixes: dict[str, int] = {}
+    keys: list[SortKey] = []
+    for position, item in enumerate(planned):
+        unit = item.unit
+        prefix = ids.prefix_of(unit.id) if unit.id else "~"
+        first = prefixes.setdefault(prefix, len(prefixes))
+        natural = ids.natural(item.key) if unit.id else ((0, position, ""),)
+        keys.append((ranks[position], unit.rank, first, natural, unit.title, position))
+    return keys
+
+
+def _topological(keys: Sequence[SortKey], graph: Graph) -> list[int]:
+    """Kahn's algorithm with a heap: of the units whose dependencies are placed, the smallest key comes next."""
+    waiting = [len(needs) for needs in graph.needs]
+    dependents: list[list[int]] = [[] for _ in keys]
+    for position, needs in enumerate(graph.needs):
+        for needed in needs:
+            dependents[needed].append(position)
+    heap = [(key, position) for position, key in enumerate(keys) if not waiting[position]]
+    heapq.heapify(heap)
+    sequence: list[int] = []
+    while heap:
+        _, position = heapq.heappop(heap)
+        sequence.append(position)
+        for dependent in dependents[position]:
+            waiting[dependent] -= 1
+            if not waiting[dependent]:
+                heapq.heappush(heap, (keys[dependent], dependent))
+    return sequence
+
+
+def _later_chunks(
+    planned: Sequence[Planned], labels: Sequence[str], rank: dict[str, int], graph: Graph
+) -> list[Finding]:
+    return [
+        Finding(
+            level="error",
+            code="later_chunk",
+            line=provenance.line,
+            message=f"{planned[position].key} (chunk {labels[position]}) depends on {planned[needed].key}, which stands in the later chunk {labels[needed]}",
+            hint="Move one of them, or put the chunks in the order in which they can be built.",
+        )
+        for position, needs in enumerate(graph.needs)
+        for needed, provenance in needs.items()
+        if rank[labels[needed]] > rank[labels[position]]
+    ]
+
+
+def _cycles(planned: Sequence[Planned], graph: Graph, left: set[int]) -> list[Finding]:
+    findings = []
+    for path in cycles(graph.needs, left):
+        names = " -> ".join(planned[position].key for position in path)
+        places = [f"{planned[a].key} at line {graph.needs[a][b].line}" for a, b in pairwise(path)]
+        findings.append(
+            Finding(
+                level="error",
+                code="cycle",
+                line=graph.needs[path[0]][path[1]].line,
+                message=f"dependencies go in a circle: {names}",
+                hint=f"Remove one of the dependencies declared by {', '.join(places)}.",
+            )
+        )
+    return findings
+
+
+def _label_order(chunks: list[str], planned: Sequence[Planned], labels: Sequence[str]) -> list[Finding]:
+    """Warn where labels that differ only in their number appear in another order than they count."""
+    numbers: dict[str, tuple[int, str]] = {}
+    findings = []
+    for label in chunks:
+        found = re.match(r"\s*(\D*?)(\d+)", label)
+        if not found:
+            continue
+        stem, number = found[1].strip().lower(), int(found[2])
+        before = numbers.get(stem)
+        if before is not None and number < before[0]:
+            line = planned[labels.index(label)].unit.line
+            findings.append(
+                Finding(
+                    level="warning",
+                    code="chunk_order",
+                    line=line,
+                    message=f'chunk "{label}" stands after "{before[1]}"; chunks run in the order in which they appear',
+                    hint="Move the section, or renumber it.",
+                )
+            )
+        else:
+            numbers[stem] = (number, label)
+    return findings

@@ -1,0 +1,78 @@
+"""The readers, one file per format, and the order in which they are asked.
+
+A reader is one function `read(source) -> Document | None`: it looks for the evidence of its format in the content
+(never in the file name alone) and returns None where there is none. The first that answers has the document.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from santiago.planner.draft import Document
+    from santiago.planner.source import Source
+
+ORDER: dict[str, tuple[str, ...]] = {
+    "json": ("santiago_plan", "project_plan", "house_json", "taskmaster_json", "ralph_json", "beads", "records"),
+    "gherkin": ("gherkin",),
+    "yaml": ("yaml_records",),
+    "markdown": (
+        "issue",
+        "house_tasks",
+        "openspec_delta",
+        "speckit_tasks",
+        "kiro_tasks",
+        "openspec_tasks",
+        "kiro_requirements",
+        "speckit_spec",
+        "fenced_stories",
+        "bmad",
+        "plan_steps",
+        "house_criteria",
+        "prd",
+        "srs_tables",
+        "user_stories",
+        "checklist",
+        "fallback",
+    ),
+}
+"""More particular formats first: a spec-kit task list is also a checklist."""
+
+
+_LISTS = ("kiro_requirements", "speckit_spec", "bmad", "prd", "srs_tables", "user_stories")
+_BOXES = ("speckit_tasks", "kiro_tasks", "openspec_tasks", "plan_steps", "checklist")
+_CHOSEN: dict[str, tuple[str, ...]] = {
+    "box": _BOXES,
+    "boxes": _BOXES,
+    "task": (*_LISTS, *_BOXES),
+    "tasks": (*_LISTS, *_BOXES),
+    "ac": ("house_criteria",),
+    "criteria": ("house_criteria",),
+}
+"""Who is asked where the user names the list to plan from; any other name is asked of the readers of lists."""
+
+
+def read(source: Source) -> Document | None:
+    """Return the document as its format's reader understood it, or None where no reader found a unit."""
+    for reader in _readers(_asked(source)):
+        document: Document | None = reader.read(source)
+        if document is not None:
+            return document
+    return None
+
+
+def _asked(source: Source) -> tuple[str, ...]:
+    units = source.options.units
+    if units is None or source.looks_like != "markdown":
+        return ORDER[source.looks_like]
+    return _CHOSEN.get(units.lower(), _LISTS)
+
+
+def _readers(names: tuple[str, ...]) -> Iterator[ModuleType]:
+    # Imported one by one, so that a document pays only for the readers that looked at it.
+    for name in names:
+        yield import_module(f"santiago.planner.readers.{name}")

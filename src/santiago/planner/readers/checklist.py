@@ -1,0 +1,126 @@
+"""Plain check lists: every top-level box outside criteria, metrics, sign-off and Definition of Done is a unit.
+
+What a section's name means is judged by what else the file has: a Backlog beside other open lists is put off, alone it
+is the list; a task that stands under Completed as well is one unit, done.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.planner import assemble, boxes, carriers, words
+from santiago.planner.draft import Document, Status
+
+if TYPE_CHECKING:
+    from santiago.planner.boxes import Box
+    from santiago.planner.harvest import Carrier
+    from santiago.planner.source import Source
+
+_PUNCTUATION = re.compile(r"[\W_]+")
+_OPENING = 3
+"""Words that two titles must share at least to be of one task."""
+_LONGEST = 60
+_SHORT = 60
+"""Lines up to which a single box makes a list."""
+
+
+def read(source: Source) -> Document | None:
+    found = [box for box in boxes.survey(source).units if boxes.is_plain(source, box.at)]
+    if not found or (len(found) < 2 and source.outline.line_count > _SHORT):
+        return None
+    made = [_carrier(source, *place) for place in _places(source, found)]
+    sections = _Sections(source, found)
+    made = [sections.judged(carrier) for carrier in made]
+    kept, repeated = sections.merged(made)
+    evidence = [f"{len(found)} check boxes outside criteria and sign-off"]
+    return assemble.document(source, "checklist", evidence, kept, repeated=repeated)
+
+
+def _places(source: Source, found: list[Box]) -> list[tuple[Box, int, str | None]]:
+    starts = [box.at for box in found]
+    labels = carriers.section_chunks(source, starts, numbered=True)
+    return [
+        (box, end, label) for box, (_, end), label in zip(found, carriers.bounded(source, starts), labels, strict=True)
+    ]
+
+
+def _carrier(source: Source, box: Box, end: int, section: str | None) -> Carrier:
+    chunk = carriers.label(source.outline.blocks[box.group].text) if box.group >= 0 else section
+    made = carriers.carrier(source, box.at, end=end, found=box.found, chunk=chunk)
+    if box.found is not None and box.found.kind == "number":
+        return replace(made, id=None, tags=(box.found.id,))
+    return made
+
+
+class _Sections:
+    """What the sections of this document mean, relative to each other."""
+
+    def __init__(self, source: Source, found: list[Box]) -> None:
+        self.source = source
+        blocks = source.outline.blocks
+        by_section = {blocks[box.at].section: self.name_of(box.at) for box in _one_of_each_section(source, found)}
+        self.names = {box.at: by_section[blocks[box.at].section] for box in found}
+        self.has_others = any(
+            name not in words.DONE_SECTIONS | words.BACKLOG_SECTIONS
+            and carriers.box_status(source, source.outline.blocks[at]) is Status.OPEN
+            for at, name in self.names.items()
+        )
+        """Other sections hold open boxes."""
+
+    def name_of(self, index: int) -> str:
+        """Return the name of the nearest section around a box that says something about its state."""
+        blocks = self.source.outline.blocks
+        known = words.DONE_SECTIONS | words.BACKLOG_SECTIONS | words.OPTIONAL_SECTIONS
+        for heading in reversed(self.source.outline.path(index)):
+            name = words.section_name(blocks[heading].text, known)
+            if name:
+                return name
+        return ""
+
+    def judged(self, carrier: Carrier) -> Carrier:
+        name = self.names[carrier.at]
+        if carrier.status is not Status.OPEN:
+            return carrier
+        if name in words.BACKLOG_SECTIONS and self.has_others:
+            return replace(carrier, status=Status.FUTURE)
+        return replace(carrier, status=Status.OPTIONAL) if name in words.OPTIONAL_SECTIONS else carrier
+
+    def merged(self, made: list[Carrier]) -> tuple[list[Carrier], list[int]]:
+        """Return the carriers with each one that a Completed section repeats counted once, as done."""
+        done = {_same(carrier) for carrier in made if self.is_done(carrier)}
+        if not done:
+            return made, []
+        others = {_same(carrier) for carrier in made if not self.is_done(carrier)}
+        again = {name for name in done if _opens(name, others)} | {
+            opening for name in others for opening in _opens(name, done)
+        }
+        ticked = {name for name in others if _opens(name, done)} | {
+            opening for name in done for opening in _opens(name, others)
+        }
+        kept = []
+        for carrier in made:
+            if not self.is_done(carrier) and _same(carrier) in ticked and carrier.status is Status.OPEN:
+                kept.append(replace(carrier, status=Status.DONE))
+            elif not (self.is_done(carrier) and _same(carrier) in again):
+                kept.append(carrier)
+        return kept, [carrier.at for carrier in made if self.is_done(carrier) and _same(carrier) in again]
+
+    def is_done(self, carrier: Carrier) -> bool:
+        return self.names[carrier.at] in words.DONE_SECTIONS
+
+
+def _one_of_each_section(source: Source, found: list[Box]) -> list[Box]:
+    return list({source.outline.blocks[box.at].section: box for box in found}.values())
+
+
+def _same(carrier: Carrier) -> str:
+    return _PUNCTUATION.sub(" ", carrier.title).strip().lower()
+
+
+def _opens(name: str, names: set[str]) -> list[str]:
+    """Return which of these names a name is or goes on from: `Write tests for X (41 tests)` goes on from `Write tests for X`."""
+    parts = name.split()
+    openings = (" ".join(parts[:size]) for size in range(_OPENING, min(len(parts), _LONGEST)))
+    return [opening for opening in (name, *openings) if opening in names]

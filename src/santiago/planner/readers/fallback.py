@@ -1,0 +1,79 @@
+"""The last resort, and only on request: phases with steps, else the bullets under features, requirements or scope."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import assemble, sightings
+from santiago.planner.carriers import carrier, label, section_chunks
+from santiago.planner.lists.extent import extents
+from santiago.planner.lists.model import View
+
+if TYPE_CHECKING:
+    from santiago.planner.draft import Document
+    from santiago.planner.harvest import Carrier
+    from santiago.planner.source import Source
+
+
+def read(source: Source) -> Document | None:
+    if not source.options.allow_fallback:
+        return None
+    carriers, what = _phases(source)
+    if not carriers:
+        carriers, what = _bullets(source)
+    if not carriers:
+        return None
+    document = assemble.document(source, "fallback", (what,), carriers)
+    document.findings += _shared_criteria(source, carriers)
+    document.findings.insert(
+        0,
+        Finding(
+            level="warning",
+            code="fallback_units",
+            line=source.outline.blocks[carriers[0].at].line,
+            message=f"the document names no requirements; {len(carriers)} stories were made from {what}. Read the plan before you run it",
+            hint='Give each requirement an id, e.g. "### FR-1: User registration", and acceptance criteria.',
+        ),
+    )
+    return document
+
+
+def _phases(source: Source) -> tuple[list[Carrier], str]:
+    """Return the steps of the phases as units, each phase a chunk."""
+    blocks = source.outline.blocks
+    headings = sightings.phases(source)
+    starts: dict[int, str] = {}
+    for heading in headings:
+        for index in sightings.items_under(source, heading):
+            starts[index] = label(blocks[heading].text)
+    made = [carrier(source, at, end=end, chunk=starts[at]) for at, end in extents(View(source), sorted(starts))]
+    return made, f"the steps of {len(headings)} phases"
+
+
+def _bullets(source: Source) -> tuple[list[Carrier], str]:
+    blocks = source.outline.blocks
+    sections = sightings.feature_sections(source)
+    starts = sorted({index for heading in sections for index in sightings.items_under(source, heading)})
+    chunks = section_chunks(source, starts)
+    named = ", ".join(f'"{label(blocks[heading].text)}"' for heading in sections[:3])
+    made = [
+        carrier(source, at, end=end, chunk=chunk)
+        for (at, end), chunk in zip(extents(View(source), starts), chunks, strict=True)
+    ]
+    return made, f"the bullets under {named}"
+
+
+def _shared_criteria(source: Source, carriers: list[Carrier]) -> list[Finding]:
+    """Say where the criteria of a phase went to its last step, which is the one that closes it."""
+    return [
+        Finding(
+            level="note",
+            code="criteria_shared",
+            line=source.outline.blocks[made.at].line,
+            message=f'the criteria of "{made.chunk}" were attached to its last story, which closes it',
+            hint="Give each story criteria of its own.",
+        )
+        for made in carriers
+        if made.chunk and made.end > source.outline.ends[made.at]
+    ]

@@ -1,0 +1,215 @@
+"""Markdown whose stories are YAML or JSON records in code fences, each announced by a heading or list item with its id.
+
+A fence is read only here: elsewhere it is an example. The template that such documents begin with is told by its
+placeholders, or by its id being defined again under a heading.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import carriers, ids, json_tree, yaml_repair
+from santiago.planner.errors import DocumentError
+from santiago.planner.harvest import Harvester
+from santiago.planner.outline import Block, Kind
+from santiago.planner.readers.yaml_records import repaired_lines
+from santiago.planner.records import listing
+from santiago.planner.records.criteria import has_criteria
+from santiago.planner.records.lists import Candidate, Group, Member
+from santiago.planner.source import Source, Zone
+from santiago.planner.tree import Array, Node, Object, Scalar, as_text
+
+if TYPE_CHECKING:
+    from santiago.planner.draft import Document, Unit
+
+_RECORD = re.compile(r"^\s*(?:[-\[{,]\s*)*[\"']?id[\"']?\s*:", re.MULTILINE)
+_LANGUAGES = frozenset({"", "yaml", "yml", "json", "json5", "jsonc"})
+_PLACEHOLDER_ID = re.compile(r"(?:[A-Za-z]+[-_]?)?(?:[xX]{2,}|[nN#]{2,}|…|\.\.\.|<.*>|\{.*\}|\[.*\])$")
+_ELLIPSIS = re.compile(r"…|\.\.\.$|^\.\.\.")
+
+
+@dataclass(slots=True)
+class _Fence:
+    """One record of a fence, and the block that announces it."""
+
+    record: Object
+    id: str
+    at: int
+    """Index of the fence."""
+    announced: int = -1
+
+
+@dataclass(slots=True)
+class _Reading:
+    source: Source
+    fences: list[_Fence] = field(default_factory=list)
+    repaired: list[int] = field(default_factory=list)
+    broken: list[tuple[int, int, DocumentError]] = field(default_factory=list)
+    """Index of the fence, index of the block that announces it, what is wrong."""
+
+    def run(self) -> None:
+        """Read every fence that holds records, in one pass that remembers the last block with an id."""
+        last = -1
+        for index, block in enumerate(self.source.outline.blocks):
+            if block.kind in (Kind.HEADING, Kind.ITEM, Kind.PARA) and _names_unit(self.source.leads[index]):
+                last = index
+            elif block.kind is Kind.CODE and block.info.split(" ")[0].lower() in _LANGUAGES:
+                body = block.lines[1:]
+                if any(_RECORD.match(line) for line in body):
+                    self.fence(index, block, last)
+
+    def fence(self, index: int, block: Block, last: int) -> None:
+        try:
+            node, repaired = _parse(block)
+        except DocumentError as error:
+            if last >= 0:
+                self.broken.append((index, last, error))
+            return
+        records_ = [each for each in (node.items if isinstance(node, Array) else [node]) if isinstance(each, Object)]
+        found = [each for each in records_ if each.text("id")]
+        for record in found:
+            name = record.text("id")
+            lead = self.source.leads[last] if last >= 0 else None
+            announced = last if lead is not None and ids.fold(lead.id) == ids.fold(name) else -1
+            self.fences.append(_Fence(record, name, index, announced))
+        if found:
+            self.repaired += repaired
+
+
+def _names_unit(lead: ids.Found | None) -> bool:
+    return lead is not None and lead.kind not in ("number", "dotted", "step")
+
+
+def _parse(block: Block) -> tuple[Node, list[int]]:
+    lines = block.lines[1:]
+    if lines and re.match(r"\s*(`{3,}|~{3,})\s*$", lines[-1]):
+        lines = lines[:-1]
+    text = textwrap.dedent("\n".join(lines))
+    if text.lstrip()[:1] in ("{", "["):
+        return json_tree.parse(text, block.line + 1), []
+    return yaml_repair.parse(text, block.line + 1)
+
+
+def read(source: Source) -> Document | None:
+    if "```" not in source.text and "~~~" not in source.text:
+        return None
+    reading = _Reading(source)
+    reading.run()
+    templates, stories = _told_apart(reading.fences)
+    announced = [fence for fence in stories if fence.announced >= 0]
+    if (
+        not announced
+        and len([fence for fence in stories if has_criteria(fence.record) and ids.prefix_of(fence.id)]) < 2
+    ):
+        return None
+    if announced and not any(has_criteria(fence.record) or fence.record.text("title") for fence in announced):
+        return None
+    document = _document(source, stories)
+    document.units += _unfenced(source, stories, reading)
+    document.units.sort(key=lambda unit: unit.line)
+    document.findings += [_template(source, fence) for fence in templates] + _unread(source, reading)
+    if reading.repaired:
+        document.findings.append(repaired_lines(reading.repaired))
+    return document
+
+
+def _told_apart(fences: list[_Fence]) -> tuple[list[_Fence], list[_Fence]]:
+    """Return the templates and the stories."""
+    announced = {ids.fold(fence.id) for fence in fences if fence.announced >= 0}
+    templates: list[_Fence] = []
+    stories: list[_Fence] = []
+    for fence in fences:
+        again = fence.announced < 0 and ids.fold(fence.id) in announced
+        (templates if again or _is_template(fence.record) else stories).append(fence)
+    return templates, stories
+
+
+def _is_template(record: Object) -> bool:
+    """Tell whether a record is a form to fill in: a placeholder for an id, or texts that trail off."""
+    if _PLACEHOLDER_ID.match(record.text("id")):
+        return True
+    texts = [
+        text for entry in record.fields.values() if isinstance(entry.value, Scalar) and (text := as_text(entry.value))
+    ]
+    open_ = sum(
+        1 for text in texts if _ELLIPSIS.search(text) or re.fullmatch(r"<[^<>]+>|\[[^\[\]]+\]|\{[^{}]+\}", text)
+    )
+    return open_ >= 2 and 2 * open_ >= len(texts) - 1
+
+
+def _document(source: Source, stories: list[_Fence]) -> Document:
+    candidate = Candidate("", 0, 0)
+    groups: dict[str, Group] = {}
+    blocks = source.outline.blocks
+    for fence in stories:
+        place = fence.announced if fence.announced >= 0 else fence.at
+        label = carriers.chunk_of(source, place)
+        group = groups.setdefault(label, Group(label, blocks[place].line)) if label else None
+        entry = fence.record.field("id")
+        line = blocks[fence.announced].line if fence.announced >= 0 else entry.line if entry else blocks[fence.at].line
+        future = source.zones[place] == Zone.EXCLUDED
+        candidate.members.append(Member(fence.record, line, fence.id, group, future))
+    candidate.groups = list(groups.values())
+    judged = sum(1 for fence in stories if has_criteria(fence.record))
+    evidence = (f"{len(stories)} records in code fences, {judged} with acceptance criteria",)
+    document = listing.document("fenced-stories", evidence, candidate, "field")
+    document.title = source.title
+    return document
+
+
+def _unfenced(source: Source, stories: list[_Fence], reading: _Reading) -> list[Unit]:
+    """Return the stories of the same kind that have no fence, or one that cannot be read."""
+    kinds = {lead.prefix for fence in stories if (lead := ids.lead(fence.id))}
+    done = {fence.announced for fence in stories} | {fence.announced for fence in reading.fences}
+    known = {ids.fold(fence.id) for fence in stories}
+    broken = {announced for _, announced, _ in reading.broken}
+    starts = [
+        index
+        for index, block in enumerate(source.outline.blocks)
+        if index not in done
+        and (lead := source.leads[index]) is not None
+        and lead.prefix in kinds
+        and source.zones[index] != Zone.NEVER
+        and ids.fold(lead.id) not in known
+        and (block.kind is Kind.HEADING or index in broken)
+    ]
+    harvester = Harvester(source.outline)
+    return [
+        harvester.unit(
+            carriers.carrier(source, index, end=end, found=source.leads[index], chunk=carriers.chunk_of(source, index))
+        )
+        for index, end in carriers.bounded(source, starts)
+    ]
+
+
+def _template(source: Source, fence: _Fence) -> Finding:
+    line = source.outline.blocks[fence.at].line
+    return Finding(
+        level="note",
+        code="fence_not_read",
+        line=line,
+        message=f"the record {fence.id} in this code fence is a template, not a story",
+        hint="Nothing to do; fill in its placeholders to plan it.",
+    )
+
+
+def _unread(source: Source, reading: _Reading) -> list[Finding]:
+    found = []
+    for index, announced, error in reading.broken:
+        lead = source.leads[announced]
+        name = lead.id if lead else "a story"
+        found.append(
+            Finding(
+                level="warning",
+                code="fence_not_read",
+                line=source.outline.blocks[index].line,
+                message=f"the code fence of {name} cannot be read; its criteria are not in the plan "
+                f"(line {error.line}: {error.message})",
+                hint=error.hint or "Correct it.",
+            )
+        )
+    return found

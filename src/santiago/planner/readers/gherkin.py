@@ -1,0 +1,171 @@
+"""Gherkin feature files: a feature or rule is a unit, its scenarios are the criteria, in any language of the table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import hints, ids
+from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
+from santiago.planner.gherkin_words import HEADER, HEADERS, STEP, THEN
+from santiago.planner.records.units import unique
+
+if TYPE_CHECKING:
+    from santiago.planner.source import Source
+
+_TAG = re.compile(r"@([^\s@#]+)")
+_CRITERION_ID = re.compile(r"[\[(]?((?:AC|CA|TC|SC)[-_ ]?\w*?\d+(?:[.\-]\d+)*)[\])]?(?![\w])", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class _Scenario:
+    title: str
+    line: int
+    tags: list[str]
+    said: list[str] = field(default_factory=list)
+    has_steps: bool = False
+    has_then: bool = False
+
+
+@dataclass(slots=True)
+class _Unit:
+    title: str
+    line: int
+    tags: list[str]
+    chunk: str | None = None
+    text: list[str] = field(default_factory=list)
+    scenarios: list[_Scenario] = field(default_factory=list)
+    has_rules: bool = False
+
+
+class _Reading:
+    """One pass over the lines; `into` is where a plain line belongs: the unit's text or the open scenario."""
+
+    def __init__(self) -> None:
+        self.units: list[_Unit] = []
+        self.feature: _Unit | None = None
+        self.tags: list[str] = []
+        self.quote = ""
+        self.scenario: _Scenario | None = None
+
+    def take(self, raw: str, number: int) -> None:
+        line = raw.strip()
+        if self.quote or line.startswith(('"""', "```")):
+            self.doc_string(line)
+        elif not line or line.startswith("#"):
+            return
+        elif line.startswith("@"):
+            self.tags += _TAG.findall(line)
+        elif header := HEADER.match(line):
+            self.header(header[1], header[2].strip(), number)
+            self.tags = []
+        elif self.units:
+            self.plain(line)
+
+    def doc_string(self, line: str) -> None:
+        """The text between triple quotes belongs to its step, whatever it looks like."""
+        if not self.quote:
+            self.quote = line[:3]
+            if line.count(self.quote) > 1 and len(line) > 3:
+                self.quote = ""
+        elif line.startswith(self.quote):
+            self.quote = ""
+        if line.strip('"`') and self.units:
+            self.plain(line.strip('"`'), quoted=True)
+
+    def header(self, keyword: str, title: str, line: int) -> None:
+        if keyword in HEADERS["feature"]:
+            self.feature = _Unit(title, line, self.tags)
+            self.open(self.feature)
+        elif keyword in HEADERS["rule"]:
+            above = self.feature
+            if above is not None:
+                above.has_rules = True
+            tags = [*(above.tags if above else ()), *self.tags]
+            self.open(_Unit(title, line, tags, above.title if above else None))
+        elif not self.units:
+            return
+        elif keyword in HEADERS["scenario"] or keyword in HEADERS["outline"]:
+            self.scenario = _Scenario(title, line, self.tags)
+            self.units[-1].scenarios.append(self.scenario)
+        elif keyword in HEADERS["background"]:
+            self.scenario = None
+            self.units[-1].text.append(f"{keyword}: {title}".strip())
+        else:
+            self.plain(f"{keyword}: {title}".strip())
+
+    def open(self, unit: _Unit) -> None:
+        self.units.append(unit)
+        self.scenario = None
+
+    def plain(self, line: str, *, quoted: bool = False) -> None:
+        if self.scenario is None:
+            self.units[-1].text.append(line)
+            return
+        self.scenario.said.append(line)
+        if not quoted and STEP.match(line):
+            self.scenario.has_steps = True
+            self.scenario.has_then = self.scenario.has_then or bool(THEN.match(line)) or line.startswith("*")
+
+
+def read(source: Source) -> Document | None:
+    reading = _Reading()
+    for number, raw in enumerate(source.text.split("\n"), 1):
+        reading.take(raw, number)
+    units = [unit for unit in reading.units if not (unit.has_rules and not unit.scenarios)]
+    if not units:
+        return None
+    scenarios = sum(len(unit.scenarios) for unit in units)
+    document = Document(
+        format="gherkin",
+        evidence=(f"{len(units)} features or rules with {scenarios} scenarios",),
+        title=reading.units[0].title,
+        units=[_unit(unit) for unit in units],
+    )
+    document.findings += [
+        _without_then(scenario) for unit in units for scenario in unit.scenarios if not scenario.has_then
+    ]
+    return document
+
+
+def _unit(unit: _Unit) -> Unit:
+    lead = ids.lead(unit.title)
+    named = lead is not None and lead.kind not in ("number", "dotted") and bool(lead.rest)
+    from_tags = [
+        tag
+        for tag in unit.tags
+        if (found := ids.lead(tag)) and found.kind == "prefix" and found.id == tag and found.prefix not in ids.SIDE
+    ]
+    text = "\n".join(unit.text)
+    return Unit(
+        id=lead.id if lead and named else from_tags[0] if len(from_tags) == 1 and unit.chunk is None else None,
+        title=(lead.rest if lead and named else unit.title) or "",
+        line=unit.line,
+        text=text,
+        chunk=unit.chunk if unit.chunk is not None else unit.title if unit.has_rules else None,
+        tags=tuple(dict.fromkeys(unit.tags)),
+        criteria=tuple(_criterion(scenario) for scenario in unit.scenarios),
+        files=unique(Hint(value=path, line=unit.line, carrier="text") for path in hints.files_in(text)),
+    )
+
+
+def _criterion(scenario: _Scenario) -> DraftCriterion:
+    own = _CRITERION_ID.match(scenario.title)
+    tagged = [tag for tag in scenario.tags if _CRITERION_ID.fullmatch(tag)]
+    title = scenario.title[own.end() :].lstrip(" :.-–—") if own else scenario.title
+    text = " ".join(filter(None, (f"{title}:" if title else "", *scenario.said)))
+    name = own[1] if own else tagged[0] if len(tagged) == 1 else None
+    return DraftCriterion(text=text.strip() or scenario.title, line=scenario.line, id=name)
+
+
+def _without_then(scenario: _Scenario) -> Finding:
+    what = "has no steps" if not scenario.has_steps else "has no Then"
+    return Finding(
+        level="warning",
+        code="scenario_without_then",
+        line=scenario.line,
+        message=f'the scenario "{scenario.title}" {what}: it does not say what must be the case',
+        hint="Add a Then step that can be checked.",
+    )

@@ -1,0 +1,77 @@
+"""OpenSpec specifications and their deltas: `### Requirement:` headings with `#### Scenario:` blocks, and no ids."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import assemble, carriers, ids
+from santiago.planner.draft import Document, Status
+from santiago.planner.harvest import Carrier, clean
+from santiago.planner.outline import Kind
+
+if TYPE_CHECKING:
+    from santiago.planner.source import Source
+
+_REQUIREMENT = re.compile(r"^[`#\s]*Requirement\s*[:：]\s*(?P<name>\S.*?)[`\s]*$", re.IGNORECASE)
+_DELTA = re.compile(r"^(?P<what>ADDED|MODIFIED|REMOVED|RENAMED)\s+Requirements?\b", re.IGNORECASE)
+_RENAME = re.compile(r"^(?P<end>FROM|TO)\s*:\s*[`#\s]*(?:Requirement\s*[:：]\s*)?(?P<name>.*?)[`\s]*$", re.IGNORECASE)
+
+
+def read(source: Source) -> Document | None:
+    blocks = source.outline.blocks
+    deltas = _deltas(source)
+    heads = [i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and _REQUIREMENT.match(b.text)]
+    removed = [
+        i
+        for i, b in enumerate(blocks)
+        if b.kind is Kind.ITEM and b.level == 0 and deltas[i] == "REMOVED" and _REQUIREMENT.match(b.text)
+    ]
+    if not heads and not removed:
+        return None
+    found = [_carrier(source, index, deltas[index]) for index in sorted([*heads, *removed])]
+    evidence = [f'{len(heads)} headings "Requirement:"']
+    evidence += [f"a section of {what} requirements" for what in dict.fromkeys(d for d in deltas if d)]
+    document = assemble.document(source, "openspec-delta", evidence, found)
+    document.findings += _renames(source, deltas)
+    return document
+
+
+def _deltas(source: Source) -> list[str]:
+    """For each block, the kind of delta section that it stands in, or an empty string."""
+    found: list[str] = []
+    for block in source.outline.blocks:
+        outer = found[block.section] if block.section >= 0 else ""
+        own = _DELTA.match(block.text) if block.kind is Kind.HEADING else None
+        found.append(own["what"].upper() if own else outer)
+    return found
+
+
+def _carrier(source: Source, index: int, delta: str) -> Carrier:
+    match = _REQUIREMENT.match(source.outline.blocks[index].text)
+    name = clean(match["name"]) if match else ""
+    lead = ids.lead(name)
+    status = Status.DROPPED if delta == "REMOVED" else None
+    if lead is not None and lead.kind == "prefix" and lead.rest:
+        return carriers.carrier(source, index, found=lead, status=status)
+    return carriers.carrier(source, index, title=name, status=status)
+
+
+def _renames(source: Source, deltas: list[str]) -> list[Finding]:
+    """Report renamed requirements: a new name is no work to plan."""
+    found = []
+    before = ""
+    for index, block in enumerate(source.outline.blocks):
+        match = (
+            _RENAME.match(block.text) if deltas[index] == "RENAMED" and block.kind in (Kind.ITEM, Kind.PARA) else None
+        )
+        if match is None:
+            continue
+        if match["end"].upper() == "FROM":
+            before = clean(match["name"])
+            continue
+        message = f'requirement "{before}" is renamed to "{clean(match["name"])}"; not planned'
+        hint = "Put it under MODIFIED Requirements if its behaviour changes as well."
+        found.append(Finding(level="note", code="renamed", line=block.line, message=message, hint=hint))
+    return found

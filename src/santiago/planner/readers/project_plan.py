@@ -1,0 +1,127 @@
+"""project_plan.json, a plan that a planning agent wrote: tasks with a chunk, dependencies and success criteria.
+
+Chunks run one after the other, so a task without one cannot be placed: such tasks are named, and no chunk is guessed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import hints
+from santiago.planner.draft import Dep, Document, Hint, Unit
+from santiago.planner.left_out import left_out
+from santiago.planner.records import units
+from santiago.planner.records.deps import mentions_of
+from santiago.planner.records.lists import Member
+from santiago.planner.tree import Array, Object, as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.planner.source import Source
+
+_OWN = ("chunk", "task_type", "verification_method", "verification_group")
+SHOWN = 8
+"""Tasks that the message about missing chunks names."""
+
+
+def read(source: Source) -> Document | None:
+    root = source.tree
+    tasks = root.get("tasks") if isinstance(root, Object) else None
+    if not isinstance(tasks, Array) or not isinstance(root, Object):
+        return None
+    found = [task for task in tasks.items if isinstance(task, Object)]
+    own = [task for task in found if any(_get(task, key) for key in _OWN)]
+    if not own:
+        return None
+    document = Document(
+        format="project-plan",
+        evidence=(f"{len(found)} tasks, {sum(1 for task in found if task.text('chunk'))} with a chunk",),
+        title=root.text("title", "name", "goal", "project"),
+        units=[_unit(task) for task in found],
+        by_program=True,
+    )
+    document.findings += [
+        *_not_tasks(tasks),
+        *_without_id(found),
+        *_without_chunk(document.units),
+        *left_out(document.units),
+    ]
+    return document
+
+
+def _get(task: Object, key: str) -> str:
+    """Return a field of a task or of its metadata, where the planner keeps the same names."""
+    inner = task.get("metadata")
+    return task.text(key) or (inner.text(key) if isinstance(inner, Object) else "")
+
+
+def _unit(task: Object) -> Unit:
+    unit = units.gather(Member(task, task.line), "json").unit
+    deps = {mention.text: Dep(target=mention.text, line=mention.line, carrier="json") for mention in mentions_of(task)}
+    verify = [*unit.verify, *_checks(task)]
+    return replace(
+        unit, chunk=task.text("chunk") or None, deps=tuple(deps.values()), verify=units.unique(verify), rank=0
+    )
+
+
+def _checks(task: Object) -> Iterator[Hint]:
+    """Yield the commands among the sentences that say how a task is verified."""
+    inner = task.get("metadata")
+    for node in (task, inner):
+        if not isinstance(node, Object):
+            continue
+        for key in ("verification_method", "verification"):
+            entry = node.field(key)
+            text = as_text(entry.value) if entry else ""
+            if entry is not None and hints.is_command(text):
+                yield Hint(value=text, line=entry.line, carrier="json")
+            elif entry is not None:
+                yield from hints.commands_in(text, entry.line, "json")
+
+
+def _not_tasks(tasks: Array) -> list[Finding]:
+    return [
+        Finding(
+            level="error",
+            code="invalid_field",
+            line=item.line,
+            message="an element of tasks is no object",
+            hint="Write each task as an object with id, chunk and description.",
+        )
+        for item in tasks.items
+        if not isinstance(item, Object)
+    ]
+
+
+def _without_id(tasks: list[Object]) -> list[Finding]:
+    return [
+        Finding(
+            level="error",
+            code="invalid_field",
+            line=task.line,
+            message="a task has no id",
+            hint='Give each task a unique "id".',
+        )
+        for task in tasks
+        if not task.text("id")
+    ]
+
+
+def _without_chunk(units: list[Unit]) -> list[Finding]:
+    missing = [unit for unit in units if not unit.chunk]
+    if not missing:
+        return []
+    names = ", ".join(unit.id or f"line {unit.line}" for unit in missing[:SHOWN])
+    more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+    return [
+        Finding(
+            level="error",
+            code="missing_chunk",
+            line=missing[0].line,
+            message=f"{len(missing)} of {len(units)} tasks have no chunk: {names}{more}",
+            hint='Add "chunk": "C01_name" to each task; chunks run one after the other, as they first appear.',
+        )
+    ]

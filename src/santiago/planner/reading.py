@@ -1,0 +1,36 @@
+"""Reading a document: refuse a template, ask the readers, and say what was looked for where none of them answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import readers, refusals
+from santiago.planner.draft import Document
+from santiago.planner.errors import DocumentError
+from santiago.planner.outline import TooDeepError
+
+if TYPE_CHECKING:
+    from santiago.planner.source import Source
+
+
+def read_document(source: Source) -> Document:
+    """Return the document as its reader understood it; where it is refused, its findings hold the error."""
+    try:
+        unfilled = refusals.template(source)
+        if unfilled is not None:
+            return _refused(source, unfilled)
+        return readers.read(source) or _refused(source, refusals.nothing_found(source))
+    except DocumentError as error:
+        return Document(format=source.looks_like, findings=[_unreadable(error.line, error.message, error.hint)])
+    except TooDeepError as error:
+        return Document(format="markdown", findings=[_unreadable(error.line, str(error), "Flatten the list.")])
+
+
+def _refused(source: Source, finding: Finding) -> Document:
+    title = source.title if source.looks_like == "markdown" else ""
+    return Document(format=source.looks_like, title=title, findings=[finding])
+
+
+def _unreadable(line: int, message: str, hint: str) -> Finding:
+    return Finding(level="error", code="unreadable", line=line, message=message, hint=hint)

@@ -1,0 +1,75 @@
+"""Units to requirements: unique ids for everything that the document numbers twice or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from santiago.contract.plan import Criterion, Finding, Requirement
+from santiago.planner import ids
+from santiago.planner.draft import PLANNED, Document, Unit
+
+
+class Planned(NamedTuple):
+    """A unit that becomes a story, with the unique key that the rest of the compiler calls it by."""
+
+    key: str
+    unit: Unit
+    requirement: Requirement
+
+
+def planned_units(document: Document) -> tuple[list[Planned], list[Finding]]:
+    """Return the units to plan with unique keys (`6.1`, `6.1~2`, `~3` where there is no id), and what is odd about them."""
+    units = [unit for unit in document.units if unit.status in PLANNED]
+    keys, findings = _unique_keys(units, by_program=document.by_program)
+    own_ids = Counter(criterion.id for unit in units for criterion in unit.criteria if criterion.id)
+    taken = set(keys)
+    planned = [
+        Planned(key, unit, _requirement(key, unit, own_ids, taken)) for key, unit in zip(keys, units, strict=True)
+    ]
+    return planned, findings
+
+
+def _unique_keys(units: list[Unit], *, by_program: bool) -> tuple[list[str], list[Finding]]:
+    keys: list[str] = []
+    findings: list[Finding] = []
+    first: dict[str, Unit] = {}
+    times: Counter[str] = Counter()
+    unnamed = 0
+    for unit in units:
+        if unit.id is None:
+            unnamed += 1
+            keys.append(f"~{unnamed}")
+            continue
+        folded = ids.fold(unit.id)
+        times[folded] += 1
+        keys.append(unit.id if times[folded] == 1 else f"{unit.id}~{times[folded]}")
+        if times[folded] == 1:
+            first[folded] = unit
+        else:
+            findings.append(_twice(unit, first[folded], keys[-1], by_program=by_program))
+    return keys, findings
+
+
+def _twice(unit: Unit, first: Unit, key: str, *, by_program: bool) -> Finding:
+    message = f"the id {unit.id} is defined twice, at line {first.line} and at line {unit.line}"
+    if by_program:
+        return Finding(
+            level="error", code="duplicate_id", line=unit.line, message=message, hint="Give each task an id of its own."
+        )
+    return Finding(
+        level="warning",
+        code="duplicate_id",
+        line=unit.line,
+        message=f"{message}; the second is planned as {key}",
+        hint="Renumber one of them.",
+    )
+
+
+def _requirement(key: str, unit: Unit, own_ids: Counter[str], taken: set[str]) -> Requirement:
+    criteria = []
+    for number, criterion in enumerate(unit.criteria, 1):
+        own = criterion.id
+        name = own if own and own_ids[own] == 1 and own not in taken and not own.startswith("#") else f"{key}#{number}"
+        criteria.append(Criterion(id=name, text=criterion.text, line=criterion.line))
+    return Requirement(id=key, title=unit.title, text=unit.text, line=unit.line, criteria=tuple(criteria))

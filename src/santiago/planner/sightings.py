@@ -1,0 +1,180 @@
+"""What a document has that comes close to units and was not taken: the second half of a good refusal."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from santiago.planner import words
+from santiago.planner.carriers import is_group, label
+from santiago.planner.lists.choice import offers
+from santiago.planner.lists.definitions import side_lists, span_of
+from santiago.planner.lists.model import View
+from santiago.planner.outline import Kind
+from santiago.planner.source import Zone
+
+if TYPE_CHECKING:
+    from santiago.planner.source import Source
+
+_MUST = re.compile(r"\b(?:MUST|SHALL|SHOULD)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Something close to units: how it is called, where, and whether `--allow-fallback` would plan from it."""
+
+    what: str
+    count: str
+    line: int
+    fallback: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.count} (line {self.line})" if self.line else self.count
+
+
+def feature_sections(source: Source) -> list[int]:
+    """Return the headings that name features, requirements, scope or a roadmap, outside excluded sections."""
+    blocks = source.outline.blocks
+    tops = [index for index, block in enumerate(blocks) if block.kind is Kind.HEADING and block.level == 1]
+    title = tops[0] if len(tops) == 1 else -1
+    return [
+        index
+        for index, block in enumerate(blocks)
+        if block.kind is Kind.HEADING
+        and index != title
+        and source.zones[index] == Zone.PLAIN
+        and words.FEATURES.search(block.text)
+        and not is_group(block.text)
+    ]
+
+
+def phases(source: Source) -> list[int]:
+    """Return the headings that name a phase, milestone or the like and hold items."""
+    blocks = source.outline.blocks
+    return [
+        index
+        for index, block in enumerate(blocks)
+        if block.kind is Kind.HEADING
+        and source.zones[index] == Zone.PLAIN
+        and is_group(block.text)
+        and any(blocks[i].kind is Kind.ITEM for i in source.outline.inside(index))
+    ]
+
+
+def items_under(source: Source, heading: int) -> list[int]:
+    """Return the outermost items of a section."""
+    blocks = source.outline.blocks
+    return [
+        i
+        for i in source.outline.inside(heading)
+        if blocks[i].kind is Kind.ITEM
+        and blocks[i].level == 0
+        and source.zones[i] == Zone.PLAIN
+        and not source.under_criteria[i]
+    ]
+
+
+def seen(source: Source) -> list[Sighting]:
+    """Return what stands in the document and was not taken, the most useful first."""
+    return [*_phases(source), *_bullets(source), *_boxes(source), *_side(source), *_questions(source), *_musts(source)]
+
+
+def lists(source: Source) -> list[str]:
+    """Return the lists that `--units` could name, each with what it is called."""
+    found = [f"{min(offer.keys)} ({offer.name})" for offer in offers(View(source))]
+    boxes = sum(1 for block in source.outline.blocks if block.box is not None)
+    return [*found, f"box ({boxes} check boxes)"] if boxes else found
+
+
+def _phases(source: Source) -> list[Sighting]:
+    found = phases(source)
+    if not found:
+        return []
+    blocks = source.outline.blocks
+    steps = sum(len(items_under(source, index)) for index in found)
+    first, last = (label(blocks[i].text) for i in (found[0], found[-1]))
+    span = f'"{_cut(first)}"' if len(found) == 1 else f'"{_cut(first)}".."{_cut(last)}"'
+    return [
+        Sighting("its phases", f"{len(found)} headings {span} with {steps} steps", blocks[found[0]].line, fallback=True)
+    ]
+
+
+def _bullets(source: Source) -> list[Sighting]:
+    found = []
+    for index in _outermost(source, feature_sections(source)):
+        items = items_under(source, index)
+        if items:
+            name = _cut(label(source.outline.blocks[index].text))
+            found.append(
+                Sighting(
+                    f'"{name}"',
+                    f'{len(items)} bullets under "{name}"',
+                    source.outline.blocks[index].line,
+                    fallback=True,
+                )
+            )
+    return found[:4]
+
+
+def _outermost(source: Source, headings: list[int]) -> list[int]:
+    kept, behind = [], 0
+    for index in headings:
+        if index >= behind:
+            kept.append(index)
+            behind = source.outline.ends[index]
+    return kept
+
+
+def _boxes(source: Source) -> list[Sighting]:
+    boxes = [index for index, block in enumerate(source.outline.blocks) if block.box is not None]
+    if not boxes:
+        return []
+    section = source.outline.blocks[boxes[0]].section
+    where = f' under "{_cut(label(source.outline.blocks[section].text))}" and the like' if section >= 0 else ""
+    return [
+        Sighting(
+            "its boxes",
+            f"{len(boxes)} check boxes{where}, which say how the whole is judged or are out of scope",
+            source.outline.blocks[boxes[0]].line,
+        )
+    ]
+
+
+def _side(source: Source) -> list[Sighting]:
+    view = View(source)
+    found = [
+        Sighting(
+            prefix,
+            f"{span_of(members)} ({len(members)} goals, metrics, decisions or the like)",
+            view.blocks[members[0].at].line,
+        )
+        for prefix, members in side_lists(view).items()
+    ]
+    return found[:4]
+
+
+def _questions(source: Source) -> list[Sighting]:
+    asked = [
+        block
+        for block in source.outline.blocks
+        if block.kind is Kind.HEADING and re.match(r"[\W_]*(?:Q|Question)\s*\d", block.text, re.IGNORECASE)
+    ]
+    return [Sighting("its questions", f"{len(asked)} headings that are questions", asked[0].line)] if asked else []
+
+
+def _musts(source: Source) -> list[Sighting]:
+    lines = [
+        block.line
+        for block in source.outline.blocks
+        if block.kind in (Kind.ITEM, Kind.PARA) and _MUST.search(block.text)
+    ]
+    return (
+        [Sighting("its rules", f"{len(lines)} sentences with MUST, SHALL or SHOULD and no id", lines[0])]
+        if len(lines) > 4
+        else []
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"

@@ -1,0 +1,40 @@
+"""What a text is, by its content and never by its name: JSON, Gherkin, YAML, or else Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from santiago.planner import gherkin_words, ids
+
+_YAML_KEY = re.compile(r"^(?:- )?[\w\"'.-]+[ \t]*:(?:[ \t]|$)")
+_ID_LINE = re.compile(r"^(?:- )?[A-Z][A-Za-z-]*\d[\w.-]*[ \t]*:[ \t]+[^\s|>&{\[]")
+"""`- FR-1: The system …`: a list of requirements that happens to read as YAML until its first nested bullet."""
+_JSON_LIST = re.compile(r"\[\s*(?:[\[{\"\]\d-]|(?:true|false|null)\b)")
+_NOT_JSON = re.compile(r"\[[^\]\n]*\]\(|\[[ xX]\]\s|\{[{%#:]")
+_BOX_LINE = re.compile(r"[-*] \[[ xX~-]?\] ")
+"""A check box at the left margin: no value of YAML begins so."""
+_HEADING = re.compile(r"#{2,6} (\S.*)")
+
+
+def looks_like(text: str, *, front_matter: bool) -> str:
+    """Return `json`, `gherkin`, `yaml` or `markdown`."""
+    head = text.lstrip()
+    if (head[:1] == "{" or _JSON_LIST.match(head)) and not _NOT_JSON.match(head):
+        return "json"
+    if gherkin_words.is_gherkin(text):
+        return "gherkin"
+    return "yaml" if not front_matter and _is_yaml(text) else "markdown"
+
+
+def _is_yaml(text: str) -> bool:
+    """A mapping or a list of mappings from the first line on; headings must then be mere comments between keys."""
+    lines = [line for line in text.split("\n", 400)[:400] if line.strip()]
+    rows = [line for line in lines if not line.lstrip().startswith("#") and line.strip() not in ("---", "...")]
+    if not rows or not _YAML_KEY.match(rows[0]) or _ID_LINE.match(rows[0]) or any(_BOX_LINE.match(row) for row in rows):
+        return False
+    share = sum(1 for row in rows if row[0] in " \t" or _YAML_KEY.match(row) or row.startswith("- ")) / len(rows)
+    headings = [found[1] for line in lines if (found := _HEADING.match(line))]
+    if not headings:
+        return share > 0.85
+    nested = any(row[0] == " " for row in rows) and not any(row.startswith(("- [", "* ")) for row in rows)
+    return share == 1 and nested and not any(ids.lead(heading) for heading in headings)

@@ -1,0 +1,264 @@
+"""A document before a reader has chosen it: its text, and the views of it that readers share, each made once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.planner import ids, json_tree, sniff, words
+from santiago.planner.outline import Block, Kind, Outline, scan
+
+if TYPE_CHECKING:
+    from santiago.planner.tree import Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the user asked of the reading; the same for every format."""
+
+    allow_fallback: bool = False
+    """Phases and feature bullets may become stories where nothing better is found."""
+    units: str | None = None
+    """Which of several lists to plan: an id prefix (`fr`, `us`) or a kind (`story`, `table`, `box`)."""
+
+
+class Entry(NamedTuple):
+    """One value of a front matter, kept as written."""
+
+    value: str
+    line: int
+    items: tuple[tuple[str, int], ...]
+    """The elements, where the value is a list, each with its line."""
+
+
+class Zone:
+    """What kind of section a block stands in."""
+
+    PLAIN = 0
+    NEVER = 1
+    """Metrics, sign-off, glossary, …: its ids and boxes are not units."""
+    EXCLUDED = 2
+    """Out of scope, future, deferred: units there are reported and not planned."""
+
+
+class Source:
+    """The text of one document and what can be seen in it."""
+
+    def __init__(self, text: str, *, path: str = "", options: Options | None = None) -> None:
+        self.path = path
+        self.options = options or Options()
+        self.memo: dict[str, object] = {}
+        """What one reader worked out and another one may ask for again, by name."""
+        self.text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+    @property
+    def name(self) -> str:
+        return self.path.rsplit("/", 1)[-1]
+
+    @cached_property
+    def looks_like(self) -> str:
+        """`json`, `gherkin`, `yaml` or `markdown`, by content alone."""
+        return sniff.looks_like(self.text, front_matter=bool(_front_matter(self.text)[1]))
+
+    @cached_property
+    def tree(self) -> Node:
+        """A JSON document as a value tree; raises DocumentError where it is broken."""
+        return json_tree.parse_lines(self.text) if json_tree.is_lines(self.text) else json_tree.parse(self.text)
+
+    @cached_property
+    def front_matter(self) -> dict[str, Entry]:
+        """The front matter, read leniently line by line: ids keep their zeros, `@name` is a value."""
+        return _front_matter(self.text)[0]
+
+    @cached_property
+    def outline(self) -> Outline:
+        body_at = _front_matter(self.text)[1]
+        body = self.text.split("\n", body_at)[-1] if body_at else self.text
+        return scan(body, body_at + 1, _begins_unit)
+
+    @cached_property
+    def leads(self) -> list[ids.Found | None]:
+        """For each block of the outline, the id that stands first in it."""
+        return [_lead_of(block) for block in self.outline.blocks]
+
+    @cached_property
+    def zones(self) -> list[int]:
+        """For each block, the Zone of its section; inner sections inherit."""
+        blocks = self.outline.blocks
+        found: list[int] = []
+        label_zone, label_section = Zone.PLAIN, -2
+        for index, block in enumerate(blocks):
+            outer = found[block.section] if block.section >= 0 else Zone.PLAIN
+            if block.kind is Kind.HEADING:
+                put_off = (
+                    index + 1 < len(blocks) and blocks[index + 1].section == index and _puts_off(blocks[index + 1])
+                )
+                own = Zone.EXCLUDED if put_off else _zone_of(block.text, self.leads[index])
+                found.append(max(outer, own))
+                continue
+            if block.section != label_section:
+                label_zone, label_section = Zone.PLAIN, block.section
+            if block.kind is Kind.PARA and block.parent < 0 and _is_label(block.lines[-1]):
+                label_zone = _zone_of(block.lines[-1], None)
+            found.append(max(outer, label_zone))
+        return found
+
+    @cached_property
+    def under_criteria(self) -> list[bool]:
+        """For each block, whether a heading, label or item around it announces criteria or gates."""
+        found: list[bool] = []
+        labelled, label_section = False, -2
+        for block in self.outline.blocks:
+            outer = found[block.section] if block.section >= 0 else False
+            if block.kind is Kind.HEADING:
+                found.append(outer or _announces_criteria(block.text))
+                continue
+            if block.section != label_section:
+                labelled, label_section = False, block.section
+            if block.parent >= 0:
+                parent = self.outline.blocks[block.parent]
+                inside = found[block.parent] or (parent.kind is Kind.ITEM and _announces_criteria(parent.lines[0]))
+                found.append(inside)
+                continue
+            if block.kind is Kind.PARA and _is_label(block.lines[-1]):
+                labelled = _announces_criteria(block.lines[-1])
+            found.append(outer or labelled)
+        return found
+
+    @cached_property
+    def underway(self) -> frozenset[str]:
+        """The box characters that this document's own legend explains as work in progress."""
+        return frozenset(_LEGEND.findall(self.text))
+
+    @cached_property
+    def title(self) -> str:
+        """The front matter's title, or the first heading."""
+        if "title" in self.front_matter:
+            return self.front_matter["title"].value
+        for block in self.outline.blocks:
+            if block.kind is Kind.HEADING and block.level == 1 and block.text:
+                return re.sub(r"[*_`]{1,2}", "", block.text).strip()
+        for block in self.outline.blocks:
+            if block.kind is Kind.HEADING and block.text:
+                return re.sub(r"[*_`]{1,2}", "", block.text).strip()
+        return ""
+
+
+_FRONT_KEY = re.compile(r"^([\w][\w .-]*?)[ \t]*:[ \t]*(.*)$")
+
+
+_DEFINED = re.compile(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)\]\-–—*]")
+
+
+def _begins_unit(first: str, line: str) -> bool:
+    """Tell whether a line inside a paragraph defines the next unit: `FR2: …` under `FR1: …`, an As-a under an As-a."""
+    if _DEFINED.match(line):
+        found = ids.lead(line)
+        return found is not None and found.kind not in ("number", "dotted", "step") and bool(found.rest)
+    return words.is_story(line) and words.is_story(first)
+
+
+def _front_matter(text: str) -> tuple[dict[str, Entry], int]:
+    """Return the entries of a front matter and the number of lines that it takes."""
+    lines = text.split("\n", 400)
+    if lines[0].rstrip() != "---":
+        return {}, 0
+    end = next((i for i, line in enumerate(lines[1:400], 1) if line.rstrip() in ("---", "...")), 0)
+    if not end or not any(_FRONT_KEY.match(line) for line in lines[1:end]):
+        return {}, 0
+    entries: dict[str, Entry] = {}
+    key = ""
+    for number, line in enumerate(lines[1:end], 2):
+        if line[:1] not in (" ", "\t", "-") and (found := _FRONT_KEY.match(line)):
+            key = found[1].lower()
+            value = _unquoted(found[2])
+            entries[key] = Entry(value, number, _flow_items(found[2], number))
+        elif key and (item := re.match(r"^\s*-\s+(.*)$", line)):
+            entry = entries[key]
+            entries[key] = entry._replace(items=(*entry.items, (_unquoted(item[1]), number)))
+    return entries, end + 1
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return re.sub(r"\s+#.*$", "", value)
+
+
+def _flow_items(value: str, line: int) -> tuple[tuple[str, int], ...]:
+    value = re.sub(r"\s+#.*$", "", value.strip())
+    if not (value.startswith("[") and value.endswith("]")):
+        return ()
+    return tuple((_unquoted(part), line) for part in value[1:-1].split(",") if part.strip())
+
+
+def _zone_of(text: str, lead: ids.Found | None) -> int:
+    if lead is not None and lead.kind == "prefix":
+        return Zone.PLAIN
+    if words.matches(text, words.EXCLUDED_SECTIONS):
+        return Zone.EXCLUDED
+    if _JUDGES.match(words.normal(text)):
+        return Zone.NEVER
+    if group := _NUMBERED_GROUP.match(text):
+        # The phase that builds the notes of an app is called `Phase 4: Notes`, and holds work.
+        return Zone.NEVER if _JUDGES.match(words.normal(text[group.end() :])) else Zone.PLAIN
+    return Zone.NEVER if words.matches(text, words.NEVER_UNIT_SECTIONS) else Zone.PLAIN
+
+
+_NUMBERED_GROUP = re.compile(
+    r"^[\W_]*(?:"
+    + "|".join(sorted(map(re.escape, words.GROUP_WORDS), key=len, reverse=True))
+    + r")\s*\d+[\w.]*\s*[:：\-–—.]",
+    re.IGNORECASE,
+)
+_JUDGES = re.compile(
+    r"(?:success (?:criteria|metrics)|definition of done|sign-?off|key metrics)\b"
+    r"|.*\b(?:qa|quality|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"
+)
+"""Names of sections that judge the whole, however they go on: `Success criteria by phase`, `Final QA checklist`."""
+_LEGEND = re.compile(
+    r"(?<![-*+] )\[([^\sxX\]])\]`?\*{0,2}\s*(?:=|:|：|-|–|—|→|->)?\s*\(?(?:in[- ]?progress|wip|work in progress|partial|partly|started|ongoing|doing"
+    r"|under way|en cours|in arbeit|en progreso|em andamento|pågår|in corso|в работе|в процесі|в процессе|進行中|作業中|进行中|진행)",
+    re.IGNORECASE,
+)
+_GATES = frozenset(
+    {"quality gates", "quality gate", "validation commands", "verification commands", "verification", "how to verify"}
+)
+"""Names of sections whose boxes say how the work is checked, not what it is."""
+
+
+def _lead_of(block: Block) -> ids.Found | None:
+    match block.kind:
+        case Kind.HEADING:
+            return ids.heading_lead(block.lines[0])
+        case Kind.ITEM | Kind.PARA:
+            return ids.lead(block.lines[0])
+        case Kind.ROW:
+            return ids.lead(block.cells[0] if block.cells else block.lines[0])
+        case _:
+            return None
+
+
+def _puts_off(block: Block) -> bool:
+    """Tell whether the first sentence of a section says that all of it is for later or never."""
+    return block.kind is Kind.PARA and len(block.text) < 200 and bool(_PUT_OFF.match(block.text))
+
+
+_PUT_OFF = re.compile(
+    r"[*_>\s]*(?:deferred\b|postponed\b|out of scope\b|not in (?:the )?(?:current )?(?:scope|roadmap)"
+    r"|not part of (?:this|the current)|planned for (?:a )?(?:later|future))",
+    re.IGNORECASE,
+)
+
+
+def _announces_criteria(text: str) -> bool:
+    return words.concept(text) == "criteria" or words.normal(text) in _GATES
+
+
+def _is_label(line: str) -> bool:
+    text = line.strip()
+    bold = text.startswith(("**", "__")) and text.rstrip(":：").endswith(("**", "__"))
+    return bold or (text.endswith((":", "：")) and len(text) < 60)

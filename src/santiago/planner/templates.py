@@ -1,0 +1,124 @@
+"""Unfilled templates: which brackets and angle brackets of a document are placeholders, and how many are too many."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from santiago.planner.lists.prefixes import kind_of
+from santiago.planner.outline import Kind
+
+if TYPE_CHECKING:
+    from santiago.planner.outline import Block
+    from santiago.planner.source import Source
+
+_CODE = re.compile(r"`[^`\n]*`")
+_BRACKET = re.compile(r"(?<![\[\]!\w)])\[([^\[\]\n]{2,160})\](?![\[(:\w])")
+_ANGLE = re.compile(
+    r"<([a-z][a-z0-9]*(?:[ _-][a-z0-9/'…]+)+|title|name|date|feature|role|action|benefit|goal|todo|placeholder)>",
+    re.IGNORECASE,
+)
+_BRACES = re.compile(r"\{\{\s*[\w .-]+\s*\}\}")
+_NO_PLACEHOLDER = re.compile(
+    r"^(?:x|p|✓|✔|needs clarification|tbd|todo|wip|draft|optional|done|new|deprecated|source|refs?|see|affects|issue"
+    r"|bug|fix|cite|note|link|mvp|must|should|could|high|medium|low|critical|us\d+|[a-z]{1,4}-?\d+[\w.-]*"
+    r"|\d[\d.,/ -]*|\^.*|v?\d+(?:\.\d+)*|https?:.*|@.*|#\d+)\b\W*(?::.*)?$"
+    r"|^(?:needs clarification|source|ref|see|affects|cite)\b|[\w-]+/[\w./-]+$|\.(?:md|py|ts|js|json|ya?ml)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    text: str
+    line: int
+    in_heading: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a search for placeholders found."""
+
+    found: tuple[Placeholder, ...]
+    lines: int
+    """Lines that say something, outside code."""
+    headings: int
+    empty_ids: int
+    """Definitions such as `- R1:` with nothing behind them."""
+    ids: int
+    titled: bool
+    """The document's title is a placeholder."""
+
+    @property
+    def is_template(self) -> bool:
+        marked = len({p.line for p in self.found})
+        in_headings = len({p.line for p in self.found if p.in_heading})
+        return (
+            (self.titled and marked >= 3)
+            or (in_headings >= 2 and in_headings * 4 >= self.headings)
+            or (marked >= 5 and marked * 5 >= self.lines)
+            or (self.empty_ids >= 2 and self.empty_ids * 2 >= self.ids)
+        )
+
+
+def survey(source: Source) -> Survey:
+    """Return the placeholders of a document; code, comments and check boxes hold none."""
+    found: list[Placeholder] = []
+    lines = headings = empty = defined = 0
+    titled: bool | None = None
+    for index, block in enumerate(source.outline.blocks):
+        if block.kind is Kind.CODE:
+            continue
+        here = _in_block(block)
+        found += here
+        lines += len(block.lines)
+        if block.kind is Kind.HEADING:
+            headings += 1
+            titled = bool(here) if titled is None else titled
+        lead = source.leads[index]
+        if lead is not None and block.kind is not Kind.HEADING and kind_of(lead) is not None:
+            defined += 1
+            empty += (
+                not lead.rest.strip()
+                and len(block.lines) == 1
+                and source.outline.ends[index] == index + 1
+                and not block.cells
+            )
+    alone = _alone(source)
+    found = sorted([*found, *alone], key=lambda placeholder: placeholder.line)
+    return Survey(tuple(found), lines + len(alone), headings, empty, defined, bool(titled))
+
+
+def _alone(source: Source) -> list[Placeholder]:
+    """Return the placeholders that have a line of their own and so pass for a tag in the outline."""
+    if "<" not in source.text:
+        return []
+    code = {
+        line for block in source.outline.blocks if block.kind is Kind.CODE for line in range(block.line, block.end + 1)
+    }
+    return [
+        Placeholder(text, number, in_heading=False)
+        for number, raw in enumerate(source.text.split("\n"), 1)
+        if (text := raw.strip()).startswith("<")
+        and _ANGLE.fullmatch(text)
+        and number not in code
+        and f"</{text[1:]}" not in source.text
+    ]
+
+
+def _in_block(block: Block) -> list[Placeholder]:
+    heading = block.kind is Kind.HEADING
+    found = []
+    for offset, raw in enumerate(block.lines):
+        if "[" not in raw and "<" not in raw and "{{" not in raw:
+            continue
+        text = _CODE.sub(" ", raw)
+        for pattern in (_BRACKET, _ANGLE, _BRACES):
+            found += [
+                Placeholder(match[0], block.line + offset, heading)
+                for match in pattern.finditer(text)
+                if pattern is not _BRACKET
+                or (not _NO_PLACEHOLDER.search(match[1].strip()) and any(c.isalpha() for c in match[1]))
+            ]
+    return found

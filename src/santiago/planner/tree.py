@@ -1,0 +1,165 @@
+"""Values of a structured document with the line that each stands on; JSON and YAML are both read into this.
+
+Scalars keep their text as written, so that ids such as 003, 1.10 and NO survive; what a scalar means to a program is
+worked out only where someone asks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ScalarKind = Literal["string", "number", "bool", "null"]
+
+
+@dataclass(slots=True)
+class Scalar:
+    line: int
+    text: str
+    kind: ScalarKind = "string"
+    literal: bool = False
+    """A YAML block scalar that keeps its line ends: its text begins on the line behind `line`."""
+
+    @property
+    def value(self) -> str | int | float | bool | None:
+        """The value as a program reads it; the readers keep the number of digits within what int() takes."""
+        match self.kind:
+            case "null":
+                return None
+            case "bool":
+                return self.text.lower() == "true"
+            case "number":
+                return int(self.text) if _INTEGER.match(self.text) else float(self.text)
+            case "string":
+                return self.text
+
+
+@dataclass(slots=True)
+class Array:
+    line: int
+    items: list[Node] = field(default_factory=list)
+
+
+class Field(NamedTuple):
+    """One entry of an object."""
+
+    key: str
+    line: int
+    """Line of the key."""
+    value: Node
+
+
+@dataclass(slots=True)
+class Object:
+    line: int
+    fields: dict[str, Field] = field(default_factory=dict)
+    """In document order, by key as written."""
+    _folded: dict[str, Field] | None = field(default=None, repr=False, compare=False)
+
+    def field(self, key: str, *aliases: str) -> Field | None:
+        """Return the first entry that has one of these names, in any spelling: `dependsOn` is `depends_on`."""
+        folded = self._folded or self._fold()
+        for name in (key, *aliases):
+            if (found := folded.get(fold_key(name))) is not None:
+                return found
+        return None
+
+    def pick(self, names: tuple[str, ...]) -> list[Field]:
+        """Return the entries that have one of these folded names, in the order of the names."""
+        folded, ranks = self._folded or self._fold(), _ranks(names)
+        found = [(ranks[name], entry) for name, entry in folded.items() if name in ranks]
+        return [entry for _, entry in sorted(found)] if len(found) > 1 else [entry for _, entry in found]
+
+    def _fold(self) -> dict[str, Field]:
+        self._folded = {}
+        for name, entry in self.fields.items():
+            self._folded.setdefault(fold_key(name), entry)
+        return self._folded
+
+    def get(self, key: str, *aliases: str) -> Node | None:
+        found = self.field(key, *aliases)
+        return found.value if found else None
+
+    def text(self, key: str, *aliases: str) -> str:
+        """Return the text of a scalar entry, stripped; empty where there is none."""
+        return as_text(self.get(key, *aliases))
+
+
+Node: TypeAlias = "Scalar | Array | Object"
+
+_INTEGER = re.compile(r"[+-]?[0-9]+$")
+_JOINTS = re.compile(r"[\s_.\-]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-]+")
+
+
+@lru_cache(maxsize=256)
+def _ranks(names: tuple[str, ...]) -> dict[str, int]:
+    return {name: rank for rank, name in reversed(list(enumerate(names)))}
+
+
+@lru_cache(maxsize=4096)
+def fold_key(name: str) -> str:
+    """Return the form in which two spellings of one key are equal: `filesToModify` = `files_to_modify`."""
+    return _JOINTS.sub("", name).lower()
+
+
+def spoken(name: str) -> str:
+    """Return a key as words: `outOfScope` and `out_of_scope` read `out of scope`."""
+    return _CAMEL.sub(" ", name).strip().lower()
+
+
+def as_text(node: Node | None) -> str:
+    """Return the text of a scalar, stripped; empty for null, lists and objects."""
+    return node.text.strip() if isinstance(node, Scalar) and node.kind != "null" else ""
+
+
+def as_bool(node: Node | None) -> bool | None:
+    """Return a truth value, also where it was written as a word in quotes; None where it is none."""
+    word = as_text(node).lower()
+    return {"true": True, "yes": True, "false": False, "no": False}.get(word)
+
+
+def items(node: Node | None) -> list[Node]:
+    """Return the elements of a list; a lone value is a list of one, null and nothing are empty."""
+    if isinstance(node, Array):
+        return node.items
+    if node is None or (isinstance(node, Scalar) and (node.kind == "null" or not node.text.strip())):
+        return []
+    return [node]
+
+
+def text_lines(node: Scalar) -> Iterator[tuple[str, int]]:
+    """Yield the lines of a text, each with the line of the document that it stands on, as far as that is known."""
+    for offset, text in enumerate(node.text.split("\n")):
+        yield text, node.line + 1 + offset if node.literal else node.line
+
+
+def flat(node: Node | None) -> str:
+    """Return any value as plain text, one line per scalar, indented by depth; empty where it says nothing."""
+    lines: list[str] = []
+    stack: list[tuple[str, Node | None, int]] = [("", node, 0)]
+    while stack:
+        label, value, depth = stack.pop()
+        if isinstance(value, Scalar) or value is None:
+            if text := as_text(value):
+                lines.append("  " * depth + label + text)
+        elif isinstance(value, Object) and label.endswith("- "):
+            leads = [label, *["  " * (len(label) // 2)] * len(value.fields)]
+            entries = zip(leads, value.fields.values(), strict=False)
+            stack += reversed([(f"{lead}{entry.key}: ", entry.value, depth) for lead, entry in entries])
+        else:
+            if label:
+                lines.append(("  " * depth + label).rstrip())
+                depth += 1 + (len(label) - len(label.lstrip(" -"))) // 2
+            inner = [("- ", each) for each in value.items] if isinstance(value, Array) else _entries(value)
+            stack += reversed([(lead, each, depth) for lead, each in inner])
+    return "\n".join(lines)
+
+
+def _entries(node: Object) -> list[tuple[str, Node]]:
+    return [(f"{entry.key}: ", entry.value) for entry in node.fields.values()]

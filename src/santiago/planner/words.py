@@ -1,0 +1,467 @@
+"""The words by which documents in many languages name their parts: the one table to extend for a new language.
+
+Add a word in lower case under its concept. Matching ignores case, emphasis, a leading number or emoji, and a colon.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+CRITERIA = """
+acceptance criteria | acceptance criterion | acceptance | acceptance scenarios | acceptance tests | criteria | ac | acs
+criteria of acceptance | acceptance conditions | conditions of satisfaction | conditions of acceptance | satisfaction criteria
+done when | done criteria | completion criteria | definition of success | expected behavior | expected behaviour | requirements and acceptance
+testable criteria | verification criteria | success scenarios | test scenarios | given/when/then | acceptance criteria (ears)
+critères d'acceptation | critères d’acceptation | criteres d'acceptation | critère d'acceptation
+criterios de aceptación | criterios de aceptacion | criterio de aceptación | criterios
+critérios de aceitação | critérios de aceite | criterios de aceite | critério de aceite
+akzeptanzkriterien | abnahmekriterien | akzeptanzkriterium | fertig, wenn
+criteri di accettazione | criteri di accettabilità
+acceptatiecriteria | acceptatie criteria
+acceptanskriterier | godkännandekriterier | akseptansekriterier | acceptkriterier | hyväksymiskriteerit | hyväksyntäkriteerit
+kryteria akceptacji | kritéria přijetí | akceptační kritéria | akceptačné kritériá | kriteriji prihvaćanja
+критерии приемки | критерии приёмки | критерии готовности | критерії приймання | критерії прийняття
+kabul kriterleri | kriteria penerimaan | kriteria penerimaan (acceptance criteria) | tiêu chí chấp nhận
+受入基準 | 受け入れ基準 | 受入条件 | 受け入れ条件 | 完了条件 | 验收标准 | 验收条件 | 如何验收 | 验收方式 | 验收要点 | 验收 | 驗收標準 | 驗收條件 | 如何驗收 | 驗收 | 接受标准 | 接受標準
+acceptance scenario | scénarios d'acceptation | escenarios de aceptación | cenários de aceitação | akzeptanzszenarien | acceptatiescenario's | scenari di accettazione
+сценарии приемки | 受け入れシナリオ | 受入シナリオ | 验收场景 | 驗收情境 | 驗收場景 | 수용 시나리오 | 인수 시나리오
+수용 기준 | 수락 기준 | 인수 기준 | 인수 조건 | 완료 조건 | 승인 기준 | 합격 기준
+معايير القبول | स्वीकृति मानदंड | קריטריוני קבלה
+"""
+
+DEPENDS = """
+depends on | depends | depend on | dependencies | dependency | dependent on | blocked by | blocked on | prerequisites | prerequisite | requires
+preconditions | precondition | needs | after | predecessors | deps | must follow | runs after | waits for | blocked-by | depends-on | depends_on | dependson | blockedby
+dépend de | dépendances | dépendance | prérequis | depende de | dependencias | dependencia | dependências | dependência | pré-requisitos | requisitos previos
+abhängig von | abhängigkeiten | abhängigkeit | hängt ab von | voraussetzungen | voraussetzung | beroende | beroende av | beroenden | kräver | avhengig av
+afhankelijk van | afhankelijkheden | afhankelijkheid | dipende da | dipendenze | dipendenza | zależy od | zależności | závisí na | závislosti
+зависит от | зависимости | зависимость | залежить від | залежності | bağımlılıklar | bağımlılık | bergantung pada | dependensi | ketergantungan | phụ thuộc
+依存 | 依存関係 | 依存先 | 前提 | 依赖 | 依赖关系 | 依赖于 | 前置依赖 | 前置条件 | 依賴 | 依賴關係 | 의존성 | 의존 | 의존 관계 | 선행 | 선행 작업 | 선행 조건
+"""
+
+FILES = """
+files | file | file list | files to modify | files to change | files to create | files to create/modify | files to modify/create | key files | affected files | relevant files
+modified files | files affected | files touched | files changed | target files | key files expected to be modified | files likely touched | file path | file paths | location
+fichiers | archivos | arquivos | ficheiros | dateien | betroffene dateien | filer | bestanden | file coinvolti | pliki | файлы | файли | dosyalar | berkas
+ファイル | 対象ファイル | 変更ファイル | 文件 | 相关文件 | 涉及文件 | 檔案 | 파일 | 대상 파일
+create | modify | update | edit | test | tests | new files
+"""
+
+VERIFY = """
+verify | verification | verification command | verification commands | verify command | verify with | test command | test commands | validation command | validation commands | validation
+lint command | build command | typecheck command | type check command | check command | checks | lint | build | typecheck | how to verify | verify by | test plan
+vérification | verificación | verificação | überprüfung | prüfung | verifiering | verificatie | verifica | weryfikacja | проверка | перевірка | doğrulama | verifikasi | 検証 | 验证 | 驗證 | 검증
+"""
+
+PRIORITY = """
+priority | prio | moscow | priorité | prioridad | prioridade | priorität | prioritet | prioriteit | priorità | priorytet | приоритет | пріоритет | öncelik | prioritas | 優先度 | 优先级 | 優先級 | 우선순위
+"""
+
+ROLE = "role | owner role | worker | assigned role | rôle | rol | rolle | roll | ruolo | роль | 役割 | 角色 | 역할"
+
+ID = "id | task id | story id | ticket | identifier | key"
+
+DESCRIPTION = """
+description | user story | story | context | details | détails | detalles | detalhes | einzelheiten | dettagli | detaljer | детали | деталі | szczegóły | 詳細 | 细节 | 詳情 | 상세 | summary | goal | why | do | objective | as a user | statement | what | scope | background | notes | note | rationale | purpose
+beschreibung | descripción | descrição | descrizione | beskrivning | omschrijving | opis | описание | опис | açıklama | deskripsi | 説明 | 概要 | 目的 | 描述 | 说明 | 用户故事 | 使用者故事 | 用戶故事 | 설명 | 목표 | 사용자 스토리 | ユーザーストーリー
+"""
+
+COVERS = """
+requirements | requirement | requirements covered | covers | validates | implements | satisfies | traceability | traces to | fr coverage | frs covered | maps to | 要件 | 需求 | 요구사항 | exigences | requisitos | anforderungen | требования | требование | вимоги | krav | vereisten | requisiti | wymagania | požadavky | gereksinimler | kebutuhan | persyaratan | yêu cầu
+"""
+
+STATUS = "status | state | statut | estado | stato | статус | durum | 状態 | 状态 | 狀態 | 상태"
+
+CHUNK = "chunk | milestone | epic | phase | sprint | wave | iteration | release"
+
+SUCCESS = """
+success criteria | success criterion | critères de succès | critères de réussite | criterios de éxito | critérios de sucesso | erfolgskriterien | criteri di successo
+succescriteria | framgångskriterier | критерии успеха | kryteria sukcesu | başarı kriterleri | kriteria keberhasilan | 成功基準 | 成功标准 | 成功標準 | 성공 기준
+"""
+"""The criteria of one unit where nothing is called acceptance criteria; metrics of the product elsewhere."""
+
+GATES = "quality gates | quality gate | release gates | go-live gates"
+
+NEVER_CRITERIA = """
+definition of done | dod | definition of ready | success metrics | metrics | kpis | key metrics | measurable outcomes | sign-off | sign off | signoff | approval | approvals
+checklist for review | review checklist | out of scope | non-goals | definition von fertig | critères de finition | definición de hecho | definición de terminado | 完了の定義 | 完成的定义 | 완료의 정의
+"""
+
+WORK = """
+implementation | implementation steps | implementation plan | implementation guide | implementation guidance | implementation details | technical requirements | technical approach | approach
+steps | tasks | subtasks | sub-tasks | tasks / subtasks | deliverables | changes | required changes | what to do | action items | actions | scope of work
+étapes | tâches | livrables | pasos | tareas | entregables | passos | tarefas | entregáveis | schritte | aufgaben | umsetzung | stappen | taken | steg | uppgifter | шаги | задачи | kroki | zadania
+手順 | タスク | 成果物 | 実装 | 实现 | 实施 | 步骤 | 任务 | 交付物 | 步驟 | 任務 | 작업 | 구현 | 단계별 작업
+"""
+"""What is to be done: its bullets are the criteria where the unit has no better ones."""
+
+NOT_CRITERIA = """
+independent test | edge cases | assumptions | risks | open questions | technical notes | implementation notes | dev notes | testing | references | notes | leverage | prompt
+technical details | technical considerations | constraints | examples | example | rollback | estimate | estimated effort | effort | complexity
+change log | dev agent record | tests | outputs | inputs | non-functional requirements | nfr
+"""
+
+EXCLUDED = """
+out of scope | out-of-scope | not in scope | non-goals | non goals | nongoals | non-goals / out of scope | non-requirements | explicitly out of scope | scope boundaries | won't have | won't do | wont have | will not have | excluded | exclusions
+future | future work | future considerations | future enhancements | future improvements | future features | future ideas | future phases | future scope | future versions | future roadmap | future requirements | deferred | deferred items | later | post-mvp | post mvp | post-launch | post-release | phase 2+ | backlog (future) | nice to have (future) | icebox | parking lot | someday | v2 ideas | stretch goals | wishlist | not now
+obsolete | rejected | rejected alternatives | removed | cancelled | canceled | superseded | archived | won't fix
+hors périmètre | hors scope | hors champ | fuera de alcance | fuera del alcance | fora de escopo | fora do escopo | nicht im umfang | nicht-ziele | außerhalb des umfangs | buiten scope | utanför scope | fuori ambito | poza zakresem | вне рамок | вне области | не входит в объем | kapsam dışı | di luar lingkup | 対象外 | スコープ外 | 範囲外 | 不在范围内 | 超出范围 | 范围外 | 非目标 | 범위 외 | 범위 밖 | 제외 | 비목표 | 향후 | 今後 | 将来
+évolutions futures | trabajo futuro | trabalhos futuros | zukünftige erweiterungen | framtida | будущее | в будущем | gelecek
+"""
+
+NEVER_UNITS = """
+success criteria | success metrics | success measures | metrics | kpis | key performance indicators | definition of done | definition of ready | dod | sign-off | sign off | signoff | approvals | approval | review checklist | checklist for review | quality checklist | validation checklist | release checklist | specification quality checklist | release criteria | exit criteria | launch criteria | go-live criteria | launch checklist | pre-launch checklist | deployment checklist | testing checklist | compliance checklist | pull request checklist
+format | format: | path conventions | notes | notes for implementation | dependencies & execution order | dependencies and execution order | dependencies | parallel opportunities | parallel example | parallel execution examples | implementation strategy | execution order | legend | task format | table of contents | contents | toc | glossary | references | open questions | questions | risks | risks and mitigations | assumptions | decisions | decision log | architecture decisions | changelog | change log | revision history | document history | version history | review & acceptance checklist | execution status | user scenarios | edge cases | task dependencies | dependency graph | recommendations | resources | appendix | related documents | key entities | goals | objectives | business goals | user goals | personas | user personas | target users | constraints | technical stack | tech stack
+critères de succès | métricas de éxito | erfolgskriterien | 成功指標 | 成功指标 | 성공 지표 | index | inhaltsverzeichnis | sommaire | 目次 | 目录 | 목차
+"""
+
+GROUPS = """
+phase | epic | milestone | sprint | wave | stage | iteration | release | week | étape | etapa | fase | этап | фаза | етап | meilenstein | aşama | tahap | フェーズ | 段階 | 阶段 | 階段 | 里程碑 | 단계 | 마일스톤 | エピック | 史诗 | 에픽 | theme | module | track | workstream | bloc | lot
+"""
+
+UNIT_WORDS: dict[str, str] = {
+    "user story": "story",
+    "story": "story",
+    "technical story": "story",
+    "enabler story": "story",
+    "job story": "story",
+    "user-story": "story",
+    "userstory": "story",
+    "histoire utilisateur": "story",
+    "histoire": "story",
+    "anwendergeschichte": "story",
+    "nutzergeschichte": "story",
+    "gebruikersverhaal": "story",
+    "användarberättelse": "story",
+    "storia utente": "story",
+    "historyjka użytkownika": "story",
+    "historyjka": "story",
+    "пользовательская история": "story",
+    "история пользователя": "story",
+    "история": "story",
+    "історія користувача": "story",
+    "історія": "story",
+    "kullanıcı hikayesi": "story",
+    "cerita pengguna": "story",
+    "câu chuyện người dùng": "story",
+    "ストーリー": "story",
+    "用戶故事": "story",
+    "故事": "story",
+    "historia de usuario": "story",
+    "historia": "story",
+    "história de usuário": "story",
+    "história do usuário": "story",
+    "récit utilisateur": "story",
+    "ユーザーストーリー": "story",
+    "用户故事": "story",
+    "使用者故事": "story",
+    "사용자 스토리": "story",
+    "스토리": "story",
+    "requirement": "requirement",
+    "functional requirement": "requirement",
+    "non-functional requirement": "requirement",
+    "nonfunctional requirement": "requirement",
+    "technical requirement": "requirement",
+    "system requirement": "requirement",
+    "user requirement": "requirement",
+    "business requirement": "requirement",
+    "product requirement": "requirement",
+    "exigence fonctionnelle": "requirement",
+    "requisito funcional": "requirement",
+    "requisito no funcional": "requirement",
+    "requisito não funcional": "requirement",
+    "requerimiento funcional": "requirement",
+    "requerimiento": "requirement",
+    "funktionale anforderung": "requirement",
+    "vereiste": "requirement",
+    "wymaganie": "requirement",
+    "požadavek": "requirement",
+    "функциональное требование": "requirement",
+    "gereksinim": "requirement",
+    "kebutuhan": "requirement",
+    "persyaratan": "requirement",
+    "yêu cầu": "requirement",
+    "機能要件": "requirement",
+    "功能需求": "requirement",
+    "요건": "requirement",
+    "exigence": "requirement",
+    "requisito": "requirement",
+    "anforderung": "requirement",
+    "krav": "requirement",
+    "требование": "requirement",
+    "вимога": "requirement",
+    "要件": "requirement",
+    "要求": "requirement",
+    "需求": "requirement",
+    "요구사항": "requirement",
+    "요구 사항": "requirement",
+    "task": "task",
+    "sub-task": "task",
+    "subtask": "task",
+    "sub-ticket": "task",
+    "sub-issue": "task",
+    "tâche": "task",
+    "tarea": "task",
+    "tarefa": "task",
+    "aufgabe": "task",
+    "задача": "task",
+    "завдання": "task",
+    "タスク": "task",
+    "任务": "task",
+    "任務": "task",
+    "작업": "task",
+    "태스크": "task",
+    "iteration": "task",
+    "step": "step",
+    "schritt": "step",
+    "étape": "step",
+    "шаг": "step",
+    "步骤": "step",
+    "ステップ": "step",
+    "feature": "feature",
+    "функция": "feature",
+    "fitur": "feature",
+    "özellik": "feature",
+    "tính năng": "feature",
+    "fonctionnalité": "feature",
+    "funcionalidad": "feature",
+    "funcionalidade": "feature",
+    "機能": "feature",
+    "功能": "feature",
+    "기능": "feature",
+    "issue": "task",
+    "ticket": "task",
+    "work item": "task",
+    "work package": "task",
+}
+"""Words that make a following number an id, and the one word that stands for them."""
+
+UNIT_COLUMNS = """
+id | # | no | no. | nr | nr. | n° | № | req id | req. id | requirement id | ref | key | code | story id | task id | us | identifier | 编号 | 編號 | 序号 | 番号 | 번호 | ид
+"""
+
+TITLE_COLUMNS = """
+requirement | requirements | feature | features | story | user story | title | description | name | task | functionality | function | capability | statement | use case
+功能 | 功能点 | 功能描述 | 需求 | 描述 | 需求描述 | 機能 | 要件 | 요구 | 요구사항 | 기능 | 기능명 | fonctionnalité | exigence | description fonctionnelle | requisito | descripción | anforderung | beschreibung | требование | функция | kebutuhan | deskripsi | fitur
+"""
+
+OTHER_HEADERS = """
+risk | risks | impact | probability | likelihood | mitigation | metric | metrics | kpi | target | goal | term | definition | decision | test case | test | endpoint | method
+type | default | version | date | author | technology | tool | cost | service | persona | question | assumption | use case
+risiko | riesgo | risco | risque | риск | 风险 | 風險 | リスク | 위험 | 指标 | 指標 | 术语 | 術語 | 用語 | 용어
+"""
+
+NONE = "none | n/a | na | - | – | — | nothing | no | nil | null | aucune | aucun | ninguna | ninguno | nenhuma | nenhum | keine | inga | ingen | geen | nessuna | brak | нет | немає | yok | tidak ada | なし | 無し | 无 | 無 | 没有 | 없음 | all done | can start immediately | no dependencies | independent | tbd | -- | []"
+
+_NO_ROLE = (
+    r"(?!(?:an? |the |any |our |some |una? |um |eine? |ein )?(?:result|consequence|rule|whole|example|reminder|note|fallback|default|matter|side|first"
+    r"|starting|general|part|alternativ|ejemplo|exemplo|resultado|parte|mínimo|siempre|erstes|nächstes|ergebnis|beispiel|teil|voorbeeld|soon|long|well|is\b))"
+)
+_ROLE_FIRST = re.compile(
+    rf"as {_NO_ROLE}(?:(?:an?|the|any|our|some) |\w+(?:[ /-]\w+){{0,3}},? i )|en tant qu(?:e |['’])|(?:como|als|som|come|jako) {_NO_ROLE}"
+    r"|(?:как|як) |sebagai |bir .{2,40} olarak|là (?:một )?"
+    r"|作为|作為|身为|身為|.{1,30}として|.{1,30}(?:으로서|로서)|بصفتي|ك[^\s]+[،,]",
+    re.IGNORECASE,
+)
+_WISH_FIRST = re.compile(
+    r"i (?:want|need|would like|wish)\b|i['’]d like\b|je (?:veux|souhaite|voudrais)\b|(?:yo )?(?:quiero|necesito|deseo)\b|(?:eu )?(?:quero|preciso|desejo)\b"
+    r"|ich (?:möchte|will|brauche)\b|ik wil\b|jag vill\b|voglio\b|vorrei\b|chcę\b|я хочу\b|saya ingin\b|我(?:想|要|希望|需要)",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"\bi(?:['’]d| would)?\b.{0,80}?\b(?:want|need|can|could|should|must|like|wish|expect|prefer|able)\b|\bwe want\b"
+    r"|\b(?:je|j['’]|nous)\s?(?:veux|voulons|souhaite|souhaitons|peux|dois|aimerais|ai besoin|désire|voudrais)"
+    r"|\b(?:quiero|queremos|deseo|necesito|puedo|quero|queremos|desejo|gostaria|preciso|posso|voglio|vorrei|posso|desidero)\b"
+    r"|\b(?:möchte|will|kann|brauche|muss|wil|wens|moet|vill|vil|ønsker|haluan|chcę|chcemy|chci|potrzebuję|mogę)\b"
+    r"|\b(?:хочу|хотим|могу|мне нужно|потрібно|можу|istiyorum|istiyoruz|ingin|dapat|muốn|cần)\b"
+    r"|我?(?:想|希望|要|需要|可以|能)|たい|ほしい|欲しい|できる|싶|원한다|원합니다|수 있|أريد|أرغب",
+    re.IGNORECASE,
+)
+
+WISH_COLUMN = re.compile(
+    r"(?:i |we )?(?:want|need|would like)|je (?:veux|souhaite|peux)|j['’]ai besoin|(?:yo )?(?:quiero|necesito|deseo)"
+    r"|(?:eu )?(?:quero|preciso|desejo)|ich möchte|wil ik|voglio|хочу|saya ingin|我想|我要|我希望|想要|したい|원하는",
+    re.IGNORECASE,
+)
+"""The header of the column in which an As-a table says what is wanted."""
+
+FEATURES = re.compile(
+    r"\b(?:features?|requirements?|scope|roadmap|mvp|capabilit(?:y|ies)|functionality|deliverables|must[- ]haves?|what to build"
+    r"|fonctionnalités|exigences|périmètre|funcionalidades|características|requisitos|alcance|escopo|funktionen|anforderungen|umfang"
+    r"|funzionalità|requisiti|functionaliteiten|eisen|funktioner|krav|funkcje|wymagania|функции|функциональность|возможности"
+    r"|требования|функціонал|вимоги|özellikler|gereksinimler|fitur|kebutuhan|ruang lingkup|tính năng|yêu cầu)\b"
+    r"|機能|要件|スコープ|ロードマップ|功能|需求|範圍|范围|路线图|기능|요구|범위|로드맵",
+    re.IGNORECASE,
+)
+"""Headings above bullets that may become stories where the user allows it."""
+
+GIVEN = re.compile(
+    r"^[*_\s]*(?:given|étant donn[ée]e?s?|etant donn[ée]e?s?|dado|dada|dados|dadas|dato|data|angenommen|gegeben(?: sei)?|givet|gegeven|zakładając|mając|дано|допустим|前提|假如|假设|假設|给定|조건|먼저|만일)\b[*_:,\s]*",
+    re.IGNORECASE,
+)
+WHEN = re.compile(
+    r"^[*_\s]*(?:when|quand|lorsque|cuando|quando|wenn|när|als|wanneer|kiedy|jeśli|когда|если|коли|もし|当|當|만약|when/if)\b[*_:,\s]*",
+    re.IGNORECASE,
+)
+THEN = re.compile(
+    r"^[*_\s]*(?:then|alors|entonces|então|allora|dann|så|dan|wtedy|тогда|то|тоді|ならば|那么|那麼|则|則|그러면|and|et|y|e|und|och|en|i|и|а|かつ|而且|并且|그리고|but|mais|pero|mas|aber|men|maar|ale|но)\b[*_:,\s]*",
+    re.IGNORECASE,
+)
+
+
+def tells_story(text: str) -> bool:
+    """Tell whether a text is half of a user story: what a role does (`As a user, I click`), or a wish of nobody."""
+    bare = _bare(text)
+    found = _ROLE_FIRST.match(bare)
+    if found is None:
+        return bool(_WISH_FIRST.match(bare))
+    return bool(re.match(r"[^.,，、]{0,40}[,，、]\s*\S+(?:\s+\S+){2}", bare[found.end() - 1 :]))
+
+
+def opens_story(text: str) -> bool:
+    """Tell whether a line opens as a user story does (`As a user`), whatever stands in bold."""
+    return bool(_ROLE_FIRST.match(_bare(text)))
+
+
+def is_story(text: str) -> bool:
+    """Tell whether a text is a user story: who, and what they want."""
+    bare = _bare(text)
+    found = _ROLE_FIRST.match(bare)
+    return bool(found and _WISH.search(bare, found.end() - 3, found.end() + 200))
+
+
+def _bare(text: str) -> str:
+    return text[:300].replace("*", "").replace("_", " ").strip(" >\"“'„«")
+
+
+_TABLES = {
+    "criteria": CRITERIA,
+    "success": SUCCESS,
+    "gates": GATES,
+    "never": NEVER_CRITERIA,
+    "depends": DEPENDS,
+    "files": FILES,
+    "verify": VERIFY,
+    "priority": PRIORITY,
+    "role": ROLE,
+    "id": ID,
+    "status": STATUS,
+    "covers": COVERS,
+    "chunk": CHUNK,
+    "description": DESCRIPTION,
+    "work": WORK,
+    "other": NOT_CRITERIA,
+}
+
+
+def _split(table: str) -> tuple[str, ...]:
+    return tuple(word.strip() for line in table.strip().splitlines() for word in line.split("|") if word.strip())
+
+
+def _concepts() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for concept, table in _TABLES.items():
+        for word in _split(table):
+            found.setdefault(word, concept)
+    for word, concept in list(found.items()):
+        found.setdefault(_unaccented(word), concept)
+    return found
+
+
+def _unaccented(text: str) -> str:
+    """Return Latin letters without their marks, as people type them who have no other keyboard."""
+    if text.isascii() or not any("\u00c0" <= char <= "\u1eff" for char in text):
+        return text
+    bare = unicodedata.normalize("NFD", text.replace("đ", "d"))
+    return unicodedata.normalize("NFC", "".join(char for char in bare if not unicodedata.combining(char)))
+
+
+LABELS = _concepts()
+EXCLUDED_SECTIONS = frozenset(_split(EXCLUDED))
+NEVER_UNIT_SECTIONS = frozenset(_split(NEVER_UNITS))
+GROUP_WORDS = _split(GROUPS)
+ID_COLUMNS = frozenset(_split(UNIT_COLUMNS))
+NAME_COLUMNS = frozenset(_split(TITLE_COLUMNS))
+VAGUE_COLUMNS = frozenset(
+    _split("description | name | title | statement | function | 描述 | descripción | beschreibung | deskripsi")
+)
+"""Headers that every table may have: alone they do not make its rows requirements."""
+OTHER_COLUMNS = frozenset(_split(OTHER_HEADERS))
+"""Headers of tables whose rows are never units."""
+NONE_WORDS = frozenset(_split(NONE)) | {"-"}
+
+STORY_SECTIONS = frozenset(
+    _split(
+        """user stories | stories | user story | epics | epics and stories | user stories & acceptance criteria | historias de usuario | histórias de usuário | histórias do usuário
+        récits utilisateurs | histoires utilisateurs | user stories utilisateur | nutzergeschichten | gebruikersverhalen | användarberättelser | storie utente | пользовательские истории
+        kullanıcı hikayeleri | cerita pengguna | ユーザーストーリー | 用户故事 | 使用者故事 | 用戶故事 | 사용자 스토리 | features | core features | requirements | functional requirements
+        """
+    )
+)
+"""Headings that hold a list of stories or requirements and are none themselves."""
+
+_DECORATION = re.compile(r"^[\W\d_]+(?=\w)|(?<![\W_])[\W_]+$")
+_ENUMERATED = re.compile(r"^\(?[a-zA-Z]\)\s+")
+_SPACES = re.compile(r"\s+")
+
+
+DONE_SECTIONS = frozenset(
+    _split("completed | complete | done | finished | completed tasks | completed items | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 완료 | 완료됨")
+)
+"""Sections whose boxes are history."""
+BACKLOG_SECTIONS = frozenset(_split("backlog | product backlog | task backlog | バックログ | 待办 | 待辦 | 백로그 | бэклог"))
+"""Sections that are the list itself, or what was put off, depending on what else there is."""
+OPTIONAL_SECTIONS = frozenset(
+    _split("optional | nice to have | nice-to-have | nice to haves | could have | optional tasks | optionnel | opcional | facultatif | valfritt | optioneel | опционально | 任意 | 可选 | 可選 | 선택 | 선택 사항")
+)
+
+
+CHAPTERS = frozenset(
+    _split("""
+overview | introduction | executive summary | summary | purpose | background | context | problem | problem statement | vision | scope | goals | objectives
+architecture | system architecture | technical architecture | tech stack | technology stack | timeline | schedule | roadmap | budget | team | risks | testing strategy | deployment | monitoring
+appendix | conclusion | next steps | requirements | functional requirements | non-functional requirements | user stories | user personas | data model | api | security | performance | open questions | references | glossary
+""")
+)
+"""What the chapters of a text are called; numbered or not, they are no units."""
+
+
+def section_name(heading: str, known: frozenset[str]) -> str:
+    """Return the one of these names that a heading says, alone or beside a bracket, colon or dash; else nothing."""
+    label = normal(heading)
+    parts = [label, *(part.strip(" )]") for part in re.split(r"\s*[:：(\[—–/]\s*|\s+-\s+", label))]
+    return next((part for part in parts if part in known), "")
+
+
+def is_note(text: str) -> bool:
+    """Tell whether a line is a mere remark: `Note: …`."""
+    return bool(re.match(r"[*_]*(?:notes?|nb|n\.b\.|hinweis|nota|remarque|注意?|備考|备注|참고)[*_]*\s*[:：]", text, re.IGNORECASE))
+
+
+def normal(text: str) -> str:
+    """Return a label without case, emphasis, leading numbers or emoji, and trailing punctuation."""
+    # No label is longer, and a heading of a megabyte would be gone through once per question asked of it.
+    bare = _ENUMERATED.sub("", text[:300].replace("*", "").replace("`", "").strip())
+    return _SPACES.sub(" ", _DECORATION.sub("", bare)).lower()
+
+
+@lru_cache(maxsize=8192)
+def concept(text: str) -> str | None:
+    """Return the concept that a label stands for; what stands in brackets behind it does not matter."""
+    label = normal(text)
+    found = LABELS.get(label)
+    if found is None and ("(" in label or "（" in label):
+        before, _, inside = label.replace("（", "(").partition("(")
+        found = LABELS.get(before.strip()) or LABELS.get(inside.strip(" )）"))
+    return found
+
+
+def matches(heading: str, table: frozenset[str]) -> bool:
+    """Tell whether a heading says one of these words, alone, before a bracket, or before or after a colon or dash."""
+    label = normal(heading)
+    if label in table:
+        return True
+    parts = re.split(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+", label)
+    return any(part.strip(" )]") in table for part in parts)

@@ -1,0 +1,36 @@
+"""What the tests of the structured readers share: read a document, and look at it briefly."""
+
+from __future__ import annotations
+
+import json
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+from santiago.planner import readers
+from santiago.planner.source import Options, Source
+
+if TYPE_CHECKING:
+    from santiago.planner.draft import Document, Unit
+
+
+def read(text: str | dict[str, Any] | list[Any], *, units: str | None = None) -> Document:
+    found = look(text, units=units)
+    assert found is not None
+    return found
+
+
+def look(text: str | dict[str, Any] | list[Any], *, units: str | None = None) -> Document | None:
+    written = dedent(text) if isinstance(text, str) else json.dumps(text, indent=1, ensure_ascii=False)
+    return readers.read(Source(written, options=Options(units=units)))
+
+
+def codes(document: Document, level: str | None = None) -> list[str]:
+    return [finding.code for finding in document.findings if level in (None, finding.level)]
+
+
+def targets(unit: Unit) -> list[str]:
+    return [dep.target for dep in unit.deps if dep.carrier != "prose"]
+
+
+def by_id(document: Document) -> dict[str | None, Unit]:
+    return {unit.id: unit for unit in document.units}

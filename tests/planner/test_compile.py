@@ -1,0 +1,285 @@
+"""The compiler as a whole: what a plan holds, what refuses one, and what must not change it (promise 1)."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from santiago.contract import codec
+from santiago.contract.plan import Plan
+from santiago.planner.compile import Compilation, compile_plan, plan_digest
+from santiago.planner.source import Options, Source
+
+PRD = """\
+# PRD: Billing
+
+## Phase 1: Foundation
+
+### R2: Seed currency data
+
+Depends on: R1
+
+**Acceptance Criteria:**
+- [ ] three currencies exist
+
+### R1: Create billing tables
+
+**Files:** `src/db/tables.py`
+
+**Acceptance Criteria:**
+- [ ] tables exist
+- [ ] migrations run twice
+
+**Verification:** `pytest -q tests/test_tables.py`
+
+## Phase 2: Backend
+
+### R10: Webhook retries
+
+Depends on: R2
+
+**Acceptance Criteria:**
+- [ ] a failed call is repeated
+
+### R3: Refund endpoint
+
+Depends on: R1, R2
+
+**Acceptance Criteria:**
+- [ ] a refund answers 200
+"""
+
+
+def compiled(text: str, **options: object) -> Compilation:
+    against = options.pop("against", None)
+    strict = bool(options.pop("strict", False))
+    source = Source(text, path="prd.md", options=Options(**options))  # type: ignore[arg-type]
+    return compile_plan(source, strict=strict, against=against)  # type: ignore[arg-type]
+
+
+def plan_of(text: str, **options: object) -> Plan:
+    result = compiled(text, **options)
+    assert result.plan is not None, result.findings
+    return result.plan
+
+
+def codes(result: Compilation, level: str = "error") -> list[str]:
+    return [finding.code for finding in result.findings if finding.level == level]
+
+
+def test_stories_come_chunk_by_chunk_dependencies_first_then_natural_id_order() -> None:
+    plan = plan_of(PRD)
+    assert [story.origin.id for story in plan.stories] == ["R1", "R2", "R3", "R10"]
+    assert [story.id for story in plan.stories] == ["S1", "S2", "S3", "S4"]
+    assert [(chunk.label, chunk.stories) for chunk in plan.chunks] == [
+        ("Phase 1: Foundation", ("S1", "S2")),
+        ("Phase 2: Backend", ("S3", "S4")),
+    ]
+
+
+def test_everything_of_a_unit_reaches_its_story_with_its_line() -> None:
+    plan = plan_of(PRD)
+    first = plan.stories[0]
+    assert first.files == ("src/db/tables.py",)
+    assert first.verify == ("pytest -q tests/test_tables.py",)
+    assert [plan.requirements[0].criteria[i].line for i in (0, 1)] == [17, 18]
+    assert first.origin.line == 12
+    assert [(p.field, p.value, p.line) for p in plan.stories[2].provenance] == [
+        ("depends_on", "S1", 33),
+        ("depends_on", "S2", 33),
+    ]
+
+
+def test_the_digest_covers_everything_else() -> None:
+    plan = plan_of(PRD)
+    assert plan.digest == plan_digest(plan)
+    assert plan.digest != plan_of(PRD.replace("three", "four")).digest
+
+
+def test_a_cycle_is_refused_with_its_path_and_the_lines_to_change() -> None:
+    result = compiled(
+        PRD.replace("### R1: Create billing tables\n", "### R1: Create billing tables\n\nDepends on: R2\n")
+    )
+    assert result.plan is None
+    (finding,) = result.errors
+    assert finding.code == "cycle"
+    assert "R2 -> R1 -> R2" in finding.message or "R1 -> R2 -> R1" in finding.message
+    assert "line 7" in finding.hint
+
+
+def test_all_refusals_come_at_once_sorted_by_line() -> None:
+    text = """\
+# PRD
+### R1: One
+Depends on: R1
+### R2: Two
+Depends on: R3
+### R3: Three
+Depends on: R2
+"""
+    result = compiled(text)
+    assert sorted(codes(result)) == ["cycle", "self_dependency"]
+    lines = [finding.line for finding in result.findings]
+    assert lines == sorted(lines)
+
+
+def test_a_dependency_on_a_later_chunk_is_refused() -> None:
+    result = compiled(
+        PRD.replace(
+            "Depends on: R1\n\n**Acceptance Criteria:**\n- [ ] three",
+            "Depends on: R10\n\n**Acceptance Criteria:**\n- [ ] three",
+        )
+    )
+    assert "later_chunk" in codes(result)
+
+
+def test_a_dependency_on_an_id_that_is_defined_twice_is_refused() -> None:
+    text = "# PRD\n### R1: One\n### R1: One again\n### R2: Two\nDepends on: R1\n"
+    result = compiled(text)
+    assert codes(result) == ["ambiguous_dependency"]
+
+
+def test_an_id_defined_twice_becomes_two_stories_and_a_warning_with_both_lines() -> None:
+    result = compiled("# PRD\n### R1: One\n### R1: Another\n### R2: Two\n")
+    assert result.plan is not None
+    assert [story.requirements[0] for story in result.plan.stories] == ["R1", "R1~2", "R2"]
+    (warning,) = [f for f in result.findings if f.code == "duplicate_id"]
+    assert "line 2" in warning.message
+    assert "line 3" in warning.message
+
+
+def test_a_dependency_outside_the_document_is_kept_as_external() -> None:
+    result = compiled("# PRD\n### R1: One\nDepends on: R9\n### R2: Two\n")
+    assert result.plan is not None
+    assert result.plan.stories[0].external_depends_on == ("R9",)
+    assert "external_dependency" in codes(result, "warning")
+
+
+def test_strict_turns_warnings_into_refusals() -> None:
+    assert compiled("# PRD\n### R1: One\nDepends on: R9\n### R2: Two\n", strict=True).plan is None
+
+
+def test_a_tick_is_a_claim_and_never_done() -> None:
+    plan = plan_of("# Tasks\n\n## 1. Group\n\n- [x] 1.1 First thing\n- [ ] 1.2 Second thing\n")
+    assert [story.claimed_done for story in plan.stories] == [True, False]
+
+
+def test_a_document_without_groups_has_the_one_chunk_c01() -> None:
+    plan = plan_of("# PRD\n### R1: One\n### R2: Two\n")
+    assert [chunk.label for chunk in plan.chunks] == ["C01"]
+
+
+def test_chunk_labels_numbered_against_their_order_are_warned_of() -> None:
+    text = "# PRD\n## Phase 2: B\n### R1: One\n## Phase 1: A\n### R2: Two\n"
+    assert "chunk_order" in codes(compiled(text), "warning")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda text: text.replace("\n\n", "\n\n\n\n"), "blank lines"),
+        (
+            lambda text: text.replace(
+                "# PRD: Billing\n", "# PRD: Billing\n\nSome prose about billing, R1 and money.\n"
+            ),
+            "prose",
+        ),
+        (lambda text: text.replace("\n", "\r\n"), "line ends"),
+        (lambda text: "\ufeff" + text, "a byte order mark"),
+        (lambda text: text + "\n## Appendix\n\nNothing here.\n", "a section at the end"),
+        (
+            lambda text: text.replace("## Phase 1", "## Background\n\nWords.\n\n## Phase 1"),
+            "a section at the beginning",
+        ),
+        (lambda text: text.replace("- [ ]", "* [ ]"), "another bullet"),
+    ],
+)
+def test_ids_and_order_do_not_depend_on(change: object, says: str) -> None:
+    assert shape(plan_of(change(PRD))) == shape(plan_of(PRD))  # type: ignore[operator]
+
+
+def shape(plan: Plan) -> list[tuple[object, ...]]:
+    return [(s.id, s.title, s.depends_on, s.chunk, s.requirements, s.criteria, s.files, s.verify) for s in plan.stories]
+
+
+def test_reordered_unrelated_sections_leave_ids_and_order_alone() -> None:
+    a, b, units = "## Risks\n\nSome.\n", "## Personas\n\n- Ann\n", "## Requirements\n\n### R1: One\n\n### R2: Two\n"
+    plans = [plan_of("# PRD\n\n" + "\n".join(parts)) for parts in ([a, b, units], [b, units, a], [units, a, b])]
+    assert shape(plans[0]) == shape(plans[1]) == shape(plans[2])
+
+
+def numbered(count: int, *, ids: bool) -> list[str]:
+    return [
+        f"### R{n}: Requirement {n}\n\n- [ ] it does {n}\n" if ids else f"- [ ] Thing number {n} is done\n"
+        for n in range(1, count + 1)
+    ]
+
+
+@pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
+@given(data=st.data())
+def test_one_requirement_added_anywhere_keeps_the_ids_of_a_hundred_others(ids: bool, data: st.DataObject) -> None:
+    parts = numbered(100, ids=ids)
+    old = plan_of("# PRD\n\n" + "".join(parts))
+    place = data.draw(st.integers(0, 100))
+    added = "### R777: A new one\n\n- [ ] it is new\n" if ids else "- [ ] A new thing\n"
+    new = plan_of("# PRD\n\n" + "".join([*parts[:place], added, *parts[place:]]), against=old)
+    kept = {story.title: story.id for story in old.stories}
+    assert {s.title: s.id for s in new.stories if s.title in kept} == kept
+    assert [s.id for s in new.stories if s.title not in kept] == ["S101"]
+
+
+def test_against_an_old_plan_the_difference_is_said() -> None:
+    old = plan_of(PRD)
+    text = PRD.replace("a refund answers 200", "a refund answers 201").replace(
+        "### R10: Webhook retries", "### R11: Something else"
+    )
+    result = compiled(text, against=old)
+    assert result.diff is not None
+    assert [name for name, _ in result.diff.changed] == ["S3"]
+    assert result.diff.removed == ("S4",) or result.diff.changed  # R11 is another story than R10
+    assert result.diff.new == ("S5",)
+
+
+ORDERABLE = st.lists(st.integers(1, 30), min_size=1, max_size=12, unique=True)
+
+
+@given(numbers=ORDERABLE, data=st.data())
+def test_the_order_respects_dependencies_and_is_the_smallest_such_order(
+    numbers: list[int], data: st.DataObject
+) -> None:
+    """Of the units whose dependencies are placed, the one with the smallest id always comes next."""
+    edges = {
+        n: data.draw(st.sets(st.sampled_from(numbers[:i]), max_size=3)) if i else set() for i, n in enumerate(numbers)
+    }
+    shuffled = data.draw(st.permutations(numbers))
+    text = "# PRD\n\n" + "".join(
+        f"### R{n}: Title {n}\n\n"
+        + (f"Depends on: {', '.join(f'R{d}' for d in sorted(edges[n]))}\n\n" if edges[n] else "")
+        for n in shuffled
+    )
+    order = [int(re.sub(r"\D", "", story.origin.id or "")) for story in plan_of(text).stories]
+    placed: list[int] = []
+    for number in order:
+        free = [n for n in numbers if n not in placed and edges[n] <= set(placed)]
+        assert number == min(free)
+        placed.append(number)
+    assert sorted(order) == sorted(numbers)
+
+
+@given(st.permutations(["R2", "R10", "R1", "R100", "R21"]))
+def test_ids_sort_as_numbers_wherever_they_stand(ids: list[str]) -> None:
+    text = "# PRD\n\n" + "".join(f"### {name}: Title of {name}\n\n" for name in ids)
+    assert [story.origin.id for story in plan_of(text).stories] == ["R1", "R2", "R10", "R21", "R100"]
+
+
+@given(st.text(alphabet=st.sampled_from("#-* []x|>`~0123456789.RFS:\n \tab_é要件"), max_size=400))
+def test_no_text_makes_the_compiler_fail_and_every_result_is_a_plan_or_a_refusal(text: str) -> None:
+    result = compiled("# PRD\n" + text)
+    assert (result.plan is None) == bool(result.errors)
+    if result.plan:
+        assert codec.decode(Plan, codec.canonical(result.plan), "plan.json") == result.plan
+        assert all(a.line <= b.line for a, b in pairwise(result.plan.findings))

@@ -1,0 +1,147 @@
+"""What a line of text tells: dependencies, ranges, files, commands; and what only looks like them."""
+
+from __future__ import annotations
+
+import pytest
+
+from santiago.planner import hints
+
+
+def sure(text: str) -> list[str]:
+    return [name for name, certain in hints.named(text) if certain]
+
+
+def inline(text: str) -> list[str]:
+    return [dep.target for dep in hints.inline_deps(text, 1) if dep.carrier == "inline"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("T001, T002", ["T001", "T002"]),
+        ("A-1, B-2 & C-3", ["A-1", "B-2", "C-3"]),
+        ("Stories M1.1 and M1.2.", ["M1.1", "M1.2"]),
+        ("Task 3", ["3"]),
+        ("タスク 4、タスク 5", ["4", "5"]),
+        ("#12, #13", ["12", "13"]),
+        ("[003, 004]", ["003", "004"]),
+        ("T-001 must be complete", ["T-001"]),
+        ("Phase 2", ["Phase 2"]),
+    ],
+)
+def test_a_field_names_its_ids(text: str, expected: list[str]) -> None:
+    assert sure(text) == expected
+
+
+@pytest.mark.parametrize("text", ["none", "None.", "-", "N/A", "なし", "aucune", "[]", "None. T005 may run beside it"])
+def test_a_field_may_say_that_there_are_none(text: str) -> None:
+    assert hints.named(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("T006..T008", ["T006", "T007", "T008"]),
+        ("T013–T015", ["T013", "T014", "T015"]),
+        ("T-010–T-012 complete", ["T-010", "T-011", "T-012"]),
+        ("(20-22)", ["20", "21", "22"]),
+        ("US-1 to US-3", ["US-1", "US-2", "US-3"]),
+    ],
+)
+def test_ranges_are_spelled_out(text: str, expected: list[str]) -> None:
+    assert sure(text) == expected
+
+
+@pytest.mark.parametrize("text", ["T009..T005", "T1..T99999", "A1..B3"])
+def test_what_is_no_range_is_left_alone(text: str) -> None:
+    assert len(hints.named(text)) <= 2
+
+
+def test_words_beside_an_id_make_it_a_mention_only_in_their_part_of_the_list() -> None:
+    assert hints.named("T004 complete, database configured") == [("T004", True)]
+    assert hints.named("T001, the schema that T002 needs") == [("T001", True), ("T002", False)]
+
+
+def test_a_bracket_of_ids_explains_the_words_before_it() -> None:
+    assert sure("database schema (T004)") == ["T004"]
+
+
+def test_algorithms_and_standards_are_no_ids() -> None:
+    assert hints.named("SHA-256, UTF-8, Q1") == []
+
+
+def test_a_version_is_a_mention_at_most() -> None:
+    assert sure("Node 18, Python 3.11") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Build it (depends on T003, T004)", ["T003", "T004"]),
+        ("Build it [blocked by #7]", ["7"]),
+        ("Vy. Beroende: T008, T013.", ["T008", "T013"]),
+        ("構築（依存: 1.2）", ["1.2"]),
+        ("**Title** `depends:[S01,S02]`", ["S01", "S02"]),
+        ("Later {depends: #3}", ["3"]),
+    ],
+)
+def test_dependencies_inside_a_sentence(text: str, expected: list[str]) -> None:
+    assert inline(text) == expected
+
+
+@pytest.mark.parametrize("text", ["This depends on T003 in a way.", "Blocks T004", "after T001", "(see T003)"])
+def test_prose_is_no_dependency(text: str) -> None:
+    assert inline(text) == []
+
+
+def test_covered_requirements_drop_the_word_for_all_of_them() -> None:
+    assert hints.covered("7.1, 10全体") == ["7.1", "10"]
+    assert hints.covered("All") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Change `src/a.py:96-108` and `README.md`", ["src/a.py", "README.md"]),
+        ("Create src/models/user.ts for it", ["src/models/user.ts"]),
+        ("All of `src/**/*.ts`", ["src/**/*.ts"]),
+        ("The `Dockerfile`", ["Dockerfile"]),
+    ],
+)
+def test_files_in_a_sentence(text: str, expected: list[str]) -> None:
+    assert hints.files_in(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`GET /api/users`",
+        "`/api/users`",
+        "`@scope/package`",
+        "https://a.example/x.html",
+        "`../../etc/passwd.txt`",
+        "`User.name`",
+        "and/or",
+    ],
+)
+def test_routes_packages_and_addresses_are_no_files(text: str) -> None:
+    assert hints.files_in(text) == []
+
+
+def test_bare_names_count_only_under_a_files_label() -> None:
+    assert hints.files_in("main.go") == []
+    assert hints.listed_files("Modify: main.go, util.go") == ["main.go", "util.go"]
+
+
+def test_a_command_needs_a_sentence_that_asks_for_it() -> None:
+    assert [hint.value for hint in hints.commands_in("Run `npm test` first", 3, "text")] == ["npm test"]
+    assert hints.commands_in("The `npm test` script", 3, "text") == []
+    assert [hint.value for hint in hints.commands_in("`CI=1 pytest -q`", 3, "field")] == ["CI=1 pytest -q"]
+
+
+def test_a_shell_fence_gives_one_command_per_line() -> None:
+    fence = ["", "$ npm ci", "# a comment", "npm run build \\", "  --prod", "echo done", "```"]
+    assert [(hint.value, hint.line) for hint in hints.fence_commands(fence, 10, "field")] == [
+        ("npm ci", 11),
+        ("npm run build --prod", 13),
+    ]

@@ -1,0 +1,200 @@
+"""Refusals: which documents are refused, and whether the message tells the author what to do."""
+
+from __future__ import annotations
+
+import json
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.planner import refusals
+from santiago.planner.reading import read_document
+from santiago.planner.source import Options, Source
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Finding
+
+
+def source(text: str, *, allow_fallback: bool = False) -> Source:
+    return Source(dedent(text).lstrip("\n"), path="prd.md", options=Options(allow_fallback=allow_fallback))
+
+
+def refusal(text: str) -> Finding:
+    document = read_document(source(text))
+    assert document.units == []
+    (error,) = [finding for finding in document.findings if finding.level == "error"]
+    return error
+
+
+# Templates
+
+
+def test_a_template_is_refused_with_its_placeholders_and_their_lines() -> None:
+    error = refusal("""
+        # Tasks: [FEATURE NAME]
+
+        ## Phase 3: User Story 1 - [Title] (Priority: P1)
+
+        - [ ] T001 [P] [US1] Create [Entity1] model in src/models/[entity1].py
+        - [ ] T002 [US1] Implement [Service]
+    """)
+    assert error.code == "template"
+    assert "[FEATURE NAME] (line 1)" in error.message
+    assert "[Title] (line 3)" in error.message
+    assert error.line == 1
+
+
+def test_a_prd_template_with_brief_titles_is_refused() -> None:
+    error = refusal("""
+        # PRD
+
+        ### US-001: [Brief Title]
+        **Description:** As a [user type], I want [goal].
+        **Acceptance Criteria:**
+        - [ ] [Specific, verifiable criterion]
+
+        ### US-002: [Brief Title]
+        **Acceptance Criteria:**
+        - [ ] [Another criterion]
+    """)
+    assert error.code == "template"
+    assert "[Brief Title]" in error.message
+
+
+def test_angle_brackets_and_empty_ids_are_placeholders_too() -> None:
+    assert (
+        refusal("# <title>\n\n<short description>\n\n## Goal\n\n<what to reach>\n\n- FR-1: <describe it>\n").code
+        == "template"
+    )
+    error = refusal("# Requirements\n\n## List\n\n- R1:\n- R2:\n- R3:\n")
+    assert error.code == "template"
+    assert "3 of 3 ids" in error.message
+
+
+def test_a_document_that_needs_clarification_is_no_template() -> None:
+    text = """
+        # Login
+
+        ### US-1: Sign in
+        - [ ] By mail [NEEDS CLARIFICATION: or by phone?]
+        ### US-2: Sign out
+        - [ ] Session ends [TBD]
+    """
+    document = read_document(source(text))
+    assert len(document.units) == 2
+    assert "needs_clarification" in {finding.code for finding in document.findings}
+
+
+def test_a_stray_placeholder_is_no_template() -> None:
+    text = "# Login\n\n### US-1: Sign in\n- [ ] By mail\n### US-2: Sign out\n- [ ] Ends\n\n## Agent Model\n\n{{agent_model_name_version}}\n"
+    assert len(read_document(source(text)).units) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [ ] a box",
+        "- see [the guide](https://example.org) and [RFC][rfc]",
+        "- [P] [US1] parallel",
+        "- Uses tmux [Source: architecture.md#Stack]",
+        "- `[placeholder]` and `<name of it>` in code",
+        "- footnote[^1] and [1] and [v1.2]",
+    ],
+)
+def test_links_boxes_tags_and_sources_are_no_placeholders(line: str) -> None:
+    assert refusals.template(source("# A title\n\n" + "\n".join([line] * 12))) is None
+
+
+# Nothing found
+
+
+def test_the_message_says_what_was_looked_for_what_was_seen_and_the_cheapest_fix() -> None:
+    error = refusal("""
+        # Todo app
+
+        ## Core Features
+        - Add a todo
+        - Delete a todo
+
+        ## Phase 1: Base
+        1. Make it
+        2. Test it
+
+        ## Phase 2: Top
+        1. Ship it
+
+        ```python
+        print()
+        ```
+    """)
+    assert error.code == "no_units"
+    assert "format: markdown" in error.message
+    assert "4 headings" in error.message
+    assert "5 list items" in error.message
+    assert "1 code fences skipped" in error.message
+    assert "Looked for:" in error.message
+    assert 'headings "Phase 1: Base".."Phase 2: Top" with 3 steps (line 7)' in error.message
+    assert '2 bullets under "Core Features" (line 3)' in error.message
+    assert "### FR-1" in error.hint
+    assert "--allow-fallback" in error.hint
+
+
+def test_normative_text_without_ids_is_counted() -> None:
+    error = refusal(
+        "# Spec\n\n## Rules\n\n"
+        + "\n\n".join(f"The service MUST do thing {word}." for word in ["one", "two", "three", "four", "five", "six"])
+    )
+    assert "6 sentences with MUST" in error.message
+
+
+def test_questions_and_metrics_are_named_as_seen() -> None:
+    error = refusal(
+        "# Clarification\n\n## Q1\n\nWhat?\n\n## Q2\n\nWhy?\n\n## Metrics\n\n- KPI-1: 98 %\n- KPI-2: 99 %\n"
+    )
+    assert "2 headings that are questions (line 3)" in error.message
+    assert "KPI-1 to KPI-2" in error.message
+
+
+def test_boxes_that_only_judge_the_whole_are_named_as_seen() -> None:
+    error = refusal("# A\n\nText.\n\n## Definition of Done\n\n- [ ] Tests pass\n- [ ] Docs written\n")
+    assert '2 check boxes under "Definition of Done"' in error.message
+
+
+@pytest.mark.parametrize(
+    ("headings", "sibling"),
+    [
+        (("Why", "What Changes", "Impact"), "tasks.md and specs/**/spec.md"),
+        (("Technical Context", "Constitution Check", "Project Structure"), "tasks.md"),
+        (
+            ("Overview", "Architecture", "Components and Interfaces", "Data Models", "Error Handling"),
+            "tasks.md or requirements.md",
+        ),
+        (("Context", "Decision", "Consequences"), "PRD or task list"),
+    ],
+)
+def test_a_document_beside_the_plan_says_which_file_holds_the_units(headings: tuple[str, ...], sibling: str) -> None:
+    error = refusal("# Something\n\n" + "\n\n".join(f"## {heading}\n\nText." for heading in headings))
+    assert error.code == "no_units"
+    assert sibling in error.message
+
+
+def test_configuration_is_called_configuration() -> None:
+    yaml = refusal("environment:\n  A: 1\nsecrets:\n  - B\nservices:\n  web: x\n")
+    assert yaml.code == "configuration"
+    assert "environment" in yaml.message
+    package = refusal(
+        json.dumps({"name": "x", "version": "1", "scripts": {"a": "b"}, "dependencies": {"c": "1"}}, indent=2)
+    )
+    assert package.code == "configuration"
+
+
+def test_a_list_nested_too_deep_is_refused_with_its_line() -> None:
+    text = "\n".join("  " * depth + "- x" for depth in range(200))
+    error = refusal("# A\n\n" + text)
+    assert error.line > 100
+
+
+def test_with_fallback_asked_for_the_hint_does_not_offer_it_again() -> None:
+    document = read_document(source("# A\n\nText only.\n", allow_fallback=True))
+    assert "--allow-fallback" not in document.findings[0].hint
