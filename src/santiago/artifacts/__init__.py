@@ -1,0 +1,1 @@
+"""Everything that touches the out-dir and the documents on disk."""

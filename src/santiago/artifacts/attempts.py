@@ -1,0 +1,70 @@
+"""The files of attempts: `attempts/<story>/<n>/` with prompt, log, patch, verification, critique and outcome."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from santiago.artifacts.store import attempt_folder
+from santiago.contract import codec
+
+if TYPE_CHECKING:
+    from santiago.artifacts.store import FileStore
+    from santiago.contract.outcomes import AgentEnding, AttemptOutcome, Verdict
+
+PROMPT, AGENT_LOG, PATCH = "prompt.md", "agent.log", "changes.patch"
+VERIFICATION, CRITIQUE, OUTCOME, ENDING = "verification.json", "critique.md", "outcome.json", "ending.json"
+
+
+class FileAttempts:
+    """Attempt files of one run's out-dir."""
+
+    def __init__(self, store: FileStore) -> None:
+        self.store = store
+
+    def anchor(self) -> str:
+        head = self.store.head
+        return f"{head.seq}:{head.hash}"
+
+    def log_path(self, story: str, attempt: int) -> str:
+        return str(self.store.path / attempt_folder(story, attempt) / AGENT_LOG)
+
+    def prompt_path(self, story: str, attempt: int) -> str:
+        return str(self.store.path / attempt_folder(story, attempt) / PROMPT)
+
+    def keep_prompt(self, story: str, attempt: int, prompt: str) -> None:
+        self.store.put_many(attempt_folder(story, attempt), {PROMPT: prompt.encode()})
+
+    def keep_ending(self, story: str, attempt: int, ending: AgentEnding, patch: str) -> None:
+        files = {PATCH: patch.encode("utf-8", "backslashreplace"), ENDING: codec.canonical(ending)}
+        self.store.put_many(attempt_folder(story, attempt), files)
+
+    def ended(self, story: str, attempt: int) -> bool:
+        """Tell whether an attempt's agent had ended well; its work still has to be verified before it is believed."""
+        content = self.store.get(f"{attempt_folder(story, attempt)}/{ENDING}")
+        return content is not None and b'"reason": null' in content
+
+    def critiques(self, story: str, before: int) -> tuple[str, ...]:
+        found = (self.store.get(f"{attempt_folder(story, n)}/{CRITIQUE}") for n in range(1, before))
+        return tuple(text.decode("utf-8", "replace") for text in found if text)
+
+    def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> str | None:
+        files = {OUTCOME: codec.canonical(outcome), CRITIQUE: critique.encode()}
+        if record is not None:
+            files[VERIFICATION] = record
+        sync = (VERIFICATION,) if record is not None else ()
+        self.store.put_many(attempt_folder(outcome.story, outcome.number), files, sync=sync)
+        return sha256(record).hexdigest() if record is not None else None
+
+    def keep_conflict(self, story: str, attempt: int, message: str, verdict: Verdict | None) -> None:
+        lines = ["# workspace_conflict", "", f"The work was verified, but {message}."]
+        for result in verdict.results if verdict else ():
+            if result.exit_code:
+                lines += ["", f"`{result.command}`: exit code {result.exit_code}", ""]
+                lines += [f"    {line}" for line in (result.output.tail or result.output.head).splitlines()[-30:]]
+        text = "\n".join(lines) + "\n"
+        self.store.put_many(attempt_folder(story, attempt), {CRITIQUE: text.encode("utf-8", "backslashreplace")})
+
+    def keep_run_verdict(self, number: int, record: bytes) -> str:
+        self.store.put(f"evidence/run-{number}.json", record)
+        return sha256(record).hexdigest()

@@ -1,0 +1,127 @@
+"""Files below one folder, reached by handles and never through a link, whatever an agent may have planted there."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+PIECE = 1 << 20
+
+
+class PlantedError(Exception):
+    """Where a file or folder of ours belongs stands something else: a link, a pipe, a device."""
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    """Return the names that a path inside the folder consists of; a path that could leave it is a mistake of ours."""
+    parts = tuple(path.split("/"))
+    if any(part in {"", ".", ".."} or "\0" in part for part in parts):
+        raise ValueError(f"not a path inside the out-dir: {path!r}")
+    return parts
+
+
+@contextlib.contextmanager
+def opened(root: int, folders: Sequence[str], *, make: bool = False) -> Iterator[list[int]]:
+    """Yield handles of the folders along a path, the root's own first."""
+    handles = [os.dup(root)]
+    try:
+        for name in folders:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, 0o755, dir_fd=handles[-1])
+            handles.append(_enter(handles[-1], name))
+        yield handles
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def _enter(folder: int, name: str) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=folder)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR}:
+            raise PlantedError(name) from None
+        raise
+
+
+def read(folder: int, name: str, limit: int) -> bytes | None:
+    """Return a regular file's bytes, or None where there is none; one larger than the limit is a planted one."""
+    try:
+        handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENXIO}:
+            raise PlantedError(name) from None
+        raise
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > limit:
+            raise PlantedError(name)
+        return b"".join(iter(lambda: os.read(handle, PIECE), b""))
+    finally:
+        os.close(handle)
+
+
+def write(folder: int, name: str, content: bytes, *, sync: bool) -> None:
+    """Write a new file in place of whatever file stood there; not atomic."""
+    check_place(folder, name)
+    handle = create(folder, name)
+    try:
+        write_all(handle, content)
+        if sync:
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def replace(folder: int, name: str, content: bytes, *, sync: bool = True) -> None:
+    """Write a file so that after any crash it is the old one or the new one; durable on return if synced."""
+    check_place(folder, name)
+    temporary = temporary_of(name)
+    try:
+        write(folder, temporary, content, sync=sync)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    if sync:
+        os.fsync(folder)
+
+
+def temporary_of(name: str) -> str:
+    return f".{name}.tmp"
+
+
+def is_temporary(name: str) -> bool:
+    return name.startswith(".") and name.endswith(".tmp")
+
+
+def create(folder: int, name: str) -> int:
+    """Return the handle of a new file. An old one is unlinked, not cut: it may be a link to something else."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+    return os.open(name, _NEW, 0o644, dir_fd=folder)
+
+
+def check_place(folder: int, name: str) -> None:
+    """Refuse to write where something other than a regular file stands."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise PlantedError(name)
+
+
+def write_all(handle: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(handle, view) :]

@@ -1,0 +1,111 @@
+"""Reading documents that may be hostile, and writing files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+
+MAX_DOCUMENT = 16 * 1024 * 1024
+"""Bytes of a document that are read; a requirements document has no use for more."""
+
+_WORDS = {
+    errno.ENOENT: ("there is no such file", "Check the path."),
+    errno.ENOTDIR: ("a part of the path is not a folder", "Check the path."),
+    errno.EACCES: ("reading it is not permitted", "Change its permissions, or run as its owner."),
+    errno.ELOOP: ("its symbolic links lead in a circle", "Point the link at a file."),
+    errno.ENAMETOOLONG: ("the name is too long", "Check the path."),
+    errno.ENXIO: ("it is a socket or a device without a reader", "Name a regular file."),
+}
+
+
+def read_text(path: Path, limit: int = MAX_DOCUMENT) -> str:
+    """Return the text of a document; raise one clear error for anything that is no readable UTF-8 text."""
+    data = read_bytes(path, limit)
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise _bad(
+            path, "it holds NUL bytes, so it is no text", "Save it as UTF-8 text.", line=data.count(b"\n", 0, nul) + 1
+        )
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _bad(path, f"it is not UTF-8 (byte {error.start})", "Save it as UTF-8.", line=line) from None
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """Return the bytes of a regular file within the limit; never waits for a FIFO or a device."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        message, hint = _WORDS.get(error.errno or 0, (os.strerror(error.errno or 0), "Check the path."))
+        raise _bad(path, message, hint) from None
+    except ValueError:
+        raise _bad(path, "the path holds a NUL byte", "Check the path.") from None
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            what = "a folder" if stat.S_ISDIR(info.st_mode) else "not a regular file"
+            raise _bad(path, f"it is {what}", "Name a file.")
+        if info.st_size > limit:
+            raise _bad(path, f"it is larger than {limit // 2**20} MiB", "Split the document.")
+        with os.fdopen(os.dup(handle), "rb") as file:
+            data = file.read(limit + 1)
+    finally:
+        os.close(handle)
+    if len(data) > limit:
+        raise _bad(path, f"it is larger than {limit // 2**20} MiB", "Split the document.")
+    return data
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that after any crash it is the old one or the new one, and durable on return."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.tmp")
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        try:
+            with os.fdopen(handle, "wb", closefd=False) as file:
+                file.write(content)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+_LASTING = frozenset(
+    {errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
+)
+"""Errors of writing that the same command will meet again."""
+
+
+def _unwritable(path: Path, error: OSError) -> SantiagoError:
+    code = errno.errorcode.get(error.errno or 0, "EIO")
+    kind = Kind.INPUT if error.errno in _LASTING else Kind.TRANSIENT
+    return SantiagoError(
+        kind,
+        f"cannot write: {os.strerror(error.errno or errno.EIO)} [{code}]",
+        where=str(path),
+        hint="Mend that, then run the same command again.",
+        reason=Reason.IO_ERROR,
+    )
+
+
+def _bad(path: Path, message: str, hint: str, *, line: int = 0) -> SantiagoError:
+    return SantiagoError(Kind.INPUT, message, where=str(path), hint=hint, line=line, reason=Reason.INVALID_INPUT)

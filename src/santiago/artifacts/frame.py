@@ -1,0 +1,200 @@
+"""One line of the log: an event as ASCII JSON with its place in the hash chain, and back with every check."""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from typing import Any, get_args, get_type_hints
+
+from pydantic_core import from_json
+
+from santiago.contract.events import UTC, Context, Event, EventKind, EventStatus
+from santiago.contract.ids import RUN_ID, STORY_ID
+from santiago.contract.phases import RunPhase, StoryPhase
+
+LOG_VERSION = 1
+GENESIS = "0" * 32
+"""What the first line has for the hash of the line before."""
+MAX_LINE = 1 << 20
+"""Bytes of one line; whatever is larger belongs into a file of its own, with its digest in the event."""
+
+_KEYS = ["seq", "timestamp", "run_id", "story_id", "chunk", "event", "phase", "attempt", "status", "actor", "context", "prev", "h"]  # fmt: skip
+_EVENT_KEYS = _KEYS[:-2]
+_END = len(',"h":""}') + 32
+_KINDS = {kind.value: kind for kind in EventKind}
+_RUN_PHASES: dict[Any, RunPhase | None] = {None: None, **{phase.value: phase for phase in RunPhase}}
+_STORY_PHASES: dict[Any, StoryPhase | None] = {None: None, **{phase.value: phase for phase in StoryPhase}}
+_STATUSES = frozenset({None, *get_args(EventStatus)})
+_DETAILS: dict[str, Any] = get_type_hints(Context)
+_is_time = re.compile(UTC).fullmatch
+_is_run = re.compile(RUN_ID).fullmatch
+_is_story = re.compile(STORY_ID).fullmatch
+
+
+class BrokenLineError(ValueError):
+    """The bytes are not those that were written: their hash does not fit."""
+
+
+class WrongLineError(ValueError):
+    """The bytes are whole, but what they say is not allowed."""
+
+
+def encode(event: Event, prev: str) -> tuple[bytes, str]:
+    """Return an event's line, and its hash; an event that the reader would refuse is never written."""
+    data = {name: getattr(event, name) for name in _EVENT_KEYS}
+    text = _dump(data)
+    if "\\ud" in text:  # half of a surrogate pair is no text and cannot be read again
+        text = _dump(_whole_text(data))
+    body = f'{text[:-1]},"prev":"{prev}"'.encode("ascii")
+    digest = _hash(prev, body)
+    line = body + f',"h":"{digest}"}}\n'.encode("ascii")
+    if len(line) > MAX_LINE:
+        raise WrongLineError(f"event {event.seq} takes {len(line)} bytes, and a line has room for {MAX_LINE}")
+    decode(line[:-1], prev, event.run_id, set())
+    return line, digest
+
+
+def decode(line: bytes, prev: str, run_id: str, stories: set[str]) -> tuple[Event, str]:
+    """Return the event of a line without its newline, and the line's hash.
+
+    `run_id` is that of the line before, empty on the first one; `stories` are names already found in order. A long log
+    passes here line by line, so what is usual is looked at in a few steps, and only what is not is looked into.
+    """
+    try:
+        data = from_json(line, cache_strings="keys")
+        seq, time, run, story, chunk, name, phase, attempt, status, actor, context, before, digest = data.values()
+        if _hash(prev, line[:-_END]) != digest or before != prev or [*data] != _KEYS or not line.isascii():
+            raise _wrong(line, prev, "its keys are not those of an event")
+        usual = (
+            run == run_id
+            and (story is None or story in stories)
+            and (attempt is None or (attempt.__class__ is int and 1 <= attempt <= _LARGEST))
+            and seq.__class__ is int
+            and actor.__class__ is str
+            and (chunk is None or chunk.__class__ is str)
+            and status in _STATUSES
+            and _is_time(time)
+        )
+        kind, entered = _KINDS[name], (_RUN_PHASES if story is None else _STORY_PHASES)[phase]
+        for key, value in context.items():
+            if value.__class__ is not _DETAILS[key]:
+                _check_list(key, value)
+    except (BrokenLineError, WrongLineError):
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError):
+        raise _wrong(line, prev) from None
+    if not usual:
+        if fault := _fault(data, run_id):
+            raise WrongLineError(fault)
+        stories.add(story)
+    # Made by its slots: the way of a frozen class costs more than parsing the whole line.
+    event = object.__new__(Event)
+    _set_seq(event, seq)
+    _set_time(event, time)
+    _set_run(event, run)
+    _set_kind(event, kind)
+    _set_story(event, story)
+    _set_chunk(event, chunk)
+    _set_phase(event, entered)
+    _set_attempt(event, attempt)
+    _set_status(event, status)
+    _set_actor(event, actor)
+    _set_context(event, context)
+    return event, digest
+
+
+def _wrong(line: bytes, prev: str, why: str = "") -> ValueError:
+    """Return what is the matter with a line that is not in order; bytes that changed explain everything else."""
+    digest = _hash(prev, line[:-_END])
+    if line[-_END:] != b',"h":"%b"}' % digest.encode("ascii"):
+        return BrokenLineError("its hash does not fit")
+    try:
+        data = from_json(line)
+    except ValueError as error:
+        return WrongLineError(f"it is not JSON ({error})")
+    if not isinstance(data, dict) or list(data) != _KEYS:
+        return WrongLineError("its keys are not those of an event")
+    return WrongLineError(_fault(data) or why or "it does not follow the line before")
+
+
+_LARGEST = 2**53
+_set_seq, _set_time, _set_run, _set_kind, _set_story, _set_chunk, _set_phase, _set_attempt, _set_status, _set_actor, _set_context = (
+    Event.__dict__[name].__set__
+    for name in ("seq", "timestamp", "run_id", "event", "story_id", "chunk", "phase", "attempt", "status", "actor", "context")
+)  # fmt: skip
+
+
+def _check_list(key: str, value: Any) -> None:
+    if value.__class__ is not list or _DETAILS[key] in {str, int} or not all(item.__class__ is str for item in value):
+        raise TypeError(key)
+
+
+def _fault(data: dict[str, Any], run_id: str = "") -> str:
+    """Say what is wrong with a line; nothing where it only is unusual."""
+    texts: tuple[tuple[str, Any], ...] = (("timestamp", _is_time), ("run_id", _is_run), ("story_id", _is_story))
+    story, status, attempt = data["story_id"], data["status"], data["attempt"]
+    for name, matches in texts:
+        value = data[name]
+        if not (value is None and name == "story_id") and not (isinstance(value, str) and matches(value)):
+            return f"the {name} cannot be {_shown(value)}"
+    if run_id and data["run_id"] != run_id:
+        return f"it belongs to the run {data['run_id']}"
+    if data["event"].__class__ is not str or data["event"] not in _KINDS:
+        return f"there is no event {_shown(data['event'])}"
+    phases = _RUN_PHASES if story is None else _STORY_PHASES
+    if isinstance(data["phase"], dict | list) or data["phase"] not in phases:
+        return f"there is no phase {_shown(data['phase'])} of a {'run' if story is None else 'story'}"
+    if isinstance(status, dict | list) or status not in _STATUSES:
+        return f"there is no status {_shown(status)}"
+    if data["seq"].__class__ is not int:
+        return f"the seq cannot be {_shown(data['seq'])}"
+    if attempt is not None and not (attempt.__class__ is int and 1 <= attempt <= _LARGEST):
+        return f"the attempt cannot be {_shown(attempt)}"
+    if data["actor"].__class__ is not str or not (data["chunk"] is None or data["chunk"].__class__ is str):
+        return "its actor or chunk is no text"
+    return _context_fault(data["context"])
+
+
+def _context_fault(context: Any) -> str:
+    if context.__class__ is not dict:
+        return "its context is no object"
+    for key, value in context.items():
+        if key not in _DETAILS:
+            return f"there is no detail {_shown(key)}"
+        if value.__class__ is not _DETAILS[key]:
+            try:
+                _check_list(key, value)
+            except TypeError:
+                return f"the detail {key} cannot be {_shown(value)}"
+    return ""
+
+
+def _shown(value: Any) -> str:
+    return ascii(value)[:80]
+
+
+def version_of(line: bytes) -> int | None:
+    """Return the format version that a first line claims, whatever else is in it."""
+    try:
+        version = from_json(line)["context"]["log"]
+    except (ValueError, TypeError, LookupError):
+        return None
+    return version if type(version) is int else None
+
+
+def _dump(data: dict[str, Any]) -> str:
+    return json.dumps(data, separators=(",", ":"), allow_nan=False)
+
+
+def _hash(prev: str, body: bytes) -> str:
+    return sha256(prev.encode("ascii") + body).hexdigest()[:32]
+
+
+def _whole_text(value: Any) -> Any:
+    """Return a value whose texts can be written as UTF-8; what cannot is spelled out."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {name: _whole_text(item) for name, item in value.items()}
+    return [_whole_text(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,219 @@
+"""Files that only show what plan and log say: chunk plan, full plan, session, table of verdicts. Pure, and never read back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from santiago.contract import codec
+from santiago.contract.events import Event, EventKind
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.result import ChunkRecord, Feedback, ResumePoint, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.contract.plan import Plan
+    from santiago.contract.state import RunState
+
+CHUNK_PLAN = "tasks/plan.json"
+FULL_PLAN = "planning_docs/full_plan.json"
+SESSION = "planning/session.json"
+VERDICTS = "evidence/verification-results.tsv"
+
+_COLUMNS = ("story_id", "attempt", "proof", "verdict", "seconds", "commit", "evidence", "digest", "timestamp")
+ChunkStatus = Literal["pending", "running", "completed", "failed", "blocked"]
+
+
+@dataclass(slots=True)
+class _Times:
+    started: str | None = None
+    ended: str | None = None
+    status: ChunkStatus = "pending"
+
+
+@dataclass(slots=True)
+class History:
+    """What the projections need beside the state: times of chunks, words of the planning review, latest verdicts."""
+
+    chunks: dict[str, _Times] = field(default_factory=dict)
+    verdicts: dict[str, Event] = field(default_factory=dict)
+    feedback: list[Feedback] = field(default_factory=list)
+    revision: int = 0
+    rounds: int = 0
+    mode: Literal["multi", "single"] | None = None
+
+    def take(self, event: Event) -> None:
+        """Take in the next event of the log."""
+        context = event.context
+        match event.event:
+            case EventKind.CHUNK_STARTED if event.chunk is not None:
+                times = self.chunks.setdefault(event.chunk, _Times())
+                times.started, times.ended, times.status = times.started or event.timestamp, None, "running"
+            case EventKind.CHUNK_ENDED if event.chunk is not None:
+                times = self.chunks.setdefault(event.chunk, _Times())
+                times.ended, times.status = event.timestamp, _ended(event)
+            case EventKind.ATTEMPT_ENDED | EventKind.CLAIM_JUDGED if event.story_id and "verdict" in context:
+                self.verdicts[event.story_id] = event
+            case EventKind.PLANNING_STARTED:
+                self._planning(event)
+            case EventKind.PLAN_PROPOSED:
+                self.revision = context.get("revision") or self.revision
+            case _:
+                pass
+
+    def _planning(self, event: Event) -> None:
+        self.rounds += 1
+        mode = event.context.get("mode")
+        self.mode = "single" if mode == "single" else "multi"
+        if text := event.context.get("text"):
+            self.feedback.append(Feedback(revision=self.revision, mode=self.mode, text=text))
+
+
+def _ended(event: Event) -> ChunkStatus:
+    if event.status == "ok":
+        return "completed"
+    return "blocked" if event.status == "blocked" else "failed"
+
+
+def chunk_plan(plan: Plan, active: str | None) -> dict[str, Any]:
+    """Return the plan as it is put before an agent: the active chunk only, and where that stands in the whole."""
+    data: dict[str, Any] = codec.to_data(plan)
+    labels = [chunk.label for chunk in plan.chunks]
+    data["stories"] = [story for story in data["stories"] if story["chunk"] == active]
+    data["chunks"] = [chunk for chunk in data["chunks"] if chunk["label"] == active]
+    wanted = {name for story in data["stories"] for name in story["requirements"]}
+    data["requirements"] = [requirement for requirement in data["requirements"] if requirement["id"] in wanted]
+    data["execution_scope"] = {
+        "chunk": active,
+        "stories": [story["id"] for story in data["stories"]],
+        "chunk_index": labels.index(active) + 1 if active in labels else 0,
+        "chunk_count": len(labels),
+        "full_plan": FULL_PLAN,
+    }
+    return data
+
+
+def session(state: RunState, history: History) -> Session:
+    """Return where planning and chunked execution stand."""
+    return Session(
+        contract_version=CONTRACT_VERSION,
+        plan_revision=max(history.revision, 1),
+        planning_iteration_count=history.rounds,
+        planning_feedback_history=tuple(history.feedback),
+        last_planning_mode=history.mode,
+        execution_mode="chunked_by_planner_v1",
+        current_chunk=state.active_chunk if state.phase is not RunPhase.SUCCESS else None,
+        completed_chunks=tuple(label for label, chunk in state.chunks.items() if chunk.ended),
+        chunk_history=tuple(_chunk_record(state, label, times) for label, times in history.chunks.items()),
+        resumable_state=_resume_point(state),
+        status=_session_status(state),
+    )
+
+
+def _chunk_record(state: RunState, label: str, times: _Times) -> ChunkRecord:
+    names = state.chunks[label].stories if label in state.chunks else ()
+    retries = sum(max(state.stories[name].counted - 1, 0) for name in names)
+    return ChunkRecord(
+        chunk=label, started_at=times.started, ended_at=times.ended, status=times.status, retries=retries
+    )
+
+
+def _resume_point(state: RunState) -> ResumePoint | None:
+    """Return where a next start goes on; None where nothing is left to do."""
+    if state.phase is RunPhase.SUCCESS:
+        return None
+    waiting = [story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE]
+    first = min(waiting, key=lambda story: story.index, default=None)
+    return ResumePoint(seq=state.seq, chunk=state.active_chunk, story=first.id if first else None)
+
+
+def _session_status(
+    state: RunState,
+) -> Literal["planning", "ready", "executing", "resumable", "completed", "failed"]:
+    match state.phase:
+        case RunPhase.PLANNING:
+            return "planning"
+        case RunPhase.CREATED | RunPhase.PLAN_REVIEW:
+            return "ready"
+        case RunPhase.EXECUTING | RunPhase.RUN_VERIFICATION:
+            return "executing"
+        case RunPhase.PAUSED | RunPhase.BLOCKED:
+            return "resumable"
+        case RunPhase.SUCCESS:
+            return "completed"
+        case RunPhase.FAILED:
+            return "failed"
+
+
+def verdicts(state: RunState, history: History) -> bytes:
+    """Return the latest verdict of every judged story as a table, in plan order."""
+    rows: list[tuple[str, ...]] = [_COLUMNS]
+    rows += [_row(history.verdicts[name]) for name in state.stories if name in history.verdicts]
+    return "".join("\t".join(row) + "\n" for row in rows).encode("utf-8", "backslashreplace")
+
+
+def _row(event: Event) -> tuple[str, ...]:
+    context, story = event.context, event.story_id or ""
+    ms = (context.get("verify_ms") or 0) + (context.get("agent_ms") or 0)
+    values = (
+        story,
+        str(event.attempt or 0),
+        context.get("proof") or "",
+        "PASS" if context.get("verdict") == "pass" else "FAIL",
+        f"{ms / 1000:.3f}",
+        context.get("commit") or "",
+        f"attempts/{story}/{event.attempt or 0}/verification.json",
+        context.get("digest") or "",
+        event.timestamp,
+    )
+    return tuple(" ".join(value.split()) for value in values)
+
+
+class Projector:
+    """Writes the projections of a run, each only when it has changed.
+
+    Events of single stories change nothing until the chunk or the run moves on: the cost of a run stays in step with
+    its length.
+    """
+
+    def __init__(self, plan: Plan, get: Callable[[str], bytes | None], put: Callable[[str, bytes], None]) -> None:
+        self.history = History()
+        self._plan = plan
+        self._get = get
+        self._put = put
+        self._due = True
+        self._known: dict[str, bytes | None] = {}
+        self._chunk: tuple[str | None] | None = None
+
+    def take(self, event: Event) -> None:
+        """Take in the next event of the log."""
+        self.history.take(event)
+        self._due |= event.story_id is None and (event.phase is not None or event.event in _MOVING)
+
+    def write(self, state: RunState) -> list[str]:
+        """Bring the files up to date if that is due; return those that were written."""
+        if not self._due:
+            return []
+        files = {SESSION: codec.canonical(session(state, self.history)), VERDICTS: verdicts(state, self.history)}
+        if self._chunk != (state.active_chunk,):
+            files[CHUNK_PLAN] = codec.canonical(chunk_plan(self._plan, state.active_chunk))
+            files[FULL_PLAN] = codec.canonical(self._plan)
+        written = [path for path, content in files.items() if self._write(path, content)]
+        self._due, self._chunk = False, (state.active_chunk,)
+        return written
+
+    def _write(self, path: str, content: bytes) -> bool:
+        if path not in self._known:
+            self._known[path] = self._get(path)
+        if self._known[path] == content:
+            return False
+        self._put(path, content)
+        self._known[path] = content
+        return True
+
+
+_MOVING = frozenset(
+    {EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.PLANNING_STARTED, EventKind.PLAN_PROPOSED}
+)

@@ -1,0 +1,107 @@
+"""The runs of a repository: each leaves a note under the common git directory, whichever worktree and out-dir it used."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from santiago.artifacts import beneath
+from santiago.artifacts.faults import guarding
+from santiago.artifacts.reader import read_log
+from santiago.artifacts.store import LOG, PLAN
+from santiago.contract.errors import SantiagoError
+from santiago.contract.ids import is_run_id
+from santiago.contract.phases import RunPhase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RunStanding = Literal["resumable", "ended", "damaged", "gone"]
+_LARGEST = 1 << 16
+
+
+class Registered(NamedTuple):
+    """A run that this repository knows of."""
+
+    run_id: str
+    out_dir: Path
+    created: str
+
+
+def common_git_dir(root: Path) -> Path | None:
+    """Return the git directory that all worktrees of a repository share; None where there is none."""
+    git = root / ".git"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if git.is_dir():
+            return git
+        text = git.read_text(encoding="utf-8")
+        if text.startswith("gitdir:"):
+            own = (root / text.removeprefix("gitdir:").strip()).resolve()
+            common = own / "commondir"
+            return (own / common.read_text(encoding="utf-8").strip()).resolve() if common.exists() else own
+    return None
+
+
+def register(common: Path, run_id: str, out_dir: Path, created: str) -> None:
+    """Note a run; again for the same run replaces the note, as after a move of its out-dir."""
+    if not is_run_id(run_id):
+        raise ValueError(f"not a run id: {run_id!r}")
+    note = {"run_id": run_id, "out_dir": str(out_dir.absolute()), "created": created}
+    with guarding(_folder(common)):
+        _folder(common).mkdir(parents=True, exist_ok=True)
+        handle = os.open(_folder(common), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            beneath.replace(handle, f"{run_id}.json", json.dumps(note, indent=2).encode() + b"\n")
+        finally:
+            os.close(handle)
+
+
+def forget(common: Path, run_id: str) -> None:
+    with guarding(_folder(common)), contextlib.suppress(FileNotFoundError):
+        (_folder(common) / f"{run_id}.json").unlink()
+
+
+def runs(common: Path) -> list[Registered]:
+    """Return the registered runs, the newest first; a note that cannot be read is passed over."""
+    return sorted(_notes(_folder(common)), key=lambda run: (run.created, run.run_id), reverse=True)
+
+
+def standing(run: Registered) -> RunStanding:
+    """Return whether a run can be continued, as its own log says."""
+    if not (run.out_dir / PLAN).is_file():
+        return "gone"
+    if not (run.out_dir / LOG).exists():
+        return "resumable"
+    phase: object = None
+    try:
+        for event in read_log(run.out_dir / LOG):
+            if event.story_id is None and event.phase is not None:
+                phase = event.phase
+    except SantiagoError:
+        return "damaged"
+    return "ended" if phase is RunPhase.SUCCESS else "resumable"
+
+
+def latest_resumable(common: Path) -> Registered | None:
+    """Return the newest run that is not finished.
+
+    A damaged one counts: passing over it in silence would continue some older run that nobody meant.
+    """
+    return next((run for run in runs(common) if standing(run) in {"resumable", "damaged"}), None)
+
+
+def _folder(common: Path) -> Path:
+    return common / "santiago" / "runs"
+
+
+def _notes(folder: Path) -> Iterator[Registered]:
+    for path in folder.glob("*.json"):
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            if path.stat().st_size > _LARGEST:
+                continue
+            data = json.loads(path.read_bytes())
+            if data["run_id"] == path.stem and is_run_id(path.stem):
+                yield Registered(path.stem, Path(str(data["out_dir"])), str(data["created"]))

@@ -1,0 +1,64 @@
+"""Where things stand on disk: the repository around a document, and the out-dirs of its runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+RUNS = Path(".santiago") / "runs"
+
+
+def find_root(start: Path) -> Path | None:
+    """Return the top folder of the git repository around a path, or None outside of one."""
+    folder = start if start.is_dir() else start.parent
+    for candidate in (folder, *folder.parents):
+        if (candidate / ".git").exists():
+            return candidate
+    return None
+
+
+def name_inside(path: Path, root: Path | None) -> str:
+    """Return the name by which a plan calls its document: relative to the repository, never absolute."""
+    if root is not None and path.is_relative_to(root):
+        return path.relative_to(root).as_posix()
+    return path.name
+
+
+def resolved(path: Path) -> Path:
+    """Return an absolute path without resolving links, so that a linked document keeps its name."""
+    return Path(os.path.abspath(path))  # noqa: PTH100  # Path.resolve would follow links
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """Make `.santiago` invisible to git by a file of its own."""
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore.write_text("*\n", encoding="utf-8")
+
+
+def unstarted_run(root: Path, prd_path: str) -> Path | None:
+    """Return the newest run of this document that nobody has executed yet: planning again replaces its plan."""
+    import json
+
+    for folder in sorted((root / RUNS).glob("*"), reverse=True):
+        source = folder / "run-input.json"
+        if not source.is_file() or (folder / "progress.ndjson").exists():
+            continue
+        try:
+            data = json.loads(source.read_bytes())
+        except (OSError, ValueError):
+            continue
+        if isinstance(data, dict) and data.get("prd_path") == prd_path:
+            return folder
+    return None
+
+
+def new_run_id(root: Path, utc: str) -> str:
+    """Return a run id made of the time (`r_20261115_011742`), with a suffix where that is taken."""
+    stamp = utc[:19].replace("-", "").replace(":", "").replace("T", "_")
+    candidate, number = f"r_{stamp}", 1
+    while (root / RUNS / candidate).exists():
+        number += 1
+        candidate = f"r_{stamp}_{number}"
+    return candidate

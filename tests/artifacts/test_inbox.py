@@ -1,0 +1,156 @@
+"""Who reaches a run from outside is heard once: the first wins, the second is told, and nothing dropped there can hurt."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.artifacts.inbox import LARGEST, Inbox, Request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANSWER = Request(kind="answer", subject="Q1", answer="approve", text="go on", actor="ann")
+
+
+def seen(inbox: Inbox) -> list[str]:
+    return [request.name for request in inbox.collect()]
+
+
+def test_a_request_is_collected_as_it_was_dropped(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path)
+    assert inbox.collect() == []
+    assert inbox.drop(ANSWER)
+    (found,) = inbox.collect()
+    assert (found.kind, found.subject, found.answer, found.text, found.actor) == (
+        "answer",
+        "Q1",
+        "approve",
+        "go on",
+        "ann",
+    )
+    assert found.name == "answer-Q1.json"
+
+
+def test_the_first_answer_wins_and_the_second_is_told_also_after_the_first_was_taken(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path)
+    assert inbox.drop(ANSWER)
+    assert not inbox.drop(Request(kind="answer", subject="Q1", answer="stop"))
+    inbox.put_away(inbox.collect())
+    assert inbox.collect() == []
+    assert not inbox.drop(Request(kind="answer", subject="Q1", answer="stop"))
+    assert inbox.collect() == []
+    assert inbox.drop(Request(kind="answer", subject="Q2", answer="stop"))
+
+
+def test_of_many_who_answer_at_once_exactly_one_is_told_that_it_won(tmp_path: Path) -> None:
+    go_out, go_in = os.pipe()
+    children = []
+    for number in range(16):
+        child = os.fork()
+        if child == 0:
+            os.close(go_in)
+            os.read(go_out, 1)
+            won = Inbox(tmp_path).drop(Request(kind="answer", subject="Q1", answer=str(number)))
+            os._exit(0 if won else 1)
+        children.append((number, child))
+    os.close(go_in)
+    winners = [number for number, child in children if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0]
+    os.close(go_out)
+    assert len(winners) == 1
+    assert [request.answer for request in Inbox(tmp_path).collect()] == [str(winners[0])]
+
+
+def test_requests_come_in_one_order_whoever_was_first(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path)
+    for request in (
+        Request(kind="change", subject="S10", text="b"),
+        Request(kind="change", subject="S2", text="a"),
+        Request(kind="change", subject="S2", text="again"),
+        Request(kind="answer", subject="Q10", answer="approve"),
+        Request(kind="answer", subject="Q2", answer="approve"),
+        Request(kind="stop"),
+        Request(kind="stop-now"),
+    ):
+        assert inbox.drop(request)
+    assert seen(inbox) == [
+        "stop-now.json",
+        "stop.json",
+        "answer-Q2.json",
+        "answer-Q10.json",
+        "change-S2-1.json",
+        "change-S2-2.json",
+        "change-S10-1.json",
+    ]
+
+
+def test_a_run_can_be_stopped_again_after_it_was_resumed(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path)
+    for _ in range(3):
+        assert inbox.drop(Request(kind="stop"))
+        assert not inbox.drop(Request(kind="stop"))
+        inbox.put_away(inbox.collect())
+    assert sorted(path.name for path in (tmp_path / "inbox/done").iterdir()) == ["stop.2.json", "stop.3.json", "stop.json"]  # fmt: skip
+
+
+def test_a_question_of_any_name_finds_its_file_and_stays_inside_the_inbox(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path)
+    for name in ("../../etc/x", "plan/1", "a b\n", "é"):
+        assert inbox.drop(Request(kind="answer", subject=name, answer="approve"))
+    assert {request.subject for request in inbox.collect()} == {"../../etc/x", "plan/1", "a b\n", "é"}
+    assert {path.name for path in tmp_path.iterdir()} == {"inbox"}
+    with pytest.raises(ValueError, match="not a story"):
+        inbox.drop(Request(kind="change", subject="../S1"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("answer-Q1.json", b""),
+        ("answer-Q1.json", b"[" * 100_000),
+        ("answer-Q1.json", b"\xff\xfe{}"),
+        ("answer-Q1.json", b"[1]"),
+        ("answer-Q1.json", b"x" * (LARGEST + 1)),
+        ("answer-Q1.json", json.dumps({"kind": "answer", "subject": "Q2", "answer": "", "text": "", "actor": ""}).encode()),
+        ("change-S1-1.json", json.dumps({"kind": "change", "subject": 7, "answer": "", "text": "", "actor": ""}).encode()),
+        ("stop.json", json.dumps({"kind": ["stop"], "subject": "", "answer": "", "text": "", "actor": ""}).encode()),
+        ("whatever.txt", b"hello"),
+    ],
+    ids=["empty", "deep", "not UTF-8", "a list", "huge", "another's name", "a number", "a list as kind", "something else"],
+)  # fmt: skip
+def test_what_cannot_be_understood_is_reported_and_put_away_and_stops_nobody_else(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    inbox = Inbox(tmp_path)
+    inbox.drop(Request(kind="answer", subject="Q7", answer="approve"))
+    (tmp_path / "inbox" / name).write_bytes(content)
+    good, bad = inbox.collect()
+    assert (good.subject, good.fault) == ("Q7", "")
+    assert bad.fault
+    assert bad.name == name
+    inbox.put_away([good, bad])
+    assert inbox.collect() == []
+
+
+def test_a_link_or_a_pipe_in_the_inbox_is_reported_and_never_followed_or_waited_for(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path)
+    inbox.drop(Request(kind="stop"))
+    (tmp_path / "inbox/answer-Q1.json").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "inbox/change-S1-1.json")
+    signal.alarm(10)
+    try:
+        found = inbox.collect()
+    finally:
+        signal.alarm(0)
+    assert [bool(request.fault) for request in found] == [False, True, True]
+
+
+def test_a_request_that_is_still_being_written_is_not_seen(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path)
+    inbox.drop(Request(kind="stop"))
+    (tmp_path / "inbox/.1-answer-Q1.json.tmp").write_bytes(b"{")
+    assert seen(inbox) == ["stop.json"]

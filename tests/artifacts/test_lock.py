@@ -1,0 +1,147 @@
+"""One coordinator at a time: of many that start together exactly one runs, and a dead one never blocks the next."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import santiago
+from santiago.artifacts.lock import Lock, holder
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+
+SINCE = "2026-01-02T03:04:05Z"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(santiago.__file__).parents[1])}
+HOLD = f"""
+import sys
+from pathlib import Path
+from santiago.artifacts.lock import Lock
+from santiago.contract.errors import SantiagoError
+sys.stdin.readline()
+try:
+    Lock(Path(sys.argv[1]), since='{SINCE}').acquire()
+except SantiagoError as error:
+    print('refused', error.message, flush=True)
+else:
+    print('won', flush=True)
+sys.stdin.readline()
+"""
+
+
+def contender(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder)],
+        env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def tell(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
+
+
+def answer(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def test_of_forty_that_start_at_once_exactly_one_wins_and_all_others_name_it(tmp_path: Path) -> None:
+    # Processes, not interpreters: forked after the imports, so that they really start at once.
+    go_out, go_in = os.pipe()
+    said_out, said_in = os.pipe()
+    children = []
+    for _ in range(40):
+        child = os.fork()
+        if child == 0:
+            os.close(go_in)
+            os.read(go_out, 1)
+            try:
+                Lock(tmp_path, since=SINCE).acquire()
+                line = f"won {os.getpid()}\n"
+            except SantiagoError as error:
+                line = f"{error.message}\n"
+            os.write(said_in, line.encode())
+            signal.pause()
+            os._exit(0)
+        children.append(child)
+    os.close(go_in)
+    with os.fdopen(said_out) as said:
+        lines = [said.readline() for _ in children]
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    os.close(go_out)
+    os.close(said_in)
+    winners = [line.split()[1] for line in lines if line.startswith("won")]
+    assert len(winners) == 1
+    assert sum(f"in use by process {winners[0]} on " in line and f"since {SINCE}" in line for line in lines) == 39
+
+
+def test_a_held_lock_is_refused_as_something_that_passes(tmp_path: Path) -> None:
+    with Lock(tmp_path, since=SINCE):
+        with pytest.raises(SantiagoError) as caught:
+            Lock(tmp_path, since=SINCE).acquire()
+        assert (caught.value.kind, caught.value.reason) == (Kind.TRANSIENT, Reason.LOCK_HELD)
+        assert f"process {os.getpid()} on" in (holder(tmp_path) or "")
+    assert holder(tmp_path) is None
+
+
+def test_a_holder_that_was_killed_blocks_nobody(tmp_path: Path) -> None:
+    process = contender(tmp_path)
+    with process:
+        tell(process)
+        assert answer(process) == "won\n"
+        assert holder(tmp_path)
+        process.kill()
+    with Lock(tmp_path, since=SINCE):
+        pass
+
+
+def test_a_program_that_was_started_under_the_lock_does_not_keep_it(tmp_path: Path) -> None:
+    lock = Lock(tmp_path, since=SINCE)
+    lock.acquire()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False) as child:
+        lock.release()
+        with Lock(tmp_path, since=SINCE):
+            pass
+        child.kill()
+
+
+def test_a_lock_file_that_was_deleted_and_made_again_guards_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    real = fcntl.flock
+    replaced: list[bool] = []
+
+    def flock(handle: int, how: int) -> None:
+        if not replaced:
+            replaced.append(True)
+            (tmp_path / "lock").unlink()
+            (tmp_path / "lock").write_bytes(b"")
+        real(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with Lock(tmp_path, since=SINCE):
+        assert holder(tmp_path) is not None
+
+
+def test_the_lock_file_stays_and_what_stands_in_it_is_only_for_people(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_bytes(b'{"pid": "\x1b[2J"}')
+    with Lock(tmp_path, since=SINCE):
+        assert b'"since": "2026-01-02T03:04:05Z"' in (tmp_path / "lock").read_bytes()
+    assert (tmp_path / "lock").read_bytes() == b""
+
+
+def test_a_link_in_the_lock_s_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SantiagoError, match="ELOOP"):
+        Lock(tmp_path, since=SINCE).acquire()
+    assert not (tmp_path / "elsewhere").exists()

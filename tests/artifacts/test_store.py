@@ -1,0 +1,341 @@
+"""The out-dir holds what was put there, whole, without secrets, and never reaches outside, whatever an agent planted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from santiago.artifacts import preflight
+from santiago.artifacts.store import attempt_folder
+from santiago.contract import codec
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import Event, EventKind
+from santiago.contract.fold import Fold
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.plan import Plan
+from santiago.contract.policy import Limits, RunInput
+from santiago.contract.reasons import Reason
+from santiago.contract.result import LogHead, Result, Summary, TotalUsage
+from santiago.contract.state import initial
+from tests.artifacts.runs import calls_of, event, file_store
+from tests.contract.histories import plan_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from santiago.artifacts.store import FileStore
+
+PLAN = plan_of(S1="", S2="S1")
+INPUT = RunInput(contract_version=1, run_id="run-1", repo_path="/repo", prd_path="prd.md")
+SECRET = "correct horse battery"
+
+
+def begun(folder: Path, *secrets: str) -> FileStore:
+    """Return the store of a run that has just been created."""
+    store = file_store(folder, *secrets)
+    store.preflight()
+    input_digest, plan_digest = store.freeze(INPUT, PLAN)
+    store.start()
+    created = event(
+        1, EventKind.RUN_CREATED, phase=RunPhase.CREATED, plan_digest=plan_digest, input_digest=input_digest
+    )
+    store.append([created])
+    return store
+
+
+def result(message: str, head: LogHead | None) -> Result:
+    return Result(
+        contract_version=1, run_id="run-1", status="failed", reason=Reason.RUN_TIMEOUT, message=message,
+        next_action="raise_budget", stories=(), summary=Summary(), usage=TotalUsage(), branch=None, head=head,
+    )  # fmt: skip
+
+
+# Frozen
+
+
+def test_plan_and_input_are_frozen_with_the_digests_that_stand_in_the_log(tmp_path: Path) -> None:
+    store = begun(tmp_path)
+    assert store.frozen(Plan) == PLAN
+    assert store.frozen(RunInput) == INPUT
+    first = next(iter(store.events()))
+    assert first.context["plan_digest"] == codec.digest(PLAN)
+    assert first.context["input_digest"] == codec.digest(INPUT)
+
+
+def test_another_plan_or_input_for_a_run_that_has_begun_is_refused_by_field_and_digest(tmp_path: Path) -> None:
+    begun(tmp_path).close()
+    store = file_store(tmp_path)
+    assert store.freeze(INPUT, PLAN) == (codec.digest(INPUT), codec.digest(PLAN))
+    other = replace(INPUT, limits=Limits(story_max_attempts=9))
+    with pytest.raises(SantiagoError, match=r"limits\.story_max_attempts") as caught:
+        store.freeze(other, PLAN)
+    assert caught.value.kind is Kind.INPUT
+    assert codec.digest(other)[:16] in caught.value.message
+    assert "--add-attempts" in caught.value.hint
+    with pytest.raises(SantiagoError, match="stories"):
+        store.freeze(INPUT, plan_of(S1=""))
+
+
+def test_a_plan_that_was_planned_again_before_the_run_began_replaces_the_old_one(tmp_path: Path) -> None:
+    store = file_store(tmp_path)
+    store.freeze(INPUT, plan_of(S1=""))
+    store.freeze(INPUT, PLAN)
+    assert store.frozen(Plan) == PLAN
+
+
+@pytest.mark.parametrize("name", ["plan.json", "run-input.json"])
+def test_a_frozen_file_that_was_edited_after_the_run_began_is_refused(tmp_path: Path, name: str) -> None:
+    begun(tmp_path).close()
+    file = tmp_path / name
+    file.write_bytes(file.read_bytes().replace(b'"contract_version": 1', b'"contract_version":  1'))
+    with pytest.raises(SantiagoError, match="changed after the run began") as caught:
+        file_store(tmp_path).start()
+    assert caught.value.kind is Kind.INPUT
+
+
+# Resuming
+
+
+def test_a_start_hands_over_every_event_and_continues_after_the_last(tmp_path: Path) -> None:
+    begun(tmp_path).close()
+    seen: list[Event] = []
+    store = file_store(tmp_path)
+    assert store.start(seen.append).seq == 1
+    store.append([event(2, EventKind.NOTE)])
+    assert [one.seq for one in seen] == [1]
+    assert [one.seq for one in store.events()] == [1, 2]
+
+
+def test_a_log_that_tells_an_impossible_story_is_refused_with_its_line(tmp_path: Path) -> None:
+    store = begun(tmp_path)
+    store.append([event(2, EventKind.STORY_DONE, "S1", StoryPhase.DONE)])
+    store.close()
+    with pytest.raises(SantiagoError, match="cannot go from planned to done") as caught:
+        file_store(tmp_path).start(Fold(initial(PLAN)).apply)
+    assert (caught.value.kind, caught.value.line) == (Kind.BLOCKED, 2)
+
+
+@pytest.mark.parametrize("content", [None, b""], ids=["missing", "empty"])
+def test_a_result_without_its_log_is_damage_and_never_a_new_run(tmp_path: Path, content: bytes | None) -> None:
+    store = begun(tmp_path)
+    store.put_result(result("late", store.head))
+    store.close()
+    (tmp_path / "progress.ndjson").unlink()
+    if content is not None:
+        (tmp_path / "progress.ndjson").write_bytes(content)
+    again = file_store(tmp_path)
+    attempts: list[Callable[[], object]] = [
+        lambda: again.freeze(INPUT, PLAN),
+        again.start,
+        lambda: list(again.events()),
+    ]
+    for attempt in attempts:
+        with pytest.raises(SantiagoError) as caught:
+            attempt()
+        assert caught.value.reason is Reason.ARTIFACT_CORRUPT
+
+
+def test_the_result_of_a_failed_planning_does_not_stand_in_the_way_of_a_run(tmp_path: Path) -> None:
+    store = file_store(tmp_path)
+    store.put_result(result("no plan", None))
+    begun(tmp_path)
+
+
+def test_files_that_were_being_written_at_a_crash_are_removed_at_the_next_start(tmp_path: Path) -> None:
+    begun(tmp_path).close()
+    (tmp_path / ".result.json.tmp").write_bytes(b"{")
+    (tmp_path / "attempts" / "S1" / ".critique.md.tmp").write_bytes(b"half")
+    store = file_store(tmp_path)
+    store.start()
+    assert not list(tmp_path.rglob(".*.tmp"))
+    assert len(store.notices) == 2
+
+
+# The result
+
+
+def test_an_older_result_is_kept_under_the_number_of_its_last_event(tmp_path: Path) -> None:
+    store = begun(tmp_path)
+    store.put_result(result("first", store.head))
+    first = (tmp_path / "result.json").read_bytes()
+    store.put_result(result("first", store.head))
+    assert not (tmp_path / "result.1.json").exists()
+    store.append([event(2, EventKind.NOTE)])
+    store.put_result(result("second", store.head))
+    assert (tmp_path / "result.1.json").read_bytes() == first
+    assert codec.decode(Result, store.get("result.json") or b"", "r").head == store.head
+
+
+def test_a_damaged_result_is_set_aside_and_written_again_from_the_log(tmp_path: Path) -> None:
+    begun(tmp_path).close()
+    (tmp_path / "result.json").write_bytes(b'{"contract_ver')
+    store = file_store(tmp_path)
+    store.start()
+    assert (tmp_path / "result.damaged.json").read_bytes() == b'{"contract_ver'
+    assert "could not be read" in store.notices[0]
+    store.put_result(result("again", store.head))
+    assert codec.decode(Result, store.get("result.json") or b"", "r").message == "again"
+
+
+# Paths
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x", "", "a//b", "./a", "a/.", "a\0b"])
+def test_a_path_that_could_leave_the_out_dir_is_never_used(tmp_path: Path, path: str) -> None:
+    store = begun(tmp_path / "out")
+    attempts: list[Callable[[], object]] = [
+        lambda: store.put(path, b"x"),
+        lambda: store.get(path),
+        lambda: store.put_many("attempts/S1/1", {path: b"x"}),
+    ]
+    for attempt in attempts:
+        with pytest.raises(ValueError, match="not a path inside"):
+            attempt()
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("place", ["attempts/S1", "attempts/S1/1", "attempts/S1/1/outcome.json"])
+def test_a_planted_link_is_refused_for_reading_and_writing_and_its_target_stays_as_it_was(
+    tmp_path: Path, place: str
+) -> None:
+    store = begun(tmp_path / "out")
+    outside = tmp_path / "outside"
+    (outside / "1").mkdir(parents=True)
+    (outside / "outcome.json").write_bytes(b"theirs")
+    (outside / "1" / "outcome.json").write_bytes(b"theirs")
+    link = tmp_path / "out" / place
+    if link.is_dir():
+        link.rmdir()
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside / "outcome.json" if link.suffix else outside)
+    path = "attempts/S1/1/outcome.json"
+    attempts: list[Callable[[], object]] = [
+        lambda: store.put(path, b"ours"),
+        lambda: store.put_many("attempts/S1/1", {"outcome.json": b"ours"}, sync=["outcome.json"]),
+        lambda: store.get(path),
+    ]
+    for attempt in attempts:
+        with pytest.raises(SantiagoError) as caught:
+            attempt()
+        assert (caught.value.kind, caught.value.reason) == (Kind.BLOCKED, Reason.ARTIFACT_CORRUPT)
+    assert {file.read_bytes() for file in outside.rglob("*.json")} == {b"theirs"}
+
+
+def test_a_planted_hard_link_is_replaced_and_its_other_name_keeps_its_content(tmp_path: Path) -> None:
+    store = begun(tmp_path / "out")
+    precious = tmp_path / "precious"
+    precious.write_bytes(b"theirs")
+    (tmp_path / "out/attempts/S1/1").mkdir()
+    os.link(precious, tmp_path / "out/attempts/S1/1/outcome.json")
+    store.put_many("attempts/S1/1", {"outcome.json": b"ours"})
+    assert precious.read_bytes() == b"theirs"
+    assert store.get("attempts/S1/1/outcome.json") == b"ours"
+
+
+def test_a_planted_pipe_is_refused_and_never_waited_for(tmp_path: Path) -> None:
+    store = begun(tmp_path)
+    os.mkfifo(tmp_path / "attempts/S1/pipe")
+    attempts: list[Callable[[], object]] = [
+        lambda: store.get("attempts/S1/pipe"),
+        lambda: store.put("attempts/S1/pipe", b"x"),
+    ]
+    for attempt in attempts:
+        with pytest.raises(SantiagoError, match="stands a link, a device"):
+            attempt()
+
+
+# Costs
+
+
+def test_an_attempt_s_evidence_costs_four_syncs_and_a_note_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = begun(tmp_path)
+    calls = calls_of(monkeypatch, "fsync", "fdatasync")
+    files = {"prompt.md": b"p", "agent.log": b"a", "verification.json": b"{}", "outcome.json": b"{}"}
+    store.put_many(attempt_folder("S1", 1), files, sync=["verification.json", "outcome.json"])
+    # Two files, the attempt's folder, and the story's folder in which that is new.
+    assert calls == ["fsync"] * 4
+    store.put_many(attempt_folder("S1", 1), {"critique.md": b"c"})
+    store.put("planning/session.json", b"{}", sync=False)
+    assert len(calls) == 4
+
+
+def test_a_story_s_events_cost_one_sync_each_time_they_are_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = begun(tmp_path)
+    calls = calls_of(monkeypatch, "fsync", "fdatasync")
+    store.append([event(2, EventKind.ATTEMPT_STARTED, "S1", attempt=1)])
+    store.append([event(3, EventKind.ATTEMPT_ENDED, "S1"), event(4, EventKind.STORY_VERIFIED, "S1")])
+    store.append([event(5, EventKind.STORY_DONE, "S1")])
+    assert calls == ["fdatasync"] * 3
+
+
+# Secrets
+
+
+def test_no_secret_reaches_a_file_or_the_log_and_json_stays_json(tmp_path: Path) -> None:
+    store = begun(tmp_path, SECRET)
+    spread = {"head": "-----BEGIN PRIVATE KEY----- abc", "tail": "def -----END PRIVATE KEY-----", "said": f"<{SECRET}>"}
+    store.put("evidence/notes.json", json.dumps(spread).encode())
+    store.put_many("attempts/S1/1", {"agent.log": f"token {SECRET}\n".encode()})
+    noted = event(2, EventKind.NOTE, text=f"use {SECRET}", options=[SECRET])
+    store.append([noted])
+    found: dict[str, Any] = json.loads(store.get("evidence/notes.json") or b"")
+    assert found == {**spread, "said": "<[redacted]>"}
+    assert list(store.events())[-1] == store.redacted(noted)
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
+
+
+def test_what_was_redacted_when_it_was_captured_is_not_searched_again(tmp_path: Path) -> None:
+    store = begun(tmp_path, SECRET)
+    store.put_many("attempts/S1/1", {"agent.log": SECRET.encode()}, clean=["agent.log"])
+    assert store.get("attempts/S1/1/agent.log") == SECRET.encode()
+
+
+# Preflight
+
+
+def test_too_little_room_is_said_before_anything_starts(tmp_path: Path) -> None:
+    with pytest.raises(SantiagoError, match="nothing was started") as caught:
+        preflight.check(tmp_path, least_free=1 << 62)
+    assert caught.value.kind is Kind.TRANSIENT
+
+
+def test_an_out_dir_that_is_a_file_is_refused_and_a_missing_one_is_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(SantiagoError) as caught:
+            preflight.check(path)
+        assert caught.value.kind is Kind.INPUT
+    assert preflight.check(tmp_path / "new" / "out") == []
+    assert list((tmp_path / "new" / "out").iterdir()) == []
+
+
+def test_a_read_only_mount_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", str(tmp_path)], capture_output=True, check=False)  # fmt: skip
+    if mounted.returncode:
+        pytest.skip("mounting is not permitted here")
+    try:
+        with pytest.raises(SantiagoError, match=r"read-only file system \[EROFS\]") as caught:
+            preflight.check(tmp_path)
+        assert caught.value.kind is Kind.INPUT
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts are listed in /proc")
+def test_a_network_file_system_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    device = tmp_path.stat().st_dev
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"1 1 {os.major(device)}:{os.minor(device)} / / rw - nfs4 server:/ rw\n", encoding="utf-8")
+    monkeypatch.setattr(preflight, "_MOUNTS", mounts)
+    assert "network file system (nfs4)" in preflight.check(tmp_path)[0]
