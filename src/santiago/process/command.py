@@ -1,0 +1,74 @@
+"""What is asked of a supervisor, and what it reports."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+GIB = 1024**3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One program to run, with its bounds."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: dict[str, str]
+    timeout_ms: int
+    stdin: str | None = None
+    """A file that becomes standard input; nothing otherwise."""
+    log: str | None = None
+    """A file that the output is written to as it comes, redacted and within `keep`."""
+    grace_ms: int = 5000
+    """Between asking (SIGTERM) and forcing (SIGKILL)."""
+    keep: int = 64 * 1024
+    """Bytes of output kept from the beginning, and again from the end."""
+    most: int = 20 * GIB
+    """Bytes of output after which the program is stopped."""
+    secrets: tuple[str, ...] = ()
+    """Values that must not reach any file; kept in memory only."""
+    landlock: tuple[str, ...] | None = None
+    """Folders that may be written where the kernel's own fence is the sandbox; None leaves it off."""
+
+    def to_data(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Command:
+        for name in ("argv", "secrets", "landlock"):
+            data[name] = tuple(data[name]) if data[name] is not None else None
+        return cls(**data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """How it ended. Everything that the program had started is dead when a report exists."""
+
+    exit_code: int | None
+    """None where it was killed by a signal or never started."""
+    signal: int | None = None
+    timed_out: bool = False
+    stopped: bool = False
+    """Ended because santiago asked it to."""
+    flooded: bool = False
+    """Printed more than it may."""
+    ms: int = 0
+    head: str = ""
+    tail: str = ""
+    dropped: int = 0
+    total: int = 0
+    orphans: int = 0
+    """Processes that outlived the program and had to be killed."""
+    error: str = ""
+    """Why it could not be started."""
+    errno: int = 0
+    env_names: tuple[str, ...] = field(default=())
+
+    def to_data(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Report:
+        data["env_names"] = tuple(data["env_names"])
+        return cls(**data)

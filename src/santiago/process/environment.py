@@ -1,0 +1,94 @@
+"""What a foreign program sees of santiago's environment: an allow-list, and never a secret that nobody named for it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from santiago.process.redact import SHORTEST, secrets_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_ALLOWED = (
+    "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM TZ COLUMNS LINES"
+    # where the network and its certificates are
+    " HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY FTP_PROXY http_proxy https_proxy no_proxy all_proxy"
+    " SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS GIT_SSL_CAINFO NIX_SSL_CERT_FILE"
+    # where toolchains live; VIRTUAL_ENV is santiago's own and PATH names the project's
+    " PYENV_ROOT RUSTUP_HOME RUSTUP_TOOLCHAIN CARGO_HOME GOPATH GOROOT GOPROXY GOFLAGS GOTOOLCHAIN JAVA_HOME MAVEN_HOME"
+    " GRADLE_HOME NVM_DIR NVM_BIN VOLTA_HOME FNM_DIR PNPM_HOME BUN_INSTALL DENO_INSTALL RBENV_ROOT GEM_HOME GEM_PATH ASDF_DIR"
+    " ASDF_DATA_DIR MISE_DATA_DIR SDKMAN_DIR DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT NIX_PATH NIX_PROFILES LOCALE_ARCHIVE"
+    " XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME XDG_DATA_DIRS XDG_CONFIG_DIRS"
+)
+_PLAIN = frozenset(_ALLOWED.split())
+_FAMILIES = ("LC_", "PIP_", "UV_")
+_CREDENTIALS_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+OWN_TEMPORARY = "/tmp"  # noqa: S108  # the name inside a sandbox, where it is private
+
+
+def own(run: str, story: str, attempt: int, plan_dir: str, prompt_file: str) -> dict[str, str]:
+    """Return the variables that santiago itself gives to agents and checks."""
+    return {
+        "SANTIAGO_RUN": run,
+        "SANTIAGO_STORY": story,
+        "SANTIAGO_ATTEMPT": str(attempt),
+        "SANTIAGO_PLAN_DIR": plan_dir,
+        "SANTIAGO_PROMPT_FILE": prompt_file,
+    }
+
+
+def for_checks(
+    source: Mapping[str, str], names: Iterable[str] = (), given: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return what checks and set-up commands see: the allow-list and the named variables, but no secret, also no named one."""
+    named = set(names)
+    secrets = secrets_in(dict(source))
+    found = {
+        name: value
+        for name, value in _allowed(source, named).items()
+        if not _is_secret(name, value, secrets) and (name in named or not _CREDENTIALS_IN_URL.search(value))
+    }
+    return {**found, "TERM": "dumb", **(given or {})}
+
+
+def for_agent(
+    source: Mapping[str, str],
+    names: Iterable[str] = (),
+    profile: Iterable[str] = (),
+    given: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Return what an agent sees; secrets only where its profile names them."""
+    listed = set(profile)
+    secrets = secrets_in(dict(source))
+    found = {
+        name: value
+        for name, value in _allowed(source, listed | set(names)).items()
+        if name in listed or not _is_secret(name, value, secrets)
+    }
+    return {**found, **(given or {})}
+
+
+def withheld(source: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that were asked for and are not given to checks because they hold secrets."""
+    secrets = secrets_in(dict(source))
+    return tuple(sorted(name for name in set(names) if name in source and _is_secret(name, source[name], secrets)))
+
+
+def _allowed(source: Mapping[str, str], named: set[str]) -> dict[str, str]:
+    found = {
+        name: value for name, value in source.items() if name in _PLAIN or name.startswith(_FAMILIES) or name in named
+    }
+    if "PATH" in found:
+        found["PATH"] = _absolute(found["PATH"])
+    return found
+
+
+def _absolute(path: str) -> str:
+    """Return a search path without relative entries: in an agent's checkout they would name programs that it planted."""
+    return ":".join(entry for entry in path.split(":") if entry.startswith("/"))
+
+
+def _is_secret(name: str, value: str, secrets: tuple[str, ...]) -> bool:
+    says_so = bool(secrets_in({name: "x" * SHORTEST}))
+    return says_so or any(secret in value for secret in secrets)

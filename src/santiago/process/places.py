@@ -1,0 +1,112 @@
+"""Which folders a sandbox must show although it hides what surrounds them: the toolchains that PATH leads to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_KEPT = (
+    ".cargo/bin .cargo/registry .cargo/git .cargo/config.toml .cargo/env .rustup .pyenv .nvm .volta .fnm .rbenv .rvm"
+    " .asdf .bun .deno .sdkman .ghcup .dotnet .linuxbrew .local/bin .local/lib .local/share/uv .local/share/mise"
+    " .local/share/fnm .local/share/pnpm .local/pipx .local/share/pipx go/bin go/pkg/mod .m2/repository .gem .nix-profile"
+)
+_KEPT_IN_HOME = _KEPT.split()
+"""Toolchains and package stores below the home folder; none of them is where credentials are kept."""
+_SHARED_FOLDERS = frozenset({".local", ".config", ".cache"})
+"""Folders whose `bin` is a toolchain while the rest is the user's own."""
+_CLOSED = (
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/ssl/private",
+    "/etc/krb5.keytab",
+)
+_PRIVATE = ("/home", "/root", "/run", "/var/run", "/var/tmp", "/mnt/wslg")  # noqa: S108  # hidden, not used
+_HOST_KEYS = "/etc/ssh"
+
+
+def hidden_roots(environment: Mapping[str, str]) -> list[str]:
+    """Return the places that nobody but their owner should read: home folders, and where other programs keep sockets."""
+    home = environment.get("HOME", "")
+    found = {os.path.realpath(place) for place in (home, *_PRIVATE) if place}
+    return sorted(place for place in found if place != "/" and is_folder(place))
+
+
+def closed_files() -> list[str]:
+    """Return system files with secrets that this user could read; only the superuser has any."""
+    keys = Path(_HOST_KEYS)
+    found = [*map(Path, _CLOSED), *(keys.glob("ssh_host_*_key") if is_folder(keys) else ())]
+    return [str(path) for path in found if os.access(path, os.R_OK)]
+
+
+def toolchains(environment: Mapping[str, str], roots: Iterable[str]) -> list[str]:
+    """Return the folders below hidden places that programs on PATH, and santiago's own interpreter, need."""
+    roots = [*roots, os.path.realpath("/tmp")]  # noqa: S108  # hidden as well, by a fresh one
+    wanted: list[Path] = [Path(sys.prefix), Path(sys.base_prefix)]
+    for entry in environment.get("PATH", "").split(":"):
+        if entry.startswith("/") and is_folder(entry):
+            wanted += _installation(Path(entry))
+    home = environment.get("HOME", "")
+    if home.startswith("/") and home != "/":
+        wanted += [Path(home, name) for name in _KEPT_IN_HOME]
+    for name in ("PYENV_ROOT", "RUSTUP_HOME", "NVM_DIR", "VOLTA_HOME", "GOROOT", "JAVA_HOME"):
+        wanted += [Path(environment[name])] if environment.get(name, "").startswith("/") else []
+    real = {os.path.realpath(place) for place in wanted if is_there(place)}
+    found = sorted(place for place in real if place not in roots and any(inside(place, root) for root in roots))
+    return [place for place in found if not any(inside(place, other) for other in found if other != place)]
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether a path exists for this user; one behind a closed folder does not."""
+    try:
+        return Path(path).exists()
+    except OSError:
+        return False
+
+
+def is_folder(path: str | Path) -> bool:
+    try:
+        return Path(path).is_dir()
+    except OSError:
+        return False
+
+
+def inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _installation(entry: Path) -> list[Path]:
+    """Return what belongs to a folder of programs: the folder itself, what it is the `bin` of, what its venv is built on."""
+    found = [entry]
+    above = entry.parent
+    whole = entry.name in {"bin", "sbin", "shims", ".bin"} and above.name not in _SHARED_FOLDERS
+    settings = above / "pyvenv.cfg"
+    if is_there(settings):
+        found += [above, *_base_of(settings)]
+    elif whole and _is_toolchain(above):
+        found.append(above)
+    return found
+
+
+def _is_toolchain(folder: Path) -> bool:
+    """Whether a folder holds an installation, and not somebody's own files beside a `bin`."""
+    return folder != Path.home() and any(
+        (folder / name).is_dir() for name in ("lib", "lib64", "libexec", "share", "versions", "include")
+    )
+
+
+def _base_of(settings: Path) -> list[Path]:
+    """Return the installation that a virtual environment was made from."""
+    try:
+        lines = settings.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    homes = [line.partition("=")[2].strip() for line in lines if line.partition("=")[0].strip() == "home"]
+    return [Path(home).parent for home in homes if home.startswith("/") and is_folder(home)]

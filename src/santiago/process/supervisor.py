@@ -1,0 +1,203 @@
+"""One supervisor per program: it owns the tree, keeps the clock, takes the output, and reports when all is dead.
+
+It ends the tree when time is up, when too much was printed, when santiago asks over the connection, and when the
+connection closes, which is what happens when santiago itself dies.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import time
+from typing import Any
+
+from santiago.process import tree
+from santiago.process.capture import Capture
+from santiago.process.command import Command, Report
+from santiago.process.redact import Redactor
+
+PIECE = 256 * 1024
+DRAIN_MS = 200
+"""How long output is still read after the program itself has ended."""
+
+
+def send_frame(connection: socket.socket, data: dict[str, Any]) -> None:
+    body = json.dumps(data).encode()
+    connection.sendall(struct.pack(">I", len(body)) + body)
+
+
+def read_frame(connection: socket.socket) -> dict[str, Any] | None:
+    """Return the next message, or None where the other side is gone."""
+    head = _exactly(connection, 4)
+    body = _exactly(connection, struct.unpack(">I", head)[0]) if head else None
+    return json.loads(body) if body else None
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes | None:
+    data = b""
+    while len(data) < size:
+        piece = connection.recv(size - len(data))
+        if not piece:
+            return None
+        data += piece
+    return data
+
+
+def supervise(connection: socket.socket) -> None:
+    """Serve one connection: run the program that it names and report."""
+    data = read_frame(connection)
+    if data is None:
+        return
+    report = Supervision(Command.from_data(data), connection).run()
+    try:
+        send_frame(connection, report.to_data())
+    except OSError:
+        return  # santiago is gone; the tree is dead, and nobody wants to know
+
+
+class Supervision:
+    """The life of one program."""
+
+    def __init__(self, command: Command, connection: socket.socket) -> None:
+        self.command = command
+        self.connection = connection
+        self.capture = Capture(command.keep, Redactor(command.secrets), command.log)
+        self.began = time.monotonic()
+        self.timed_out = self.stopped = self.flooded = False
+        self.kill_at: float | None = None
+
+    def run(self) -> Report:
+        tree.adopt_orphans()
+        reader, writer = os.pipe2(os.O_CLOEXEC)
+        try:
+            process = self.start(writer)
+        except OSError as error:
+            return self.failed(error)
+        finally:
+            os.close(writer)
+        os.set_blocking(reader, False)
+        self.watch(process, reader)
+        self.terminate_rest(process, reader)
+        return self.report(process)
+
+    def start(self, writer: int) -> subprocess.Popen[bytes]:
+        command = self.command
+        stdin = os.open(command.stdin or os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return subprocess.Popen(  # noqa: S603  # an argument list, never a shell
+                command.argv,
+                cwd=command.cwd,
+                env=command.env,
+                stdin=stdin,
+                stdout=writer,
+                stderr=writer,
+                start_new_session=True,
+                preexec_fn=self.fence() if command.landlock is not None else None,
+            )
+        finally:
+            os.close(stdin)
+
+    def fence(self) -> Any:
+        from santiago.process.landlock import restrict
+
+        folders = self.command.landlock or ()
+        return lambda: restrict(folders)
+
+    def watch(self, process: subprocess.Popen[bytes], reader: int) -> None:
+        """Take output until the program ends; begin to end it where it must."""
+        ended = os.pidfd_open(process.pid)
+        poll = select.poll()
+        for handle in (reader, ended, self.connection.fileno()):
+            poll.register(handle, select.POLLIN)
+        try:
+            while process.poll() is None:
+                for handle, _ in poll.poll(self.next_tick()):
+                    if handle == reader and not self.take(reader):
+                        poll.unregister(reader)
+                    elif handle == self.connection.fileno():
+                        self.asked(poll)
+                self.enforce(process)
+        finally:
+            os.close(ended)
+
+    def next_tick(self) -> int:
+        """Return the milliseconds until something is due."""
+        due = self.kill_at if self.kill_at is not None else self.began + self.command.timeout_ms / 1000
+        return max(0, min(60_000, int((due - time.monotonic()) * 1000) + 1))
+
+    def take(self, reader: int) -> bool:
+        """Read a piece of output; False at its end."""
+        try:
+            piece = os.read(reader, PIECE)
+        except BlockingIOError:
+            return True
+        self.capture.feed(piece)
+        return bool(piece)
+
+    def asked(self, poll: select.poll) -> None:
+        """Santiago said stop (or now), or is gone."""
+        word = self.connection.recv(16)
+        self.stopped = True
+        if not word or word.startswith(b"now"):
+            self.kill_at = time.monotonic()
+        if not word:
+            poll.unregister(self.connection.fileno())
+
+    def enforce(self, process: subprocess.Popen[bytes]) -> None:
+        """Ask the tree to end where it must, and force it when the grace is over."""
+        now = time.monotonic()
+        if self.capture.total > self.command.most:
+            self.flooded = True
+        if self.kill_at is None and now >= self.began + self.command.timeout_ms / 1000:
+            self.timed_out = True
+        if self.kill_at is None and (self.timed_out or self.stopped or self.flooded):
+            self.kill_at = now + self.command.grace_ms / 1000
+            tree.send(tree.without_keepers([process.pid, *tree.descendants(os.getpid())]), signal.SIGTERM)
+        elif self.kill_at is not None and now >= self.kill_at:
+            tree.kill_all(process.pid)
+
+    def terminate_rest(self, process: subprocess.Popen[bytes], reader: int) -> None:
+        """Kill what outlived the program, and take what is left of its output."""
+        self.orphans = tree.kill_all(process.pid)
+        deadline = time.monotonic() + DRAIN_MS / 1000
+        while time.monotonic() < deadline:
+            try:
+                piece = os.read(reader, PIECE)
+            except BlockingIOError:
+                break
+            if not piece:
+                break
+            self.capture.feed(piece)
+        os.close(reader)
+
+    def report(self, process: subprocess.Popen[bytes]) -> Report:
+        head, tail, dropped = self.capture.end()
+        status = tree.ENDED.get(process.pid)
+        code = process.returncode if status is None else os.waitstatus_to_exitcode(status)
+        return Report(
+            exit_code=code if code >= 0 else None,
+            signal=-code if code < 0 else None,
+            ms=self.elapsed(),
+            head=head,
+            tail=tail,
+            dropped=dropped,
+            total=self.capture.total,
+            orphans=self.orphans,
+            timed_out=self.timed_out,
+            stopped=self.stopped,
+            flooded=self.flooded,
+        )
+
+    def failed(self, error: OSError) -> Report:
+        self.capture.end()
+        return Report(
+            exit_code=None, ms=self.elapsed(), error=f"{error.strerror}: {self.command.argv[0]}", errno=error.errno or 0
+        )
+
+    def elapsed(self) -> int:
+        return int((time.monotonic() - self.began) * 1000)

@@ -1,0 +1,281 @@
+"""Escapes from the sandbox (P17, G15): each is tried for real, from inside, and none succeeds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.process import landlock, sandbox
+from santiago.process.command import Command, Report
+from santiago.process.sandbox import Landlock, Sandbox, detect
+from tests.process.serving import HOSTILE, MARK, marked, new_mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from santiago.process.server import ProcessServer
+
+ROOT = Path(__file__).parents[2]
+
+
+def bubblewrap_works() -> bool:
+    """Ask the program itself, so that a mistake in santiago's own probe fails tests instead of skipping them."""
+    program = shutil.which("bwrap")
+    options = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "--unshare-net")
+    return bool(program) and subprocess.run([str(program), *options, "true"], capture_output=True).returncode == 0
+
+
+needs_bubblewrap = pytest.mark.skipif(not bubblewrap_works(), reason="bubblewrap is missing or does not work here")
+needs_landlock = pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A home folder with what nobody may see, and a toolchain that everybody needs; not below /tmp, which is hidden anyway."""
+    with tempfile.TemporaryDirectory(prefix=".home-", dir=ROOT) as folder:
+        yield furnished(Path(folder, "me"))
+
+
+def furnished(home: Path) -> Path:
+    for name, text in {
+        ".ssh/id_rsa": "PRIVATE",
+        ".aws/credentials": "KEY",
+        ".cargo/credentials.toml": "TOKEN",
+        ".npmrc": "AUTH",
+        "notes": "MINE",
+    }.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    (home / ".local/bin").mkdir(parents=True)
+    (home / ".local/bin/mytool").write_text("#!/bin/sh\necho from the toolchain\n")
+    (home / ".local/bin/mytool").chmod(0o755)
+    return home
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+@pytest.fixture
+def inside(server: ProcessServer, home: Path, work: Path) -> Callable[..., Report]:
+    """Run a script in bubblewrap with only the work folder writable."""
+    environment = {**os.environ, "HOME": str(home), "PATH": f"{home}/.local/bin:{os.environ['PATH']}"}
+    box = detect("auto", environment)
+    assert box.kind == "bubblewrap"
+
+    def run(script: str, **more: object) -> Report:
+        env = {name: environment[name] for name in ("HOME", "PATH")}
+        plain = Command(argv=("/bin/sh", "-c", script), cwd=str(work), env=env, timeout_ms=60_000)
+        stopped = more.pop("stopped", lambda: None)
+        return server.run(box.wrap(plain, **{"writable": (str(work),), **more}), stopped)  # type: ignore[arg-type]
+
+    return run
+
+
+@pytest.fixture
+def listener() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+@needs_bubblewrap
+def test_the_work_folder_can_be_written_and_nothing_outside(
+    inside: Callable[..., Report], work: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "repo/.git").mkdir(parents=True)
+    (tmp_path / "repo/.git/config").write_text("[core]\n")
+    repo = str(tmp_path / "repo")
+    assert inside("echo x >mine && cat mine").head == "x\n"
+    for target in (
+        f"{repo}/.git/config",
+        f"{repo}/.git/hooks-new",
+        f"{repo}/new",
+        "/etc/passwd",
+        "/usr/bin/planted",
+        "/planted",
+        sys.prefix + "/planted",
+    ):
+        assert inside(f"echo x >>{target}", readonly=(repo,)).exit_code != 0
+    assert inside(f"rm -rf {repo}/.git; mv {repo} {repo}2; ln -s / {repo}/l", readonly=(repo,)).exit_code != 0
+    assert (tmp_path / "repo/.git/config").read_text() == "[core]\n"
+    assert [path.name for path in Path(repo).iterdir()] == [".git"]
+
+
+@needs_bubblewrap
+def test_mounts_cannot_be_undone(inside: Callable[..., Report], home: Path) -> None:
+    for attempt in (
+        "mount -o remount,rw /",
+        f"umount {home}",
+        "umount -l /etc",
+        "mount -t tmpfs x /usr",
+        "chroot / true",
+        "mknod d b 8 0",
+    ):
+        assert inside(attempt).exit_code != 0, attempt
+
+
+@needs_bubblewrap
+def test_the_home_folder_is_empty_but_for_toolchains(inside: Callable[..., Report], home: Path) -> None:
+    for name in (".ssh/id_rsa", ".aws/credentials", ".cargo/credentials.toml", ".npmrc", "notes"):
+        assert inside(f"cat ~/{name} {home}/{name}").exit_code == 1
+    assert inside("mytool").head == "from the toolchain\n"
+    assert inside("echo x >~/cache && cat ~/cache").head == "x\n"
+    assert not (home / "cache").exists()
+
+
+@needs_bubblewrap
+def test_what_the_caller_hides_is_not_there_and_the_inner_statement_counts(
+    inside: Callable[..., Report], tmp_path: Path
+) -> None:
+    plan = tmp_path / "repo/.santiago/run/plan"
+    plan.mkdir(parents=True)
+    (plan / "plan.json").write_text("{}")
+    (plan.parent / "progress.ndjson").write_text("log")
+    repo, out = str(tmp_path / "repo"), str(plan.parent)
+    fence = {"readonly": (repo, str(plan)), "hidden": (out,)}
+    assert inside(f"ls {out}", **fence).head == "plan\n"
+    assert inside(f"cat {plan}/plan.json", **fence).head == "{}"
+    assert inside(f"cat {out}/progress.ndjson", **fence).exit_code == 1
+    assert inside(f"echo x >{plan}/plan.json", **fence).exit_code != 0
+    inside(f"echo forged >{out}/progress.ndjson", **fence)
+    assert (plan.parent / "progress.ndjson").read_text() == "log"
+
+
+@needs_bubblewrap
+def test_other_processes_are_neither_seen_nor_reached(inside: Callable[..., Report]) -> None:
+    me = os.getpid()
+    assert inside("ls -d /proc/[0-9]* | wc -l").head.strip() in {"3", "4", "5"}
+    assert inside("cat /proc/*/environ | tr '\\0' '\\n' | grep -c ^PYTEST_CURRENT_TEST").head.strip() == "0"
+    with subprocess.Popen(["sleep", "600"]) as victim:
+        inside(f"kill -9 {victim.pid} {me} $PPID -1; true")
+        assert victim.poll() is None
+        victim.kill()
+
+
+@needs_bubblewrap
+def test_checks_have_no_network_but_their_own_loopback(inside: Callable[..., Report], listener: int) -> None:
+    reach = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5)"
+    own = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname(), 5); print('own')"
+    python = sys.executable
+    assert inside(f'{python} -c "{reach}" {listener}', network=False).exit_code == 1
+    assert inside(f'{python} -c "{reach}" {listener}', network=True).exit_code == 0
+    assert inside(f'{python} -c "{own}"', network=False).head == "own\n"
+
+
+@needs_bubblewrap
+def test_sockets_of_the_system_are_not_reachable(inside: Callable[..., Report]) -> None:
+    assert inside("ls -A /run /var/tmp").head.split() in ([], ["/run:", "/var/tmp:"])
+
+
+@needs_bubblewrap
+def test_temporary_files_are_private_and_go_to_the_given_folder(inside: Callable[..., Report], tmp_path: Path) -> None:
+    assert inside("echo $TMPDIR; ls -A /tmp | grep -c planted").head.split() == ["/tmp", "0"]
+    given = tmp_path / "given"
+    given.mkdir()
+    assert inside('echo x >"$TMPDIR/file"', temporary=str(given)).exit_code == 0
+    assert (given / "file").read_text() == "x\n"
+
+
+@needs_bubblewrap
+def test_a_sandboxed_tree_gets_its_grace_and_is_dead_afterwards(inside: Callable[..., Report], work: Path) -> None:
+    script = "trap 'echo bye; exit 7' TERM; echo >ready; while :; do sleep 0.05; done"
+    report = inside(script, stopped=lambda: "stop" if (work / "ready").exists() else None)
+    assert (report.stopped, report.exit_code) == (True, 7)
+    assert report.head.endswith("bye\n")
+
+
+@needs_bubblewrap
+def test_a_hostile_tree_does_not_leave_the_sandbox(inside: Callable[..., Report]) -> None:
+    mark = new_mark()
+    report = inside(
+        f"export {MARK}={mark}; {HOSTILE}", stopped=lambda: "now" if len(marked(mark, b"sleep\x00900")) == 6 else None
+    )
+    assert report.stopped
+    assert marked(mark) == []
+
+
+AS_A_USER = """
+import os, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+from santiago.process.command import Command
+from santiago.process.sandbox import detect
+box = detect("auto")
+script = "id -u >uid; echo x >/etc/santiago-x"
+plain = Command(argv=("/bin/sh", "-c", script), cwd=os.getcwd(), env={}, timeout_ms=1)
+print(box.kind, subprocess.run(box.wrap(plain, writable=(os.getcwd(),)).argv).returncode)
+"""
+
+
+@needs_bubblewrap
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("setpriv"), reason="only the superuser can become somebody else"
+)
+def test_it_works_for_an_ordinary_user_too() -> None:
+    source, python = str(Path(sandbox.__file__).parents[2]), "/usr/bin/python3"
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        os.chown(folder, 65534, 65534)
+        become = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", python]
+        modern = "import sys; sys.exit(sys.version_info < (3, 11) or not __import__('os').access(sys.argv[1], 4))"
+        if not Path(python).exists() or subprocess.run([*become, "-c", modern, source], cwd=folder).returncode:
+            pytest.skip("the system has no Python that an ordinary user could run this with")
+        env = {"HOME": folder, "PATH": f"/root/.cargo/bin:{os.environ['PATH']}"}
+        ran = subprocess.run([*become, "-c", AS_A_USER, source], cwd=folder, env=env, capture_output=True, text=True)
+        if ran.stdout.split()[:1] == ["landlock"]:
+            pytest.skip("user namespaces are closed to ordinary users here")
+        assert ran.stdout.split() == ["bubblewrap", "2"], ran.stderr
+        assert Path(folder, "uid").read_text() == "65534\n"
+
+
+def test_a_folder_that_is_gone_is_said_before_anything_runs(tmp_path: Path) -> None:
+    plain = Command(argv=("true",), cwd="/", env={}, timeout_ms=1)
+    with pytest.raises(SantiagoError, match="gone"):
+        Sandbox().wrap(plain, writable=(str(tmp_path / "gone"),))
+
+
+def test_off_is_off_and_says_so() -> None:
+    assert (detect("off").kind, detect("off").name) == ("none", "none")
+    plain = Command(argv=("true",), cwd="/", env={}, timeout_ms=1)
+    assert detect("off").wrap(plain) == plain
+
+
+def test_a_required_sandbox_that_does_not_work_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "_landlock", lambda: None)
+    with pytest.raises(SantiagoError, match="no sandbox works") as caught:
+        detect("required", {"PATH": "/nowhere"})
+    assert caught.value.kind is Kind.BLOCKED
+    assert detect("auto", {"PATH": "/nowhere"}).kind == "none"
+
+
+@needs_landlock
+def test_without_bubblewrap_the_kernels_fence_is_taken_and_named() -> None:
+    box = detect("required", {"PATH": "/nowhere"})
+    assert box.kind == "landlock"
+    assert box.name.startswith("landlock")
+
+
+def test_a_broken_bubblewrap_is_not_taken_for_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bwrap").write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setattr(sandbox, "_landlock", lambda: None)
+    assert detect("auto", {"PATH": f"{tmp_path}:/usr/bin:/bin"}).kind == "none"
+
+
+@needs_landlock
+def test_the_kernels_fence_limits_writing(server: ProcessServer, work: Path, tmp_path: Path) -> None:
+    (tmp_path / "temporary").mkdir()
+    script = f'echo x >mine && echo x >"$TMPDIR/t" && ! echo x >{tmp_path}/outside && ! echo x >>/etc/passwd && mkdir "$GOCACHE"'
+    plain = Command(argv=("/bin/sh", "-c", script), cwd=str(work), env={"PATH": os.environ["PATH"]}, timeout_ms=60_000)
+    fenced = Landlock().wrap(plain, writable=(str(work),), temporary=str(tmp_path / "temporary"))
+    assert server.run(fenced).exit_code == 0
+    assert not (tmp_path / "outside").exists()

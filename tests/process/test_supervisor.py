@@ -1,0 +1,173 @@
+"""A report exists only when everything is dead, whatever it did (P11, P12), and output costs no memory (P14)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from santiago.process.command import Command
+from santiago.process.server import ProcessServer
+from tests.process.serving import HOSTILE, await_end, command, marked, new_mark, start_server
+
+ROOT = Path(__file__).parents[2]
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="process trees are owned through Linux interfaces")
+pytestmark = LINUX
+
+
+def test_a_program_ends_by_itself(server: ProcessServer, tmp_path: Path) -> None:
+    report = server.run(command("echo out; echo err >&2; exit 7", tmp_path))
+    assert (report.exit_code, report.signal, report.timed_out, report.stopped, report.orphans) == (
+        7,
+        None,
+        False,
+        False,
+        0,
+    )
+    assert sorted(report.head.split()) == ["err", "out"]
+
+
+def test_a_program_that_dies_of_a_signal_says_which(server: ProcessServer, tmp_path: Path) -> None:
+    report = server.run(command("kill -SEGV $$", tmp_path))
+    assert (report.exit_code, report.signal) == (None, signal.SIGSEGV)
+
+
+@pytest.mark.parametrize("word", ["now", "stop"])
+def test_a_hostile_tree_is_dead_when_the_report_is_there(server: ProcessServer, tmp_path: Path, word: str) -> None:
+    mark = new_mark()
+    report = server.run(
+        command(HOSTILE, tmp_path, mark, grace_ms=200), lambda: word if len(marked(mark, b"sleep\0900")) == 6 else None
+    )
+    assert report.stopped
+    assert marked(mark) == []
+
+
+def test_a_hostile_tree_is_dead_when_time_is_up(server: ProcessServer, tmp_path: Path) -> None:
+    mark = new_mark()
+    report = server.run(command(HOSTILE, tmp_path, mark, timeout_ms=400, grace_ms=100))
+    assert (report.timed_out, report.exit_code) == (True, None)
+    assert marked(mark) == []
+
+
+def test_a_late_writer_does_not_outlive_the_program(server: ProcessServer, tmp_path: Path) -> None:
+    mark = new_mark()
+    script = "(setsid sh -c 'echo >ready; sleep 9001; echo late >file' &); while [ ! -e ready ]; do :; done; echo done"
+    report = server.run(command(script, tmp_path, mark))
+    assert (report.exit_code, report.head) == (0, "done\n")
+    assert report.orphans >= 1
+    assert marked(mark) == []
+    assert not (tmp_path / "file").exists()
+
+
+def test_a_stop_leaves_time_to_end_well(server: ProcessServer, tmp_path: Path) -> None:
+    script = "trap 'echo bye; exit 7' TERM; echo >ready; while :; do sleep 0.05; done"
+    report = server.run(command(script, tmp_path), lambda: "stop" if (tmp_path / "ready").exists() else None)
+    assert (report.stopped, report.exit_code) == (True, 7)
+    assert report.head.endswith("bye\n")
+
+
+@pytest.mark.parametrize(("word", "grace_ms"), [("now", 60_000), ("stop", 100)])
+def test_what_ignores_the_request_is_killed(server: ProcessServer, tmp_path: Path, word: str, grace_ms: int) -> None:
+    script = "trap '' TERM; echo >ready; while :; do sleep 0.05; done"
+    report = server.run(
+        command(script, tmp_path, grace_ms=grace_ms), lambda: word if (tmp_path / "ready").exists() else None
+    )
+    assert (report.stopped, report.exit_code, report.signal) == (True, None, signal.SIGKILL)
+
+
+def test_a_stopped_process_is_killed_too(server: ProcessServer, tmp_path: Path) -> None:
+    mark = new_mark()
+    report = server.run(command("kill -STOP $$", tmp_path, mark, timeout_ms=300, grace_ms=100))
+    assert report.timed_out
+    assert marked(mark) == []
+
+
+def test_a_program_that_signals_its_group_does_not_reach_santiago(server: ProcessServer, tmp_path: Path) -> None:
+    report = server.run(command("kill -TERM 0; sleep 9001", tmp_path))
+    assert report.signal == signal.SIGTERM
+    assert server.run(command("echo alive", tmp_path)).head == "alive\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "number"),
+    [(("/no/such/program",), errno.ENOENT), (("/etc",), errno.EACCES), (("/etc/passwd",), errno.EACCES)],
+)
+def test_a_program_that_cannot_start_says_why(
+    server: ProcessServer, tmp_path: Path, argv: tuple[str, ...], number: int
+) -> None:
+    report = server.run(Command(argv=argv, cwd=str(tmp_path), env={}, timeout_ms=60_000))
+    assert (report.exit_code, report.errno) == (None, number)
+    assert argv[0] in report.error
+
+
+def test_a_missing_folder_or_input_is_a_report_and_no_crash(server: ProcessServer, tmp_path: Path) -> None:
+    assert server.run(command("true", tmp_path / "gone")).errno == errno.ENOENT
+    assert server.run(command("true", tmp_path, stdin=str(tmp_path / "gone"))).errno == errno.ENOENT
+
+
+def test_standard_input_is_the_file_or_nothing(server: ProcessServer, tmp_path: Path) -> None:
+    (tmp_path / "prompt").write_text("the prompt")
+    assert server.run(command("cat", tmp_path, stdin=str(tmp_path / "prompt"))).head == "the prompt"
+    assert server.run(command("cat", tmp_path)).head == ""
+
+
+def test_a_flood_of_two_gigabytes_costs_no_memory(tmp_path: Path) -> None:
+    server = start_server()
+    try:
+        pages = int(Path(f"/proc/{server.pid}/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + 64 * 2**20
+        resource.prlimit(server.pid, resource.RLIMIT_AS, (limit, limit))
+        report = server.run(
+            command("echo first; head -c 2000000000 /dev/zero; echo last", tmp_path, log=str(tmp_path / "log"))
+        )
+    finally:
+        server.close()
+    assert (report.exit_code, report.total) == (0, 2_000_000_011)
+    assert report.head.startswith("first\n")
+    assert report.tail.endswith("last\n")
+    assert report.dropped == report.total - 2 * 64 * 1024
+    assert (tmp_path / "log").stat().st_size < 200_000
+
+
+def test_a_program_that_prints_too_much_is_stopped(server: ProcessServer, tmp_path: Path) -> None:
+    report = server.run(command("yes", tmp_path, most=10_000_000, grace_ms=100))
+    assert report.flooded
+    assert report.exit_code is None
+
+
+def test_many_programs_run_side_by_side(server: ProcessServer, tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(8) as pool:
+        reports = list(pool.map(lambda number: server.run(command(f"echo {number}", tmp_path)), range(24)))
+    assert [report.head for report in reports] == [f"{number}\n" for number in range(24)]
+
+
+def test_when_santiago_is_killed_the_tree_dies(tmp_path: Path) -> None:
+    mark = new_mark()
+    source = (
+        "import sys; from pathlib import Path\n"
+        "from santiago.process.server import ProcessServer\nfrom tests.process.serving import HOSTILE, command, marked\n"
+        "mark = sys.argv[2]; told = []\n"
+        "def ready():\n"
+        "    if len(marked(mark, b'sleep\\x00900')) == 6 and not told: told.append(print('ready', flush=True))\n"
+        "ProcessServer().run(command(HOSTILE, Path(sys.argv[1]), mark), ready)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    with subprocess.Popen(
+        [sys.executable, "-c", source, str(tmp_path), mark], env=env, stdout=subprocess.PIPE
+    ) as coordinator:
+        assert coordinator.stdout is not None
+        assert select.select([coordinator.stdout], [], [], 60)[0]
+        tree = marked(mark)
+        assert len(tree) >= 6
+        coordinator.kill()
+    assert await_end(tree)
+    assert marked(mark) == []
