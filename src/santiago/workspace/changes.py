@@ -1,0 +1,51 @@
+"""Reading what changed between two trees, as it comes from git: the list in full, the patch within a limit."""
+
+from __future__ import annotations
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ports import Change
+from santiago.contract.reasons import Reason
+
+MOST_PATCH = 1024 * 1024
+MOST_LIST = 256 * 1024 * 1024
+CUT = "\n… the rest of the patch is not shown …\n"
+
+
+class Changes:
+    """Takes the output of a raw diff with patch, NUL-separated."""
+
+    def __init__(self) -> None:
+        self.listed: tuple[Change, ...] = ()
+        self.patch = ""
+        self._data = bytearray()
+        self._patch_at: int | None = None
+
+    def take(self, piece: bytes) -> bool:
+        """Take a piece; False when the patch is long enough."""
+        seen = max(0, len(self._data) - 1)
+        self._data += piece
+        if self._patch_at is None:
+            # No path is empty, so two NULs in a row are the border between the list and the patch.
+            border = self._data.find(b"\0\0", seen)
+            self._patch_at = border + 2 if border >= 0 else None
+        if self._patch_at is None and len(self._data) > MOST_LIST:
+            raise SantiagoError(
+                Kind.TRANSIENT, "the attempt changed too many files to list", reason=Reason.DISK_LIMIT,
+                hint="Find out what the attempt writes; `.gitignore` keeps generated files out.",
+            )  # fmt: skip
+        return self._patch_at is None or len(self._data) - self._patch_at <= MOST_PATCH
+
+    def finish(self) -> None:
+        """Read what was taken."""
+        end = self._patch_at - 1 if self._patch_at is not None else len(self._data)
+        fields = bytes(self._data[:end]).split(b"\0")
+        self.listed = tuple(_change(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False))
+        if self._patch_at is not None:
+            text = bytes(self._data[self._patch_at : self._patch_at + MOST_PATCH])
+            cut = len(self._data) - self._patch_at > MOST_PATCH
+            self.patch = text.decode("utf-8", "backslashreplace") + (CUT if cut else "")
+
+
+def _change(head: bytes, path: bytes) -> Change:
+    old_mode, new_mode, _, _, status = head.decode("ascii").removeprefix(":").split(" ")
+    return Change(status=status, path=path.decode("utf-8", "backslashreplace"), old_mode=old_mode, new_mode=new_mode)

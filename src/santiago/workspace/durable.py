@@ -1,0 +1,94 @@
+"""Making git's objects and refs survive a power cut with as few waits for the disk as the file system allows.
+
+Objects are written first and a ref that needs them last, so that one barrier after the ref makes all of it lasting.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from enum import Enum
+from pathlib import Path
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+
+_JOURNALS = frozenset({"ext3", "ext4", "xfs"})
+"""File systems with one ordered journal: syncing the last thing that happened brings all before it to disk."""
+
+
+class Durability(Enum):
+    JOURNAL = "journal"
+    """Git starts the writing of each file; one sync of the ref's folder commits the journal behind all of them."""
+    WHOLE = "whole"
+    """No such order is promised (btrfs, overlays): one sync of the whole file system."""
+    EACH = "each"
+    """Neither is there: git syncs every file, and santiago the folders of the ref."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Options of a git command whose objects or refs will be relied on."""
+        method = "fsync" if self is Durability.EACH else "writeout-only"
+        return ("-c", "core.fsync=committed,loose-object,reference", "-c", f"core.fsyncMethod={method}")
+
+    def settle(self, folder: Path, top: Path) -> None:
+        """Return when the ref that was just written into `folder`, somewhere below `top`, is on disk with all it needs."""
+        folder = next(place for place in (folder, *folder.parents) if place.is_dir())
+        try:
+            if self is Durability.JOURNAL:
+                _sync(folder)
+            elif self is Durability.WHOLE:
+                _sync_file_system(top)
+            else:
+                for place in (folder, *folder.parents):
+                    _sync(place)
+                    if place == top:
+                        break
+        except OSError as error:
+            # Never tried again: a second sync may succeed without the data being on disk.
+            raise SantiagoError(
+                Kind.TRANSIENT, f"cannot sync: {os.strerror(error.errno or 0)}", where=str(folder),
+                hint="Check the disk, then run the same command again.", reason=Reason.IO_ERROR,
+            ) from None  # fmt: skip
+
+
+def durability_of(common: Path, objects: Path) -> Durability:
+    """Return how to make a repository's writes lasting, by the file system that it stands on."""
+    if sys.platform != "linux":
+        return Durability.EACH
+    if common.stat().st_dev != objects.stat().st_dev:
+        return Durability.EACH
+    return Durability.JOURNAL if _file_system(common) in _JOURNALS else Durability.WHOLE
+
+
+def _file_system(path: Path) -> str:
+    """Return the type of the file system under a path; empty where the system does not say."""
+    device = path.stat().st_dev
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        return ""
+    for line in mounts.splitlines():
+        mount, _, kind = line.partition(" - ")
+        if mount.split()[2:3] == [wanted]:
+            return kind.split()[0]
+    return ""
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_file_system(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if ctypes.CDLL(None, use_errno=True).syncfs(handle) != 0:
+            raise OSError(ctypes.get_errno(), "syncfs")
+    finally:
+        os.close(handle)

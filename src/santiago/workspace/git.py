@@ -1,0 +1,170 @@
+"""Running git: argument lists only, bounded time and output, its errors in santiago's words."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
+from typing import IO, TYPE_CHECKING, Any
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.workspace.troubles import trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+SECONDS = 120.0
+"""How long one git command may take."""
+MOST = 64 * 1024 * 1024
+"""Bytes of output that are taken from one git command."""
+MOST_WORDS = 64 * 1024
+"""Bytes of its complaints."""
+PIECE = 64 * 1024
+GRACE = 2.0
+
+_USERS = ("HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+"""Variables that lead to the user's own configuration."""
+QUIET = (
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+)
+"""Nothing of the repository's own may start with a git command of santiago's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode("utf-8", "backslashreplace").strip()
+
+
+@cache
+def program() -> str:
+    """Return the path of git, found once, on santiago's own PATH."""
+    found = shutil.which("git")
+    if found is None:
+        raise SantiagoError(
+            Kind.BLOCKED, "git is not installed", hint="Install git 2.38 or newer.", reason=Reason.BLOCKED_DEPENDENCY
+        )
+    return found
+
+
+def environment(*, home: bool = False) -> dict[str, str]:
+    """Return what git gets to see: nothing of the caller's, or only what leads to the user's own configuration."""
+    names = ("PATH", "TMPDIR", *(_USERS if home else ()))
+    found = {name: os.environ[name] for name in names if name in os.environ}
+    found |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
+    if not home:
+        found |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_ATTR_NOSYSTEM": "1"}
+    return found
+
+
+def call(
+    arguments: Sequence[str],
+    env: Mapping[str, str],
+    cwd: Path,
+    *,
+    stdin: bytes = b"",
+    accept: Sequence[int] = (0,),
+    take: Callable[[bytes], bool] | None = None,
+) -> Answer:
+    """Run git and return its answer; `take` gets the output piece by piece and may say that it has enough."""
+    output = bytearray()
+    with ExitStack() as stack:
+        source = stack.enter_context(_source(stdin))
+        try:
+            process = stack.enter_context(_start(arguments, env, cwd, source))
+        except OSError as error:
+            raise trouble(arguments, f"{os.strerror(error.errno or 0)}: {error.filename}") from None
+        stack.callback(_end, process)
+        words, enough = _read(process, arguments, take or _bounded(output, arguments))
+        code = 0 if enough else process.wait()
+    err = words.decode("utf-8", "backslashreplace")
+    if code not in accept:
+        raise trouble(arguments, err)
+    return Answer(code, bytes(output), err)
+
+
+def _source(data: bytes) -> IO[bytes]:
+    """Standard input as a file, so that nobody waits for anybody while writing it."""
+    if not data:
+        return open(os.devnull, "rb")  # noqa: PTH123  # a file that the caller closes
+    file: Any = tempfile.TemporaryFile()  # noqa: SIM115  # as above
+    file.write(data)
+    file.seek(0)
+    return file  # type: ignore[no-any-return]  # the library's wrapper of a binary file
+
+
+def _start(arguments: Sequence[str], env: Mapping[str, str], cwd: Path, source: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603  # an argument list, never a shell
+        [program(), *QUIET, *arguments],
+        stdin=source,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(env),
+        cwd=cwd,
+        start_new_session=True,  # a Ctrl-C is santiago's to handle; it must not cut a snapshot short
+    )
+
+
+def _bounded(output: bytearray, arguments: Sequence[str]) -> Callable[[bytes], bool]:
+    def take(piece: bytes) -> bool:
+        output.extend(piece)
+        if len(output) > MOST:
+            raise trouble(arguments, f"it printed more than {MOST // 2**20} MiB")
+        return True
+
+    return take
+
+
+def _read(
+    process: subprocess.Popen[bytes], arguments: Sequence[str], take: Callable[[bytes], bool]
+) -> tuple[bytes, bool]:
+    """Read both streams to their ends; return the complaints, and whether the taker had enough before."""
+    words = bytearray()
+    deadline = time.monotonic() + SECONDS
+    with selectors.DefaultSelector() as streams:
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            streams.register(stream, selectors.EVENT_READ)
+        while streams.get_map():
+            ready = streams.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise trouble(arguments, f"it took longer than {SECONDS:.0f} seconds")
+            for key, _ in ready:
+                piece = os.read(key.fd, PIECE)
+                if not piece:
+                    streams.unregister(key.fileobj)
+                elif key.fileobj is process.stderr:
+                    words += piece[: max(0, MOST_WORDS - len(words))]
+                elif not take(piece):
+                    return bytes(words), True
+    return bytes(words), False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a git that still runs; first by asking, so that it removes the locks that it holds."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()

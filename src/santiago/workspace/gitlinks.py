@@ -1,0 +1,110 @@
+"""Submodules of the base: git must never look into their folders by itself, since it would run what stands there.
+
+`git add` starts `git status` inside a submodule, which reads that folder's own configuration and runs its filters. So the
+entries are marked as not being there, and santiago reads by itself what a submodule's folder came to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.workspace.repository import Repository
+
+_MODE = b"\0\0\xe0\0"
+"""Mode 160000 as an index holds it; other bytes may look like it, so git is asked before it is believed."""
+_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_MOST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Gitlink:
+    path: bytes
+    commit: str
+
+
+def fence(repository: Repository, index: Path) -> None:
+    """Mark the submodules of an index so that git leaves their folders alone; free where there are none."""
+    links = listed(repository, index)
+    if links:
+        names = b"".join(link.path + b"\0" for link in links)
+        repository.on_objects("update-index", "-z", "--skip-worktree", "--stdin", index=index, stdin=names)
+
+
+def listed(repository: Repository, index: Path) -> list[Gitlink]:
+    """Return the submodules of an index."""
+    if _MODE not in index.read_bytes():
+        return []
+    entries = repository.on_objects("ls-files", "-s", "-z", index=index, accept=(0, 128)).out.split(b"\0")
+    heads = [(entry.partition(b"\t")) for entry in entries if entry.startswith(b"160000 ")]
+    return [Gitlink(path, head.split()[1].decode()) for head, _, path in heads]
+
+
+def gone(folder: Path, links: list[Gitlink]) -> list[Gitlink]:
+    """Return the submodules whose folder is deleted, or holds plain files, which then belong to the attempt."""
+    return [link for link in links if _is_gone(_at(folder, link))]
+
+
+def moved(folder: Path, links: list[Gitlink]) -> list[Gitlink]:
+    """Return the submodules that stand on another commit now, as that."""
+    found = []
+    for link in links:
+        commit = _head(_at(folder, link))
+        if commit and commit != link.commit and len(commit) == len(link.commit):
+            found.append(Gitlink(link.path, commit))
+    return found
+
+
+def edits(links: list[Gitlink], *, remove: bool) -> bytes:
+    """Return these entries as input of `git update-index --index-info`."""
+    return b"".join(_edit(link, remove=remove) for link in links)
+
+
+def _edit(link: Gitlink, *, remove: bool) -> bytes:
+    head = f"0 {'0' * len(link.commit)}" if remove else f"160000 {link.commit}"
+    return head.encode() + b"\t" + link.path + b"\0"
+
+
+def _at(folder: Path, link: Gitlink) -> bytes:
+    return os.path.join(os.fsencode(folder), link.path)  # noqa: PTH118  # bytes
+
+
+def _is_gone(path: bytes) -> bool:
+    try:
+        names = os.listdir(path) if stat.S_ISDIR(os.lstat(path).st_mode) else [b"a file"]  # noqa: PTH208  # bytes
+    except OSError:
+        return True
+    return bool(names) and b".git" not in names
+
+
+def _head(path: bytes) -> str | None:
+    """Return the commit that a submodule's folder says it stands on; only ever taken as a number."""
+    inside = os.path.join(path, b".git")  # noqa: PTH118  # bytes
+    pointer = _small(inside)
+    if pointer.startswith(b"gitdir: "):
+        inside = os.path.join(path, pointer[8:].strip())  # noqa: PTH118  # bytes
+    head = _small(os.path.join(inside, b"HEAD"))  # noqa: PTH118  # bytes
+    if head.startswith(b"ref: refs/heads/"):
+        head = _small(os.path.join(inside, head[5:].strip()))  # noqa: PTH118  # bytes
+    text = head.strip().decode("ascii", "replace")
+    return text if _HASH.fullmatch(text) else None
+
+
+def _small(path: bytes) -> bytes:
+    """Return a small regular file; nothing where it is something else, and never waits."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return b""
+    try:
+        return os.read(handle, _MOST) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)

@@ -1,0 +1,171 @@
+"""Looking at the user's repository: what it is like, and whether a run can work in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.workspace.git import Answer, call, environment
+from santiago.workspace.troubles import trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+OLDEST = (2, 38)
+"""The first git that merges without a working tree."""
+FALLBACK = ("santiago", "santiago@localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A repository that a run can work in."""
+
+    root: Path
+    common: Path
+    objects: Path
+    object_format: str
+    head: str
+    tree: str
+    branch: str | None
+    shallow: bool
+    version: str
+    config: dict[str, str]
+    """The user's configuration, as git reads it here."""
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Name and address for commits: the user's, where they are set."""
+        name, mail = (re.sub(r"[\x00-\x1f<>]", "", self.config.get(key, "")) for key in ("user.name", "user.email"))
+        usable = re.search(r"\w", name) and re.search(r"\w", mail)
+        return (name, mail) if usable else FALLBACK
+
+    @property
+    def partial(self) -> bool:
+        return any((self.objects / "pack").glob("*.promisor"))
+
+
+def find(repo: Path) -> Found:
+    """Return what stands at a path; raise with the remedy where it is nothing to work in."""
+    if not repo.is_dir():
+        raise _refused(repo, "there is no such folder", "Check the path.")
+    version = _version(repo)
+    bare, common, objects, object_format, shallow = _facts(repo)
+    if bare:
+        raise _refused(repo, "a bare repository has no files to work on", "Clone it, and run in the clone.")
+    root, head, tree, branch = _commit(repo)
+    config = _config(repo)
+    return Found(root, Path(common), Path(objects), object_format, head, tree, branch, shallow, version, config)
+
+
+def is_dirty(root: Path) -> bool:
+    """Say whether something is not committed; reads no further than the first such file."""
+    seen: list[bytes] = []
+
+    def take(piece: bytes) -> bool:
+        seen.append(piece)
+        return False
+
+    _ask(root, "status", "--porcelain", "-z", "--ignore-submodules=all", take=take)
+    return bool(seen)
+
+
+def excludes(found: Found) -> bytes:
+    """Return the ignore rules that stand in no tree: the repository's own and the user's, the latter first (weaker)."""
+    named = found.config.get("core.excludesfile")
+    settings = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    paths = (Path(named or f"{settings}/git/ignore"), found.common / "info" / "exclude")
+    return b"".join(_text(path) for path in paths)
+
+
+def _text(path: Path) -> bytes:
+    try:
+        return path.expanduser().read_bytes().rstrip(b"\n") + b"\n"
+    except (OSError, RuntimeError):
+        return b""  # git takes a missing or unreadable one for empty, too
+
+
+def _ask(
+    repo: Path, *arguments: str, accept: Sequence[int] = (0,), take: Callable[[bytes], bool] | None = None
+) -> Answer:
+    return call(arguments, environment(home=True), repo, accept=accept, take=take)
+
+
+def _version(repo: Path) -> str:
+    version = _ask(repo, "version").text.removeprefix("git version ")
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    if numbers < OLDEST:
+        raise SantiagoError(
+            Kind.BLOCKED,
+            f"git {version} is too old",
+            hint=f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.",
+            reason=Reason.BLOCKED_DEPENDENCY,
+        )
+    return version
+
+
+def _facts(repo: Path) -> tuple[bool, str, str, str, bool]:
+    answer = _ask(
+        repo, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--git-common-dir", "--git-path", "objects",
+        "--show-object-format", "--is-shallow-repository",
+    )  # fmt: skip
+    lines = os.fsdecode(answer.out).removesuffix("\n").split("\n")
+    if len(lines) != 5:
+        raise _refused(repo, "its path holds a line break", "Move the repository to a plain path.")
+    bare, common, objects, object_format, shallow = lines
+    return bare == "true", common, objects, object_format, shallow == "true"
+
+
+def _commit(repo: Path) -> tuple[Path, str, str, str | None]:
+    """Return the top folder, the commit and tree of HEAD, and its branch."""
+    query = (
+        "rev-parse",
+        "--path-format=absolute",
+        "--show-toplevel",
+        "HEAD^{commit}",
+        "HEAD^{tree}",
+        "--symbolic-full-name",
+        "HEAD",
+    )
+    answer = _ask(repo, *query, accept=(0, 128))
+    if answer.code:
+        raise _headless(repo, answer.err)
+    top, head, tree, name = os.fsdecode(answer.out).removesuffix("\n").split("\n")
+    return Path(top), head, tree, name.removeprefix("refs/heads/") if name != "HEAD" else None
+
+
+def _headless(repo: Path, words: str) -> SantiagoError:
+    """Say why HEAD leads to no commit: none made yet, or one that a crash took away."""
+    if "must be run in a work tree" in words:
+        return _refused(
+            repo, "this is inside a git directory, not a working tree", "Run in the folder that holds your files."
+        )
+    if "unknown revision" not in words and "bad revision" not in words:
+        return trouble(("rev-parse",), words)
+    branch = _git_path(repo, "HEAD").read_text(encoding="utf-8", errors="replace").strip().removeprefix("ref: ")
+    place = _git_path(repo, branch)
+    if place.is_file():
+        return SantiagoError(
+            Kind.BLOCKED, f"{branch} is damaged", where=str(place), reason=Reason.ARTIFACT_CORRUPT,
+            hint=f"`git reflog {branch}` shows where it stood; `git update-ref {branch} COMMIT` puts it back.",
+        )  # fmt: skip
+    return _refused(repo, "there is no commit yet", 'Commit what is there: `git add -A && git commit -m "Start"`.')
+
+
+def _git_path(repo: Path, name: str) -> Path:
+    return Path(
+        os.fsdecode(_ask(repo, "rev-parse", "--path-format=absolute", "--git-path", name).out).removesuffix("\n")
+    )
+
+
+def _config(repo: Path) -> dict[str, str]:
+    entries = _ask(repo, "config", "--list", "-z", "--includes").out.decode("utf-8", "backslashreplace").split("\0")
+    return {key: value for key, _, value in (entry.partition("\n") for entry in entries) if key}
+
+
+def _refused(repo: Path, message: str, hint: str) -> SantiagoError:
+    return SantiagoError(Kind.INPUT, message, where=str(repo), hint=hint, reason=Reason.INVALID_INPUT)

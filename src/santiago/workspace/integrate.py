@@ -1,0 +1,40 @@
+"""Applying a snapshot to another commit than it was made on, without any working tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from santiago.workspace.repository import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    tree: str | None
+    conflicts: tuple[str, ...] = ()
+
+
+def apply(repository: Repository, onto: str, commit: str, base: str) -> Applied:
+    """Return the tree of `onto` with what a snapshot changed on its base; or the files in conflict."""
+    tree_onto, tree_base, tree = repository.trees(onto, base, commit)
+    if tree_onto == tree_base:
+        return Applied(tree)
+    # A stand-in for `onto` that has the snapshot's base as its only parent: so git takes that base for the common one,
+    # and what other stories brought along on both sides is no conflict.
+    side = repository.commit(tree_onto, base, "side\n")
+    answer = repository.on_objects(
+        "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", side, commit, lasting=True, accept=(0, 1)
+    )
+    merged, *names = answer.out.decode("utf-8", "backslashreplace").rstrip("\0").split("\0")
+    if answer.code == 1:
+        return Applied(None, tuple(dict.fromkeys(name for name in names if name)))
+    return Applied(merged)
+
+
+def message(subject: str, trailers: tuple[tuple[str, str], ...]) -> str:
+    """Return a commit message; neither part can break out of its line."""
+    lines = [" ".join(subject.split())]
+    if trailers:
+        lines += ["", *(f"{key}: {' '.join(value.split())}" for key, value in trailers)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,95 @@
+"""Git directories written by hand: the neutral one, and a private one for every folder, without any git process."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from santiago.workspace.inspect import Found
+
+_BOOLEANS = ("filemode", "symlinks", "ignorecase", "precomposeunicode")
+"""What git found out about the file system when the repository was made; none of it can start a program."""
+_TRUE, _FALSE = frozenset({"true", "yes", "on", "1", ""}), frozenset({"false", "no", "off", "0"})
+
+_PACKED = "# pack-refs with: peeled fully-peeled sorted "
+"""First line of a file of packed refs."""
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a small file as a whole, where it is not there already."""
+    try:
+        if path.read_bytes() == content:
+            return
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    temporary.write_bytes(content)
+    temporary.replace(path)
+
+
+def settings(found: Found, excludes: Path | None = None) -> bytes:
+    """Return the configuration of a hand-made git directory: santiago's own, or, with ignore rules, an agent's."""
+    lines = ["[core]", f"\trepositoryformatversion = {1 if found.object_format != 'sha1' else 0}"]
+    for name in _BOOLEANS:
+        value = found.config.get(f"core.{name}", "absent").lower()
+        if value in _TRUE | _FALSE:
+            lines.append(f"\t{name} = {'true' if value in _TRUE else 'false'}")
+    if excludes is None:
+        shared = found.config.get("core.sharedrepository", "")
+        if shared.isalnum():
+            lines.append(f"\tsharedRepository = {shared}")
+    else:
+        name, mail = found.identity
+        lines += [
+            "\tbare = false",
+            "\tlogAllRefUpdates = true",
+            "[user]",
+            f"\tname = {_quoted(name)}",
+            f"\temail = {_quoted(mail)}",
+        ]
+        # The user's own settings may ask for a signature or start a clean-up; neither can work in here.
+        lines += ["[core]", f"\texcludesFile = {_quoted(str(excludes))}"]
+        lines += ["[commit]", "\tgpgSign = false", "[gc]", "\tauto = 0", "[maintenance]", "\tauto = false"]
+    if found.object_format != "sha1":
+        lines += ["[extensions]", f"\tobjectFormat = {found.object_format}"]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def make(folder: Path, found: Found, excludes: Path, commit: str, branch: str | None) -> Path:
+    """Make a folder whose own git directory has this commit checked out, borrowing the repository's objects."""
+    folder.mkdir(parents=True)
+    inside = folder / ".git"
+    # No folder more than git insists on: each costs time to make, and more to remove.
+    for name in ("objects/info", "refs"):
+        (inside / name).mkdir(parents=True)
+    (inside / "config").write_bytes(settings(found, excludes))
+    (inside / "objects" / "info" / "alternates").write_bytes(_alternates(found.objects))
+    if found.shallow:
+        (inside / "shallow").write_bytes((found.common / "shallow").read_bytes())
+    if branch is None:
+        (inside / "HEAD").write_text(f"{commit}\n", encoding="ascii")
+    else:
+        (inside / "packed-refs").write_text(f"{_PACKED}\n{commit} refs/heads/{branch}\n", encoding="ascii")
+        (inside / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="ascii")
+    return inside
+
+
+def _alternates(objects: Path) -> bytes:
+    """Return where objects come from; those that the repository borrows itself by a relative path are named, too,
+    since git follows relative paths only one step."""
+    paths = [os.fsencode(objects)]
+    try:
+        borrowed = (objects / "info" / "alternates").read_bytes().splitlines()
+    except OSError:
+        borrowed = []
+    relative = [line for line in borrowed if line and not line.startswith((b"#", b'"', b"/"))]
+    paths += [os.path.normpath(os.path.join(os.fsencode(objects), line)) for line in relative]  # noqa: PTH118  # bytes
+    return b"\n".join(paths) + b"\n"

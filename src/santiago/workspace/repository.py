@@ -1,0 +1,148 @@
+"""The repository as santiago uses it: objects through a neutral git directory of its own, refs through the real one.
+
+The neutral directory holds no hook, no filter and no setting that starts a program, and nobody but santiago writes it;
+whatever stands in an agent's folder, git is never told to look there for more than files.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.workspace.durable import durability_of
+from santiago.workspace.git import Answer, call, environment
+from santiago.workspace.inspect import excludes
+from santiago.workspace.private import put, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from santiago.workspace.inspect import Found
+
+RAW = b"* -text -eol -ident -filter -working-tree-encoding\n"
+"""Attributes that outrank those in the tree: every file as it is, byte for byte."""
+_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+class Repository:
+    """Git commands on one repository."""
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self.common = found.common
+        self.durability = durability_of(found.common, found.objects)
+        self.zero = "0" * (64 if found.object_format == "sha256" else 40)
+        self._trees = {found.head: found.tree}
+        self._parents: dict[str, str] = {}
+        self._neutral = self._make("neutral", b"")
+
+    @property
+    def excludes(self) -> Path:
+        """Where the ignore rules stand that no tree holds."""
+        return self._neutral / "info" / "exclude"
+
+    @cached_property
+    def _raw(self) -> Path:
+        return self._make("raw", RAW)
+
+    def _make(self, name: str, attributes: bytes) -> Path:
+        """Write a neutral git directory where it is not there or not right."""
+        folder = self.common / "santiago" / name
+        put(folder / "HEAD", b"ref: refs/heads/none\n")
+        put(folder / "config", settings(self.found))
+        put(folder / "info" / "exclude", excludes(self.found))
+        put(folder / "info" / "attributes", attributes)
+        (folder / "refs").mkdir(exist_ok=True)
+        return folder
+
+    def on_objects(
+        self,
+        *arguments: str,
+        index: Path | None = None,
+        folder: Path | None = None,
+        raw: bool = False,
+        lasting: bool = False,
+        stdin: bytes = b"",
+        accept: Sequence[int] = (0,),
+        take: Callable[[bytes], bool] | None = None,
+    ) -> Answer:
+        """Run a command that needs objects, an index or files, but no ref; `lasting` where it writes objects.
+
+        Also those that nobody will need: what a power cut leaves of an object that was not synced is an empty file in the
+        user's repository, over which git stumbles ever after.
+        """
+        neutral = self._raw if raw else self._neutral
+        name, mail = self.found.identity
+        env = environment() | {
+            "GIT_DIR": str(neutral),
+            "GIT_OBJECT_DIRECTORY": str(self.found.objects),
+            "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail,
+        }  # fmt: skip
+        if self.found.shallow:
+            env["GIT_SHALLOW_FILE"] = str(self.common / "shallow")
+        if index is not None:
+            env["GIT_INDEX_FILE"] = str(index)
+        if folder is not None:
+            env["GIT_WORK_TREE"] = str(folder)
+        options = self.durability.options if lasting else ("-c", "core.fsync=none")
+        plain = (
+            "-c",
+            "core.excludesFile=/dev/null",
+            "-c",
+            "core.attributesFile=/dev/null",
+            "-c",
+            "core.safecrlf=false",
+        )
+        return call((*options, *plain, *arguments), env, neutral, stdin=stdin, accept=accept, take=take)
+
+    def on_refs(self, *arguments: str, stdin: bytes = b"", accept: Sequence[int] = (0,)) -> Answer:
+        """Run a command on the repository's real refs, without its hooks."""
+        name, mail = self.found.identity
+        env = environment() | {"GIT_DIR": str(self.common), "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail}
+        patience = ("-c", "core.filesRefLockTimeout=2000", "-c", "core.packedRefsTimeout=2000")
+        return call((*self.durability.options, *patience, *arguments), env, self._neutral, stdin=stdin, accept=accept)
+
+    def commit(self, tree: str, parent: str, message: str) -> str:
+        """Write a commit."""
+        arguments = ("commit-tree", checked(tree), "-p", checked(parent))
+        made = self.on_objects(*arguments, stdin=message.encode() or b"\n", lasting=True).text
+        self._trees[made], self._parents[made] = tree, parent
+        return made
+
+    def parent(self, commit: str) -> str | None:
+        """Return a commit's first parent; None where it has none."""
+        if commit not in self._parents:
+            found = self.resolve(f"{checked(commit)}^1")
+            if found is None:
+                return None
+            self._parents[commit] = found
+        return self._parents[commit]
+
+    def trees(self, *commits: str) -> list[str]:
+        """Return the trees of commits; those that santiago made itself are known without asking."""
+        unknown = [commit for commit in dict.fromkeys(commits) if commit not in self._trees]
+        if unknown:
+            answer = self.on_objects("rev-parse", *(f"{checked(commit)}^{{tree}}" for commit in unknown))
+            self._trees.update(zip(unknown, answer.text.split(), strict=True))
+        return [self._trees[commit] for commit in commits]
+
+    def resolve(self, ref: str) -> str | None:
+        """Return the commit of a ref; None where there is no such ref."""
+        return self.on_refs("rev-parse", "-q", "--verify", f"{ref}^{{commit}}", accept=(0, 1)).text or None
+
+    def move(self, ref: str, new: str, old: str) -> None:
+        """Write a ref if it still is what it was (all zeros: does not exist), and return when it is on disk."""
+        self.on_refs("update-ref", ref, checked(new), old)
+        tables = self.common / "reftable"
+        place = tables if tables.is_dir() else (self.common / ref).parent
+        self.durability.settle(place, self.common)
+
+
+def checked(name: str) -> str:
+    """Return the full name of an object; nothing else ever reaches git as one."""
+    if _HASH.fullmatch(name) is None:
+        raise SantiagoError(Kind.BUG, f"not the name of a commit or tree: {name!r}")
+    return name

@@ -1,0 +1,126 @@
+"""Keeping what an agent left: every file of its folder as a commit on the attempt's base, with an index of santiago's own."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ports import Snapshot
+from santiago.workspace import gitlinks
+from santiago.workspace.changes import Changes
+from santiago.workspace.mend import mend
+from santiago.workspace.troubles import refused, trouble
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.workspace.folders import Place
+    from santiago.workspace.git import Answer
+    from santiago.workspace.repository import Repository
+
+GITLINK = "160000"
+
+
+class Taking:
+    """One snapshot in the making."""
+
+    def __init__(self, repository: Repository, place: Place, base: str) -> None:
+        self.repository = repository
+        self.place = place
+        self.base = base
+        self.index = place.index
+        self.left_out: tuple[str, ...] = ()
+
+    def take(self, message: str, ref: str, *, trust_index: bool = True) -> Snapshot | None:
+        """Return the snapshot; None where the folder equals the base, or is no folder any more."""
+        changes = self._gather(trust_index=trust_index)
+        if changes is None or not changes.listed:
+            return None
+        tree = self.repository.on_objects("write-tree", index=self.index, lasting=True).text
+        commit = self.repository.commit(tree, self.base, message)
+        commit, ref = self._keep(commit, tree, ref)
+        return Snapshot(
+            commit=commit, tree=tree, ref=ref, changes=changes.listed, patch=changes.patch, left_out=self.left_out
+        )
+
+    def _keep(self, commit: str, tree: str, ref: str) -> tuple[str, str]:
+        """Put the commit under its ref; under another name where that keeps different work already, which stays."""
+        for name in itertools.chain([ref], (f"{ref}-{number}" for number in itertools.count(2))):
+            try:
+                self.repository.move(name, commit, self.repository.zero)
+            except SantiagoError as error:
+                kept = self.repository.resolve(name) if error.kind is Kind.BLOCKED else None
+                if kept is None:
+                    raise
+                if self.repository.trees(kept) == [tree] and self.repository.parent(kept) == self.base:
+                    return kept, name
+            else:
+                return commit, name
+        raise AssertionError
+
+    def _gather(self, *, trust_index: bool) -> Changes | None:
+        """Take all files into the index, and return how it differs from the base."""
+        if not _is_folder(self.place.folder):
+            return None
+        if trust_index and self.index.exists():
+            answer = self._add()
+            if answer.code == 0 and not answer.err:
+                changes = self._compare()
+                if not any(change.new_mode == GITLINK and change.old_mode != GITLINK for change in changes.listed):
+                    return changes
+        return self._gather_thoroughly()
+
+    def _gather_thoroughly(self) -> Changes:
+        """The same with a fresh index and nothing in the way: rights mended, repositories inside made plain folders."""
+        known = self._fresh_index("index.again")
+        mend(self.place.folder, self.place.own / "nested", {link.path for link in known})
+        answer = self._add()
+        if answer.code not in (0, 1):
+            # Attributes may demand what cannot be done, such as an encoding that the file does not have.
+            self._fresh_index("index.raw")
+            answer = self._add(raw=True)
+        self.left_out = refused(answer.err)
+        if answer.code and not self.left_out:
+            raise trouble(("add",), answer.err)
+        return self._compare()
+
+    def _fresh_index(self, name: str) -> list[gitlinks.Gitlink]:
+        self.index = self.place.own / name
+        for stale in (self.index, self.index.with_name(f"{name}.lock")):
+            stale.unlink(missing_ok=True)
+        self.repository.on_objects("read-tree", self.base, index=self.index)
+        gitlinks.fence(self.repository, self.index)
+        return gitlinks.listed(self.repository, self.index)
+
+    def _add(self, *, raw: bool = False) -> Answer:
+        """Let git take every file; submodules are dealt with by santiago, before and after."""
+        folder = self.place.folder
+        links = gitlinks.listed(self.repository, self.index)
+        self._edit(gitlinks.edits(gitlinks.gone(folder, links), remove=True))
+        accept = (0, 1, 128) if not raw else (0, 1)
+        answer = self.repository.on_objects(
+            "add", "-A", "--ignore-errors", index=self.index, folder=folder, raw=raw, lasting=True, accept=accept
+        )
+        self._edit(gitlinks.edits(gitlinks.moved(folder, links), remove=False))
+        return answer
+
+    def _edit(self, lines: bytes) -> None:
+        if lines:
+            self.repository.on_objects("update-index", "-z", "--index-info", index=self.index, stdin=lines)
+
+    def _compare(self) -> Changes:
+        changes = Changes()
+        self.repository.on_objects(
+            "-c", "core.bigFileThreshold=16m", "-c", "core.quotePath=false",
+            "diff-index", "--cached", "--raw", "--patch", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+            "--ignore-submodules=none", self.base,
+            index=self.index, take=changes.take,
+        )  # fmt: skip
+        changes.finish()
+        return changes
+
+
+def _is_folder(path: Path) -> bool:
+    """A link to a folder is none: what it leads to is not the attempt's."""
+    return path.is_dir() and not path.is_symlink()

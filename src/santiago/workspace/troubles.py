@@ -1,0 +1,118 @@
+"""What git complains of, as errors for people: what is wrong, with which file, and what to do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    pattern: re.Pattern[str]
+    """Its group, where it has one, is what the trouble is about."""
+    kind: Kind
+    reason: Reason
+    message: str
+    hint: str
+
+
+def _known(pattern: str, kind: Kind, reason: Reason, message: str, hint: str) -> _Known:
+    return _Known(re.compile(pattern), kind, reason, message, hint)
+
+
+_KNOWN = (
+    _known(
+        r"Unable to create '([^\n]+?)': File exists", Kind.TRANSIENT, Reason.LOCK_HELD,
+        "another git command holds this lock", "Wait for that command; if none is running, remove the file and run the same command again.",
+    ),
+    _known(
+        r"No space left on device|Disk quota exceeded", Kind.TRANSIENT, Reason.IO_ERROR,
+        "no space is left on the disk", "Free space and run the same command again.",
+    ),
+    _known(
+        r"Read-only file system|[Pp]ermission denied|insufficient permission", Kind.INPUT, Reason.IO_ERROR,
+        "writing to the repository is not permitted", "Change its permissions, or run as its owner.",
+    ),
+    _known(
+        r"'(refs/[^'\n]+)' exists; cannot create", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
+        "this ref stands in the way of santiago's own", "Rename that branch: `git branch -m OLD NEW`; then `santiago resume`.",
+    ),
+    _known(
+        r"cannot lock ref '([^'\n]+)': (?:is at|reference already exists|unable to resolve)", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
+        "somebody else moved this branch", "Look at it with `git log`; move it back, or start a new run from it.",
+    ),
+    _known(
+        r"dubious ownership in repository at '([^'\n]+)'", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
+        "git does not trust this repository, since it belongs to somebody else", "`git config --global --add safe.directory PATH` trusts it.",
+    ),
+    _known(
+        r"not a git repository", Kind.INPUT, Reason.INVALID_INPUT,
+        "this is no git repository", "Run `git init`, commit what is there, and try again.",
+    ),
+    _known(
+        r"bad object|[Uu]nable to read|missing (?:blob|tree|commit)|unable to find|[Cc]ould not (?:read|parse)|[Nn]ot a valid"
+        r"|unknown revision|bad revision|nonexistent object|loose object .* corrupt",
+        Kind.BLOCKED, Reason.ARTIFACT_CORRUPT,
+        "git misses an object that it needs", "`git fsck` shows what is missing; a partial clone gets all of it with `git fetch --refetch --no-filter`.",
+    ),
+)  # fmt: skip
+
+_REFUSED = re.compile(
+    r"error: (?:invalid path '|unable to add '|unable to index file '|open\(\"|filename too long|'.*' does not have a commit checked out)"
+    r"|error: .*: can only add regular files|warning: could not open directory|fatal: (?:adding|updating) files failed"
+)
+"""What git says of a file that it cannot take, whatever the machine is like."""
+
+_CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\U0010ffff]+")
+LONGEST = 300
+
+
+def trouble(arguments: Sequence[str], words: str) -> SantiagoError:
+    """Return the error that git's own words amount to."""
+    lines = [_CONTROL.sub(" ", line).strip() for line in words.splitlines()]
+    said = next(
+        (line for line in lines if line.startswith(("fatal:", "error:"))), next(filter(None, lines), "no word why")
+    )[:LONGEST]
+    for known in _KNOWN:
+        found = known.pattern.search(words)
+        if found:
+            about = _CONTROL.sub(" ", found[1]) if known.pattern.groups else ""
+            return SantiagoError(
+                known.kind, f"{known.message} ({said})", hint=known.hint, where=about, reason=known.reason
+            )
+    return SantiagoError(
+        Kind.TRANSIENT,
+        f"git {_command(arguments)} failed: {said}",
+        hint="Mend that, then run the same command again.",
+        reason=Reason.IO_ERROR,
+    )
+
+
+def refused(words: str) -> tuple[str, ...]:
+    """Return what git says of files that it cannot take; raise where it complains of anything else.
+
+    A disk that is full must not look like a file that is odd: the work would be lost in silence.
+    """
+    complaints = [
+        line for line in words.splitlines() if line.startswith(("error:", "fatal:", "warning: could not open"))
+    ]
+    if not all(_REFUSED.match(line) for line in complaints):
+        raise trouble(("add",), words)
+    return tuple(
+        _CONTROL.sub(" ", line).partition(": ")[2][:LONGEST] for line in complaints if not line.startswith("fatal:")
+    )
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """Return the subcommand, without the options before it."""
+    rest = list(arguments)
+    while rest and rest[0] == "-c":
+        rest = rest[2:]
+    return rest[0] if rest else ""

@@ -1,0 +1,261 @@
+"""The workspace port on git: ties folders, snapshots and the run's branch together."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ids import is_run_id, is_story_id
+from santiago.contract.ports import AttemptRef, Integration, Opened, RepositoryFacts, Snapshot, WorkspaceConflictError
+from santiago.contract.reasons import Reason
+from santiago.workspace import branch, gitlinks, private
+from santiago.workspace.changes import Changes
+from santiago.workspace.folders import Folders
+from santiago.workspace.inspect import find, is_dirty
+from santiago.workspace.integrate import apply, message
+from santiago.workspace.repository import Repository, checked
+from santiago.workspace.snapshot import Taking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.workspace.folders import Place
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
+_BASE = "base"
+"""Ends the name of a ref that keeps an attempt's base, where that was made for it."""
+
+
+class GitWorkspace:
+    """All that one run does with git. `scratch` is a folder of santiago's own, outside the repository."""
+
+    def __init__(self, repo: Path, run_id: str, scratch: Path) -> None:
+        if not is_run_id(run_id):
+            raise SantiagoError(Kind.INPUT, "not a run id", where=run_id, reason=Reason.INVALID_INPUT)
+        self.repo = repo
+        self.branch = f"refs/heads/santiago/{run_id}"
+        self.prefix = f"refs/santiago/{run_id}"
+        self.folders = Folders(scratch, run_id)
+        self._lock = threading.Lock()
+        self._repository: Repository | None = None
+        self._head: str | None = None
+        """Where the branch stood when this process last saw or moved it; moving it checks again."""
+
+    @property
+    def repository(self) -> Repository:
+        with self._lock:
+            if self._repository is None:
+                self._repository = Repository(find(self.repo))
+            return self._repository
+
+    def inspect(self) -> RepositoryFacts:
+        found = self.repository.found
+        return RepositoryFacts(
+            root=str(found.root),
+            common=str(found.common),
+            objects=str(found.objects),
+            object_format=found.object_format,
+            head=found.head,
+            branch=found.branch,
+            dirty=is_dirty(found.root),
+            shallow=found.shallow,
+            partial=found.partial,
+            version=found.version,
+        )
+
+    def begin(self, commit: str) -> str:
+        self._head = branch.begin(self.repository, self.branch, commit)
+        return self._head
+
+    def head(self) -> str | None:
+        self._head = self.repository.resolve(self.branch)
+        return self._head
+
+    def open(self, story: str, attempt: int, base: Sequence[str]) -> Opened:
+        place = self._place(story, attempt)
+        commit = self._merged(story, attempt, base)
+        # The log does not know this attempt yet, so nobody has worked in what may be left here.
+        self.close(story, attempt)
+        place.own.mkdir(parents=True)
+        place.base.write_text(f"{commit}\n", encoding="ascii")
+        inside = self._fill(place.folder, commit, f"santiago/{story}-{attempt}")
+        # With its time stamp, by which git tells files that changed in the same moment.
+        shutil.copy2(inside / "index", place.index)
+        gitlinks.fence(self.repository, place.index)
+        return Opened(folder=str(place.folder), base=commit)
+
+    def _merged(self, story: str, attempt: int, base: Sequence[str]) -> str:
+        """Return one commit that has the snapshots of all dependencies applied to the run's head."""
+        commit, *rest = map(checked, base)
+        for dependency in rest:
+            parent = self.repository.parent(dependency)
+            if parent is None:
+                raise SantiagoError(Kind.BUG, f"{dependency} is no snapshot: it has no parent")
+            if parent == commit:
+                commit = dependency
+                continue
+            applied = apply(self.repository, commit, dependency, parent)
+            if applied.tree is None:
+                raise WorkspaceConflictError(
+                    f"the work that {story} depends on does not fit together",
+                    applied.conflicts,
+                    "The stories are integrated one by one first.",
+                )
+            commit = self.repository.commit(applied.tree, commit, f"Base of {story}, attempt {attempt}\n")
+        if commit not in base:
+            # Nothing else keeps this commit while the agent works on it.
+            ref = f"{self.prefix}/{story}/{attempt}-{_BASE}"
+            self.repository.move(ref, commit, self.repository.resolve(ref) or self.repository.zero)
+        return commit
+
+    def _fill(self, folder: Path, commit: str, name: str | None) -> Path:
+        """Make a folder with a commit's files and a private git directory."""
+        repository = self.repository
+        inside = private.make(folder, repository.found, repository.excludes, commit, name)
+        repository.on_objects("read-tree", "-u", "--reset", checked(commit), index=inside / "index", folder=folder)
+        return inside
+
+    def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
+        place = self._place(story, attempt)
+        base = _recorded(place)
+        if base is None:
+            raise SantiagoError(Kind.BUG, f"{story} attempt {attempt} is not open")
+        return Taking(self.repository, place, base).take(message, self._ref(story, attempt))
+
+    def restore(self, story: str, attempt: int, message: str = "", base: str | None = None) -> str | None:
+        place = self._place(story, attempt)
+        ref = self._ref(story, attempt)
+        kept = self.repository.resolve(ref)
+        if kept is not None or not place.folder.is_dir():
+            return kept
+        began = base or _recorded(place) or self.head()
+        if began is None:
+            return None
+        place.own.mkdir(parents=True, exist_ok=True)
+        taken = Taking(self.repository, place, began).take(
+            message or f"{story}, attempt {attempt}, interrupted\n", ref, trust_index=False
+        )
+        return taken.commit if taken else None
+
+    def checkout(self, commit: str, name: str) -> str:
+        if _NAME.fullmatch(name) is None:
+            raise SantiagoError(Kind.BUG, f"not a name for a folder: {name!r}")
+        folder = self.folders.clean(name)
+        self.folders.discard(folder)
+        self._fill(folder, checked(commit), None)
+        return str(folder)
+
+    def integrate(
+        self, story: str, commit: str, base: str, subject: str, trailers: Sequence[tuple[str, str]]
+    ) -> Integration:
+        repository = self.repository
+        head = self._head or self.head()
+        if head is None:
+            raise SantiagoError(Kind.BUG, f"the run's branch is missing, {story} cannot be integrated")
+        tree = repository.trees(checked(commit))[0]
+        if head in (base, commit):
+            return Integration(head=commit, tree=tree, moved=False)
+        applied = apply(repository, head, commit, checked(base))
+        if applied.tree is None:
+            return Integration(head=None, tree=None, moved=True, conflict=", ".join(applied.conflicts))
+        new = repository.commit(applied.tree, head, message(subject, tuple(trailers)))
+        return Integration(head=new, tree=applied.tree, moved=applied.tree != tree)
+
+    def advance(self, old: str, new: str) -> str:
+        self._head = branch.advance(self.repository, self.branch, checked(old), checked(new))
+        return self._head
+
+    def close(self, story: str, attempt: int) -> None:
+        place = self._place(story, attempt)
+        # The notes go last: a folder without them could not be told from one of another base.
+        self.folders.discard(place.folder)
+        self.folders.discard(place.own)
+
+    def discard(self, folder: str) -> None:
+        self.folders.discard(Path(folder))
+
+    def kept(self, story: str, attempt: int) -> Snapshot | None:
+        ref = self._ref(story, attempt)
+        commit = self.repository.resolve(ref)
+        if commit is None:
+            return None
+        changes = Changes()
+        arguments = ("diff-tree", "-r", "--no-renames", "--patch-with-raw", "-z", self.base_of(commit), commit)
+        self.repository.on_objects(*arguments, take=changes.take)
+        changes.finish()
+        tree = self.tree(commit)
+        return Snapshot(commit=commit, tree=tree, ref=ref, changes=changes.listed, patch=changes.patch)
+
+    def take_over(self, story: str, attempt: int, ref: str, message: str) -> str | None:
+        """Keep a person's own commit as an attempt's snapshot, and return it; None where there is no such commit."""
+        commit, head = self.repository.resolve(ref), self.head()
+        if commit is None or head is None:
+            return None
+        common = self.repository.on_refs("merge-base", head, commit, accept=(0, 1)).text or head
+        made = self.repository.commit(self.tree(commit), common, message)
+        self.repository.move(self._ref(story, attempt), made, self.repository.zero)
+        return made
+
+    def base_of(self, commit: str) -> str:
+        return self.repository.parent(commit) or commit
+
+    def tree(self, commit: str) -> str:
+        return self.repository.trees(checked(commit))[0]
+
+    def files(self, commit: str) -> frozenset[str]:
+        listed = self.repository.on_objects("ls-tree", "-r", "--name-only", "-z", checked(commit)).out
+        return frozenset(path.decode("utf-8", "backslashreplace") for path in listed.split(b"\0") if path)
+
+    def read(self, commit: str, path: str) -> bytes | None:
+        answer = self.repository.on_objects("cat-file", "blob", f"{checked(commit)}:{path}", accept=(0, 128))
+        return answer.out if answer.code == 0 else None
+
+    def refs(self) -> list[AttemptRef]:
+        found = []
+        for line in self._listed():
+            commit, name = line.split(" ", 1)
+            *_, story, attempt = name.split("/")
+            number, _, more = attempt.partition("-")
+            if more != _BASE:
+                found.append(AttemptRef(name=name, commit=commit, story=story, attempt=int(number)))
+        return found
+
+    def _listed(self) -> list[str]:
+        return self.repository.on_refs(
+            "for-each-ref", "--format=%(objectname) %(refname)", f"{self.prefix}/"
+        ).text.splitlines()
+
+    def reachable(self, commit: str) -> bool:
+        answer = self.repository.on_refs("for-each-ref", "--count=1", "--contains", checked(commit), accept=(0, 129))
+        return answer.code == 0 and bool(answer.out)
+
+    def prune(self) -> list[str]:
+        lines = self._listed()
+        names = [line.split(" ", 1)[1] for line in lines]
+        if lines:
+            orders = "".join(f"delete {name} {commit}\n" for commit, name in (line.split(" ", 1) for line in lines))
+            self.repository.on_refs("update-ref", "--stdin", stdin=orders.encode())
+        return names + self.folders.discard_all()
+
+    def _place(self, story: str, attempt: int) -> Place:
+        if not is_story_id(story) or attempt < 1:
+            raise SantiagoError(
+                Kind.INPUT, "not the id of a story's attempt", where=f"{story}/{attempt}", reason=Reason.INVALID_INPUT
+            )
+        return self.folders.attempt(story, attempt)
+
+    def _ref(self, story: str, attempt: int) -> str:
+        return f"{self.prefix}/{story}/{attempt}"
+
+
+def _recorded(place: Place) -> str | None:
+    """Return the base that was noted when the attempt was opened; None where a crash left no note."""
+    try:
+        text = place.base.read_text(encoding="ascii", errors="replace").strip()
+    except FileNotFoundError:
+        return None
+    return text or None

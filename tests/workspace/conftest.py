@@ -1,0 +1,91 @@
+"""A small real repository, and a workspace on it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from santiago.contract.ports import Workspace
+from santiago.workspace.workspace import GitWorkspace
+
+ENV = {
+    "PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C",
+    "GIT_AUTHOR_NAME": "U", "GIT_AUTHOR_EMAIL": "u@example.org", "GIT_COMMITTER_NAME": "U", "GIT_COMMITTER_EMAIL": "u@example.org",
+}  # fmt: skip
+
+
+def git(folder: Path | str, *arguments: str, check: bool = True) -> str:
+    """Run git as a user or an agent would, believing whatever stands in the folder."""
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, env=ENV, capture_output=True, check=False, stdin=subprocess.DEVNULL
+    )
+    if check and done.returncode:
+        raise AssertionError(f"git {arguments}: {done.stderr.decode()}")
+    return done.stdout.decode("utf-8", "backslashreplace").strip()
+
+
+def write(folder: Path | str, **files: str) -> None:
+    for name, text in files.items():
+        Path(folder, name).write_text(text, encoding="utf-8")
+
+
+@dataclass
+class Bench:
+    repo: Path
+    scratch: Path
+    workspace: GitWorkspace
+
+    @property
+    def first(self) -> str:
+        return git(self.repo, "rev-parse", "HEAD")
+
+    def again(self) -> GitWorkspace:
+        """A workspace as the next start of santiago has it: it remembers nothing."""
+        return GitWorkspace(self.repo, "r1", self.scratch)
+
+    def work(self, story: str, *base: str, attempt: int = 1, **files: str) -> str:
+        """Let an attempt write these files, and return its commit."""
+        folder = self.workspace.open(story, attempt, base or (self.first,)).folder
+        write(folder, **files)
+        snapshot = self.workspace.snapshot(story, attempt, f"{story}\n")
+        assert snapshot is not None
+        return snapshot.commit
+
+    def tree(self, commit: str) -> list[str]:
+        return git(self.repo, "ls-tree", "-r", "--name-only", "-z", commit).split("\0")[:-1]
+
+    def text(self, commit: str, path: str) -> str:
+        return git(self.repo, "show", f"{commit}:{path}")
+
+
+def make_repo(path: Path, *options: str) -> Path:
+    git(path.parent, "init", "-q", "--template=", "-b", "main", *options, path.name)
+    write(path, a="one\ntwo\nthree\nfour\nfive\n", b="b\n")
+    Path(path, "lib").mkdir()
+    write(path / "lib", c="c\n")
+    write(path, **{".gitignore": "*.log\n"})
+    git(path, "add", "-A")
+    git(path, "commit", "-qm", "Start")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting of the machine's user reaches a test."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    repo = make_repo(tmp_path / "repo")
+    workspace = GitWorkspace(repo, "r1", tmp_path / "scratch")
+    port: Workspace = workspace  # the adapter fits the port, says the type checker
+    assert port is workspace
+    return Bench(repo, tmp_path / "scratch", workspace)

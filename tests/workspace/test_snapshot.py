@@ -1,0 +1,472 @@
+"""Nothing is lost: whatever an agent does in its folder, what it leaves is kept as it is, and stays reachable."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.workspace.changes import MOST_PATCH, Changes
+from tests.workspace.conftest import Bench, git, make_repo, write
+
+if TYPE_CHECKING:
+    from santiago.contract.ports import Snapshot
+
+
+def take(bench: Bench, story: str = "S1") -> Snapshot:
+    found = bench.workspace.snapshot(story, 1, "S1: work\n")
+    assert found is not None
+    return found
+
+
+def opened(bench: Bench, story: str = "S1") -> Path:
+    return Path(bench.workspace.open(story, 1, (bench.first,)).folder)
+
+
+def test_a_folder_holds_exactly_the_base_and_git_calls_it_clean(bench: Bench) -> None:
+    folder = opened(bench)
+    assert sorted(entry.name for entry in folder.iterdir()) == [".git", ".gitignore", "a", "b", "lib"]
+    assert git(folder, "status", "--porcelain") == ""
+    assert git(folder, "rev-parse", "--abbrev-ref", "HEAD") == "santiago/S1-1"
+    assert git(folder, "log", "--format=%s") == "Start"
+
+
+def test_an_untouched_folder_is_no_change(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, **{"noise.log": "ignored"})
+    assert bench.workspace.snapshot("S1", 1, "x") is None
+    assert bench.workspace.refs() == []
+
+
+def test_new_changed_deleted_and_executable_files_are_listed_and_kept(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, a="ONE\n", new="n\n", **{"x.log": "ignored"})
+    (folder / "b").unlink()
+    (folder / "lib" / "c").chmod(0o755)
+    snapshot = take(bench)
+    assert {(change.status, change.path, change.old_mode, change.new_mode) for change in snapshot.changes} == {
+        ("M", "a", "100644", "100644"), ("D", "b", "100644", "000000"),
+        ("M", "lib/c", "100644", "100755"), ("A", "new", "000000", "100644"),
+    }  # fmt: skip
+    assert bench.tree(snapshot.commit) == [".gitignore", "a", "lib/c", "new"]
+    assert "+ONE" in snapshot.patch
+    assert "-one" in snapshot.patch
+    assert snapshot.ref == "refs/santiago/r1/S1/1"
+    assert git(bench.repo, "rev-parse", snapshot.ref, f"{snapshot.ref}^", f"{snapshot.ref}^{{tree}}").split() == [
+        snapshot.commit, bench.first, snapshot.tree,
+    ]  # fmt: skip
+    assert git(bench.repo, "status", "--porcelain") == "", "the user's own files are not touched"
+
+
+def _commit(folder: Path) -> None:
+    write(folder, new="n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "mine")
+
+
+def _amend(folder: Path) -> None:
+    write(folder, new="n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--amend", "-m", "rewritten")
+
+
+def _new_root(folder: Path) -> None:
+    git(folder, "checkout", "-q", "--orphan", "other")
+    write(folder, new="n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "no parent")
+    git(folder, "branch", "-D", "santiago/S1-1")
+
+
+def _no_git(folder: Path) -> None:
+    write(folder, new="n")
+    shutil.rmtree(folder / ".git")
+
+
+def _git_elsewhere(folder: Path) -> None:
+    _no_git(folder)
+    write(folder, **{".git": "gitdir: /nonexistent\n"})
+
+
+def _git_is_link(folder: Path) -> None:
+    _no_git(folder)
+    (folder / ".git").symlink_to("/etc")
+
+
+def _own_repository(folder: Path) -> None:
+    _no_git(folder)
+    git(folder, "init", "-q")
+
+
+def _gc(folder: Path) -> None:
+    _commit(folder)
+    git(folder, "reflog", "expire", "--expire=now", "--all")
+    git(folder, "gc", "-q", "--prune=now")
+
+
+def _staged_only(folder: Path) -> None:
+    write(folder, new="n")
+    git(folder, "add", "new")
+
+
+def _flags(folder: Path) -> None:
+    """An agent's index may say that a file never changes; santiago's own does not."""
+    git(folder, "update-index", "--assume-unchanged", "a")
+    write(folder, new="n")
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [_commit, _amend, _new_root, _no_git, _git_elsewhere, _git_is_link, _own_repository, _gc, _staged_only, _flags],
+)
+def test_whatever_an_agent_does_with_its_history_the_files_count(bench: Bench, deed: object) -> None:
+    folder = opened(bench)
+    assert callable(deed)
+    deed(folder)
+    write(folder, a="changed\n")
+    snapshot = take(bench)
+    assert {change.path for change in snapshot.changes} == {"a", "new"}
+    assert git(bench.repo, "rev-parse", f"{snapshot.commit}^") == bench.first
+    assert git(bench.repo, "fsck", "--strict", "--connectivity-only", snapshot.commit) == ""
+
+
+def test_a_change_that_leaves_size_and_time_alone_is_seen(bench: Bench) -> None:
+    folder = opened(bench)
+    before = (folder / "b").stat()
+    write(folder, b="B\n")
+    os.utime(folder / "b", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert [change.path for change in take(bench).changes] == ["b"]
+
+
+@pytest.mark.parametrize("commits", [True, False], ids=["with commits", "without a commit"])
+def test_a_repository_inside_keeps_its_files(bench: Bench, commits: bool) -> None:
+    folder = opened(bench)
+    inner = folder / "vendor" / "inner"
+    inner.mkdir(parents=True)
+    git(inner, "init", "-q")
+    write(inner, file="kept\n")
+    if commits:
+        git(inner, "add", "-A")
+        git(inner, "commit", "-qm", "inner")
+    write(inner, later="kept too\n")
+    snapshot = take(bench)
+    assert {(change.path, change.new_mode) for change in snapshot.changes} == {
+        ("vendor/inner/file", "100644"), ("vendor/inner/later", "100644"),
+    }  # fmt: skip
+
+
+def test_a_file_that_poses_as_a_repository_inside_hides_nothing(bench: Bench) -> None:
+    folder = opened(bench)
+    (folder / "inner").mkdir()
+    write(folder / "inner", **{".git": "gitdir: /nonexistent\n", "file": "kept\n"})
+    assert [change.path for change in take(bench).changes] == ["inner/file"]
+
+
+def test_links_are_kept_as_links_and_not_followed(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    write(tmp_path / "outside", secret="s3cret")
+    folder = opened(bench)
+    (folder / "to_file").symlink_to("/etc/passwd")
+    (folder / "to_folder").symlink_to(tmp_path / "outside")
+    shutil.rmtree(folder / "lib")
+    (folder / "lib").symlink_to(tmp_path / "outside")
+    snapshot = take(bench)
+    assert {(change.path, change.new_mode) for change in snapshot.changes} == {
+        ("to_file", "120000"), ("to_folder", "120000"), ("lib", "120000"), ("lib/c", "000000"),
+    }  # fmt: skip
+    assert bench.text(snapshot.commit, "to_file") == "/etc/passwd"
+    assert "s3cret" not in snapshot.patch
+
+
+def test_strange_names_come_back_as_they_were(bench: Bench) -> None:
+    names = [
+        "n" * 255,
+        "naïve ☃.txt",
+        "two\nlines",
+        "tab\there",
+        '"quoted"',
+        " leading",
+        "-rf",
+        "a\\b",
+        ":(top)x",
+        "*",
+        "🦊" * 60,
+    ]
+    folder = opened(bench)
+    for name in names:
+        (folder / name).write_text(name, encoding="utf-8")
+    (folder / os.fsdecode(b"not-utf8-\xff")).write_text("x", encoding="utf-8")
+    snapshot = take(bench)
+    assert {change.path for change in snapshot.changes} == {*names, "not-utf8-\\xff"}
+    clean = Path(bench.workspace.checkout(snapshot.commit, "S1-1"))
+    assert all((clean / name).read_text(encoding="utf-8") == name for name in names)
+
+
+def test_a_very_deep_folder_does_not_stop_a_snapshot_or_its_removal(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, new="n")
+    script = "import os\nfor _ in range(40): os.mkdir('d' * 200); os.chdir('d' * 200)\nopen('f', 'w').close()"
+    subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
+    assert "new" in {change.path for change in take(bench).changes}
+    bench.workspace.close("S1", 1)
+    assert not folder.exists()
+
+
+def test_what_git_cannot_take_is_named_and_the_rest_is_kept(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, new="n", **{".GIT": "not a name that git takes"})
+    (folder / "b").unlink()
+    os.mkfifo(folder / "b")
+    with socket.socket(socket.AF_UNIX) as ear:
+        ear.bind(os.path.relpath(folder / "socket"))
+        snapshot = take(bench)
+    assert "new" in {change.path for change in snapshot.changes}
+    assert any(".GIT" in line for line in snapshot.left_out)
+
+
+def test_attributes_that_cannot_be_obeyed_lose_nothing(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, **{".gitattributes": "*.u working-tree-encoding=UTF-16\n", "x.u": "odd", "new": "n"})
+    snapshot = take(bench)
+    assert {change.path for change in snapshot.changes} == {".gitattributes", "x.u", "new"}
+    assert bench.text(snapshot.commit, "x.u") == "odd"
+
+
+def test_line_ends_follow_the_attributes_of_the_tree(bench: Bench) -> None:
+    folder = opened(bench)
+    (folder / ".gitattributes").write_bytes(b"* text=auto\n")
+    (folder / "dos.txt").write_bytes(b"one\r\ntwo\r\n")
+    assert git(bench.repo, "cat-file", "-s", f"{take(bench).commit}:dos.txt") == "8"
+
+
+def test_ignore_rules_of_the_agent_hide_new_files_but_no_tracked_one(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, a="changed\n", hidden="h", **{".gitignore": "*\n"})
+    assert {change.path for change in take(bench).changes} == {"a", ".gitignore"}
+
+
+def test_the_users_own_ignore_rules_hold(bench: Bench, tmp_path: Path) -> None:
+    (bench.repo / ".git" / "info").mkdir()
+    (bench.repo / ".git" / "info" / "exclude").write_text("scrap", encoding="utf-8")
+    (tmp_path / "ignored").write_text("*.swp", encoding="utf-8")
+    (tmp_path / "gitconfig").write_text("[core]\n\texcludesFile = ~/ignored\n", encoding="utf-8")
+    folder = opened(bench)
+    write(folder, scrap="x", kept="x", **{"a.swp": "x"})
+    assert {change.path for change in take(bench).changes} == {"kept"}
+
+
+def test_a_deleted_folder_or_a_link_in_its_place_is_nothing_left(bench: Bench) -> None:
+    folder = opened(bench)
+    shutil.rmtree(folder)
+    assert bench.workspace.snapshot("S1", 1, "x") is None
+    folder.symlink_to("/etc")
+    assert bench.workspace.snapshot("S1", 1, "x") is None
+    bench.workspace.close("S1", 1)
+    assert not folder.is_symlink()
+    assert Path("/etc/passwd").exists()
+
+
+def test_an_emptied_folder_is_the_deletion_of_everything(bench: Bench) -> None:
+    folder = opened(bench)
+    for entry in folder.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    snapshot = take(bench)
+    assert {change.status for change in snapshot.changes} == {"D"}
+    assert bench.tree(snapshot.commit) == []
+
+
+@pytest.mark.parametrize("files", ["0", "0o444"], ids=["files and folders", "folders only"])
+def test_files_without_rights_are_read_and_removed_all_the_same(tmp_path: Path, files: str) -> None:
+    script = (
+        f"FILES = {files}"
+        + """
+import os, sys
+from pathlib import Path
+from tests.workspace.conftest import make_repo, git, write
+from santiago.workspace.workspace import GitWorkspace
+top = Path(sys.argv[1])
+repo = make_repo(top / "repo")
+workspace = GitWorkspace(repo, "r1", top / "scratch")
+folder = Path(workspace.open("S1", 1, [git(repo, "rev-parse", "HEAD")]).folder)
+(folder / "closed" / "inner").mkdir(parents=True)
+write(folder / "closed", f="f"); write(folder / "closed" / "inner", g="g"); write(folder, h="h")
+for name, mode in (("h", FILES), ("lib/c", FILES), ("closed/f", 0o444), ("closed/inner", 0), ("closed", 0), ("lib", 0o555)):
+    (folder / name).chmod(mode)
+snapshot = workspace.snapshot("S1", 1, "x")
+print(sorted(change.path for change in snapshot.changes), snapshot.left_out)
+for name, mode in (("closed/inner", 0), ("closed", 0), ("lib", 0o555)):
+    (folder / name).chmod(mode)
+workspace.close("S1", 1)
+print(folder.exists())
+"""
+    )
+    source = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script, str(tmp_path)], cwd=source, env={**os.environ, "PYTHONPATH": f"{source}:{source / 'src'}"},
+        preexec_fn=_obey_rights, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "['closed/f', 'closed/inner/g', 'h'] ()\nFalse\n", done.stderr
+
+
+def _obey_rights() -> None:
+    """From the next program on, root has no power over files that ordinary users do not have."""
+    for capability in (1, 2):
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+
+
+def test_a_patch_is_cut_but_the_list_of_changes_is_whole(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, **{f"f{number}": "x\n" * 200_000 for number in range(10)})
+    (folder / "binary").write_bytes(bytes(range(256)) * 1000)
+    snapshot = take(bench)
+    assert len(snapshot.changes) == 11
+    assert 1024 * 1024 <= len(snapshot.patch) < 1024 * 1024 + 100
+    assert "not shown" in snapshot.patch[-60:]
+
+
+def test_a_patch_without_end_is_not_read_to_its_end() -> None:
+    changes = Changes()
+    assert changes.take(b":000000 100644 0 1 A\0new\0")
+    assert changes.take(b"\0diff --git a/new b/new\n")
+    assert not changes.take(b"+" * (MOST_PATCH + 1))
+    changes.finish()
+    assert [change.path for change in changes.listed] == ["new"]
+
+
+def test_a_second_snapshot_of_an_attempt_never_drops_the_first(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, new="1")
+    first = take(bench)
+    assert take(bench).commit == first.commit
+    write(folder, new="2")
+    second = take(bench)
+    assert second.ref == "refs/santiago/r1/S1/1-2"
+    git(bench.repo, "gc", "-q", "--prune=now")
+    assert bench.workspace.reachable(first.commit)
+    assert bench.workspace.reachable(second.commit)
+
+
+def test_no_attempt_is_lost_to_garbage_collection(bench: Bench) -> None:
+    first, second = bench.work("S1", new="1"), bench.work("S2", new="2")
+    base = bench.workspace.open("S3", 1, (bench.first, bench.work("S4", other="x"), first)).base
+    git(bench.repo, "reflog", "expire", "--expire=now", "--all")
+    git(bench.repo, "gc", "-q", "--prune=now")
+    assert all(bench.workspace.reachable(commit) for commit in (first, second, base))
+    assert git(bench.repo, "fsck", "--connectivity-only") == ""
+    assert [(ref.story, ref.attempt) for ref in bench.workspace.refs()] == [("S1", 1), ("S2", 1), ("S4", 1)]
+
+
+def test_after_a_crash_the_leftover_folder_is_kept_once(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, new="n")
+    later = bench.again()
+    commit = later.restore("S1", 1)
+    assert commit is not None
+    assert bench.tree(commit) == [".gitignore", "a", "b", "lib/c", "new"]
+    write(folder, new="late writer")
+    assert later.restore("S1", 1) == commit
+    assert later.restore("S1", 2) is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0" * 300, None], ids=["emptied", "zeros", "missing"])
+def test_a_restore_needs_none_of_the_notes_that_a_power_cut_may_take(bench: Bench, damage: bytes | None) -> None:
+    bench.workspace.begin(bench.first)
+    write(opened(bench), new="n")
+    own = bench.scratch / "r1" / "own" / "S1-1"
+    for name in ("index", "base"):
+        (own / name).unlink() if damage is None else (own / name).write_bytes(damage)
+    (own / "index.lock").touch()
+    commit = bench.again().restore("S1", 1, base=bench.first)
+    assert commit is not None
+    assert git(bench.repo, "diff", "--name-only", bench.first, commit) == "new"
+
+
+def test_a_damaged_index_costs_time_but_no_file(bench: Bench) -> None:
+    write(opened(bench), new="n")
+    (bench.scratch / "r1" / "own" / "S1-1" / "index").write_bytes(b"DIRC" + b"\xff" * 100)
+    assert [change.path for change in take(bench).changes] == ["new"]
+
+
+def test_a_full_disk_is_an_error_and_no_smaller_snapshot(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, new="n", other="o")
+    objects = bench.repo / ".git" / "objects"
+    saved = objects.with_name("saved")
+    objects.rename(saved)
+    objects.mkdir()
+    (objects / "info").mkdir()
+    (objects / "info" / "alternates").write_text(f"{saved}\n", encoding="utf-8")
+    # A file where a folder of objects belongs: writing fails there as it does on a full disk.
+    for number in range(256):
+        (objects / f"{number:02x}").touch()
+    with pytest.raises(SantiagoError) as caught:
+        bench.workspace.snapshot("S1", 1, "x")
+    assert caught.value.kind is not Kind.BUG
+    assert bench.workspace.refs() == []
+
+
+_FILES = st.dictionaries(
+    st.lists(st.sampled_from(["a", "b", "lib", "x", "é", ".hidden"]), min_size=1, max_size=3).map("/".join),
+    st.one_of(st.binary(max_size=40), st.none(), st.just("link")),
+    max_size=6,
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    from santiago.workspace.workspace import GitWorkspace
+
+    top = tmp_path_factory.mktemp("shared")
+    return Bench(make_repo(top / "repo"), top / "scratch", GitWorkspace(top / "repo", "r1", top / "scratch"))
+
+
+_COUNT = iter(range(1, 10_000))
+
+
+@settings(max_examples=20)
+@given(_FILES)
+def test_a_clean_checkout_equals_what_the_agent_left(shared: Bench, files: dict[str, bytes | str | None]) -> None:
+    attempt = next(_COUNT)
+    folder = Path(shared.workspace.open("S1", attempt, (shared.first,)).folder)
+    for name, content in files.items():
+        _put(folder / name, content)
+    snapshot = shared.workspace.snapshot("S1", attempt, "x")
+    if snapshot is None:
+        assert _listing(folder) == _listing(Path(shared.workspace.checkout(shared.first, "clean")))
+    else:
+        assert _listing(Path(shared.workspace.checkout(snapshot.commit, "clean"))) == _listing(folder)
+    shared.workspace.close("S1", attempt)
+
+
+def _put(path: Path, content: bytes | str | None) -> None:
+    for parent in (path, *path.parents[:3]):
+        if parent.is_symlink() or parent.is_file():
+            parent.unlink()
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if content == "link":
+        path.symlink_to("/nonexistent")
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+
+
+def _listing(folder: Path) -> dict[str, bytes | str]:
+    found: dict[str, bytes | str] = {}
+    for path in folder.rglob("*"):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            found[name] = str(path.readlink())
+        elif path.is_file() and not name.startswith(".git/"):
+            found[name] = path.read_bytes()
+    return found
