@@ -1,0 +1,57 @@
+"""How much a check's run is worth: which runner stands behind the command, and what it says it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from santiago.verification import runners
+from santiago.verification import tally as tallies
+from santiago.verification.noop import is_noop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.verification.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What a command comes to."""
+
+    direct: tuple[str, ...]
+    """Runners on the command line itself: each must show its summary."""
+    indirect: tuple[str, ...]
+    """Runners in the scripts that it runs: at least one must show its summary."""
+    idle: bool
+    """Whether all that it runs are commands that cannot fail."""
+
+    @property
+    def runners(self) -> tuple[str, ...]:
+        return self.direct or self.indirect
+
+
+def behind(command: str, read: Callable[[str], bytes | None]) -> Behind:
+    """Return what stands behind a command, given the files of the checkout before it runs."""
+    direct = runners.known_runners(command)
+    if direct:
+        return Behind(direct, (), idle=False)
+    lines = runners.expanded(command, read)
+    found = dict.fromkeys(runner for line in lines for runner in runners.known_runners(line))
+    one_program = len(runners.programs(command)) == 1
+    return Behind((), tuple(found), idle=bool(lines) and one_program and all(is_noop(line) for line in lines))
+
+
+def tally(known: Behind, output: str, junit: Callable[[], Tally | None]) -> Tally | None:
+    """Return what ran; nothing at all where a known runner shows no sign of having run; None where none is known."""
+    found = tallies.read(known.direct, output) if known.direct else _any_of(known.indirect, output)
+    if found is None and not known.runners:
+        found = tallies.recognise(output)
+    if found is None or not found.ran:
+        found = junit() or found
+    return tallies.Tally(0, 0) if found is None and known.runners else found
+
+
+def _any_of(names: tuple[str, ...], output: str) -> Tally | None:
+    found = [one for name in names if (one := tallies.read((name,), output)) is not None]
+    return sum(found, tallies.Tally(0, 0)) if found else None

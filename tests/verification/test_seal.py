@@ -1,0 +1,173 @@
+"""Sealed files: what judges a story is not the story's to change (b.101), and new files are otherwise welcome."""
+
+from __future__ import annotations
+
+import pytest
+
+from santiago.contract.ports import Change
+from santiago.verification.globs import DEFAULT_PROTECTED, matches, names
+from santiago.verification.seal import Side, tampered
+
+BASE = {
+    "src/calc.py": b"", "tests/test_calc.py": b"", "tests/conftest.py": b"", "web/a.test.ts": b"", "README.md": b"", "tool.sh": b"#!/bin/sh\necho hi\n",
+    "Makefile": b"test:\n\tsh scripts/run.sh\n", "scripts/run.sh": b"#!/bin/sh\nexec pytest\n", "scripts/other.sh": b"#!/bin/sh\necho x\n",
+    "pyproject.toml": b"[project]\nname = 'x'\n[tool.pytest.ini_options]\naddopts = '-q'\n", "setup.cfg": b"[metadata]\nname = x\n",
+    "package.json": b'{"version": "1", "scripts": {"test": "npm run unit", "unit": "jest", "start": "node ."}}',
+    "pom.xml": b"<project/>", "Cargo.toml": b"[package]\nname = 'x'\n", "check.sh": b"#!/bin/sh\ncmp a b\n",
+}  # fmt: skip
+
+
+def broken(
+    now: dict[str, bytes | None], commands: list[str], files: tuple[str, ...] = (), base: dict[str, bytes] = BASE
+) -> tuple[str, ...]:
+    """Return what an attempt broke that leaves these files; None deletes one."""
+    changes = []
+    for path, content in now.items():
+        status = "D" if content is None else "M" if path in base else "A"
+        changes.append(Change(status=status, path=path, old_mode="100644", new_mode="100644"))
+
+    def read(path: str, side: Side) -> bytes | None:
+        return base.get(path) if side == "base" or path not in now else now[path]
+
+    return tampered(changes, DEFAULT_PROTECTED, files, commands, set(base), read)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests/test_a.py", "test/x.rb", "pkg/tests/data.json", "a/b_test.go", "src/x.test.ts", "src/x.spec.jsx", "src/__tests__/x.js",
+        "src/test/java/FooTest.java", "src/FooIT.java", "spec/models/a_spec.rb", "FooTest.php", "App.Tests/Foo.cs", "a/test_b.py", "conftest.py", "pytest.ini",
+        "jest.config.ts", ".github/workflows/ci.yml", "a/__snapshots__/x.snap", "features/login.feature", "x_test.exs", "tests.py", "t/basic.t", "x.bats",
+        "lib/foo_test.dart", "Sources/AppTests/FooTests.swift", "tests/integration.rs", ".mocharc.json", "testdata/a.json",
+    ],
+)  # fmt: skip
+def test_tests_of_all_common_kinds_are_sealed_by_default(path: str) -> None:
+    assert matches(path, DEFAULT_PROTECTED)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["src/calc.py", "latest.py", "src/contest.py", "docs/spec/a.md", "specs/plan.md", "attest.go", "src/Testimony.ts", "protest/a.py", "main.rs", "x.ts"],
+)  # fmt: skip
+def test_ordinary_files_are_not_sealed(path: str) -> None:
+    assert not matches(path, DEFAULT_PROTECTED)
+
+
+def test_a_changed_or_deleted_test_breaks_the_seal_and_other_files_do_not() -> None:
+    assert broken({"tests/test_calc.py": b"x", "src/calc.py": b"x"}, ["pytest"]) == ("tests/test_calc.py",)
+    assert broken({"tests/test_calc.py": None, "web/a.test.ts": None}, ["pytest"]) == (
+        "tests/test_calc.py",
+        "web/a.test.ts",
+    )
+    assert broken({"src/calc.py": None, "README.md": b"x", "tests/test_new.py": b"x"}, ["pytest"]) == ()
+
+
+def test_a_test_that_became_a_link_or_changed_its_mode_breaks_the_seal() -> None:
+    for status, mode in (("T", "120000"), ("M", "100755")):
+        change = Change(status=status, path="tests/test_calc.py", old_mode="100644", new_mode=mode)
+        assert tampered([change], DEFAULT_PROTECTED, (), ["pytest"], set(BASE), lambda *_: b"") == (
+            "tests/test_calc.py",
+        )
+
+
+def test_a_story_may_change_the_tests_that_its_files_name() -> None:
+    change: dict[str, bytes | None] = {"tests/test_calc.py": b"x"}
+    for named in ("tests/test_calc.py", "./tests/test_calc.py", "tests/", "tests", "tests/*.py", "tests/**"):
+        assert broken(change, ["pytest"], (named,)) == ()
+    for named in ("**", "*", "**/*.py", ".", "", "src/", "tests/test_other.py", "test"):
+        assert broken(change, ["pytest"], (named,)) == ("tests/test_calc.py",)
+
+
+def test_globs_of_a_story_cross_folders_only_with_two_stars() -> None:
+    assert names(["src/*.py"], "src/a.py")
+    assert not names(["src/*.py"], "src/x/a.py")
+    assert names(["src/**/*.{py,pyi}"], "src/x/y/a.pyi")
+
+
+def test_what_a_check_runs_is_sealed_and_a_program_that_is_the_work_is_not() -> None:
+    assert broken({"check.sh": b"x"}, ["./check.sh"]) == ("check.sh",)
+    assert broken({"check.sh": b"x"}, ["pytest"]) == ()
+    assert broken({"Makefile": b"x"}, ["make test"]) == ("Makefile",)
+    assert broken({"scripts/run.sh": b"x"}, ["make test"]) == ("scripts/run.sh",)
+    assert broken({"scripts/run.sh": b"x"}, ["bash scripts/run.sh"]) == ("scripts/run.sh",)
+    assert broken({"scripts/other.sh": b"x", "Makefile": b"x"}, ["pytest"]) == ()
+    assert broken({"tool.sh": b"x"}, ["./tool.sh | grep -q hello"]) == ()
+
+
+def test_of_a_package_only_the_scripts_that_checks_run_are_sealed() -> None:
+    def package(scripts: str) -> dict[str, bytes | None]:
+        return {"package.json": b'{"version": "2", "scripts": {' + scripts.encode() + b"}}"}
+
+    same = '"test": "npm run unit", "unit": "jest", "start": "node ."'
+    assert broken(package(same), ["npm test"]) == ()
+    assert broken(package(same.replace("node .", "node server")), ["npm test"]) == ()
+    assert broken(package(same + ', "build": "tsc"'), ["npm test"]) == ()
+    assert broken(package(same.replace("jest", "true")), ["npm test"]) == ("package.json",)
+    assert broken(package(same + ', "pretest": "rm -r tests"'), ["npm test"]) == ("package.json",)
+    assert broken(package('"unit": "jest"'), ["npm run test"]) == ("package.json",)
+    assert broken({"package.json": b"{broken"}, ["npm test"]) == ("package.json",)
+    fresh = {"package.json": b'{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'}
+    assert broken(package('"test": "node --test"'), ["npm test"], base=fresh) == ()
+
+
+def test_of_project_files_only_the_part_that_steers_tests_is_sealed() -> None:
+    same = (
+        b"[project]\nname = 'y'\ndependencies = ['a']\n[tool.ruff]\nx = 1\n[tool.pytest.ini_options]\naddopts = '-q'\n"
+    )
+    assert broken({"pyproject.toml": same}, ["pytest"]) == ()
+    assert broken({"pyproject.toml": same.replace(b"-q", b"--co")}, ["pytest"]) == ("pyproject.toml",)
+    assert broken({"pyproject.toml": b"[project]\nname = 'x'\n"}, ["pytest"]) == ("pyproject.toml",)
+    assert broken({"setup.cfg": b"[metadata]\nname = y\n"}, ["pytest"]) == ()
+    assert broken({"setup.cfg": b"[tool:pytest]\naddopts = --co\n"}, ["pytest"]) == ("setup.cfg",)
+    assert broken({"pom.xml": b"<project><a/></project>"}, ["mvn test"]) == ()
+    assert broken({"pom.xml": b"<project><skipTests>true</skipTests></project>"}, ["mvn test"]) == ("pom.xml",)
+    assert broken({"Cargo.toml": b"[package]\nname = 'x'\n[dependencies]\na = '1'\n"}, ["cargo test"]) == ()
+    assert broken({"Cargo.toml": b"[package]\nname = 'x'\n[lib]\ntest = false\n"}, ["cargo test"]) == ("Cargo.toml",)
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        ("conftest.py", "pytest"), ("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("pytest.toml", "pytest"), ("sitecustomize.py", "pytest"),
+        ("usercustomize.py", "python -m unittest"), ("evil.pth", "pytest"), ("jest.config.js", "npx jest"), ("vitest.config.ts", "npx vitest run"),
+        (".mocharc.yml", "npx mocha"), (".coveragerc", "pytest"), ("bin/pytest", "pytest"), (".venv/bin/python", "pytest"), ("venv/pyvenv.cfg", "pytest"),
+        ("node_modules/.bin/jest", "npx jest"), ("node_modules/jest/index.js", "npx jest"), ("pytest.py", "python -m pytest"),
+        ("pytest/__init__.py", "python -m pytest"), ("_pytest/runner.py", "python -m pytest"), ("unittest.py", "python -m unittest"),
+        ("x.dist-info/entry_points.txt", "python -m pytest"), ("GNUmakefile", "make test"), ("makefile", "make test"), ("verify.sh", "./verify.sh"),
+        ("ci/run.sh", "sh ci/run.sh"), (".cargo/config.toml", "cargo test"), (".mvn/maven.config", "mvn test"), ("bin/git", "pytest"),
+        ("lib/python3/site-packages/x.py", "pytest"),
+    ],
+)  # fmt: skip
+def test_a_new_file_that_sets_itself_between_check_and_tests_breaks_the_seal(path: str, command: str) -> None:
+    assert broken({path: b"x"}, [command]) == (path,)
+    assert broken({path: b"x"}, [command], (path,)) == ()
+
+
+def test_new_settings_break_the_seal_only_where_they_steer_tests() -> None:
+    without = {path: text for path, text in BASE.items() if path not in {"pyproject.toml", "setup.cfg"}}
+    steering: dict[str, bytes | None] = {"pyproject.toml": b"[tool.pytest.ini_options]\naddopts = '--co'\n"}
+    assert broken(steering, ["pytest"], base=without) == ("pyproject.toml",)
+    assert broken({"pyproject.toml": b"[project]\nname = 'x'\n"}, ["pytest"], base=without) == ()
+    assert broken({"tox.ini": b"[flake8]\nmax = 3\n"}, ["pytest"]) == ()
+    assert broken({"tox.ini": b"[pytest]\naddopts = --co\n"}, ["pytest"]) == ("tox.ini",)
+    assert broken({".npmrc": b"script-shell=/bin/true\n"}, ["npm test"]) == (".npmrc",)
+    assert broken({".npmrc": b"registry=https://example.org\n"}, ["npm test"]) == ()
+
+
+def test_new_tests_may_bring_their_own_fixtures_but_no_hooks() -> None:
+    fixture = b"import pytest\n\n@pytest.fixture\ndef item(): return 1\n"
+    hook = b"def pytest_collection_modifyitems(items): items.clear()\n"
+    assert broken({"more/conftest.py": fixture, "more/test_more.py": b""}, ["pytest"]) == ()
+    assert broken({"more/conftest.py": hook}, ["pytest"]) == ("more/conftest.py",)
+    assert broken({"more/conftest.py": b"import os; os._exit(0)"}, ["pytest"]) == ("more/conftest.py",)
+
+
+def test_new_work_is_welcome() -> None:
+    new: dict[str, bytes | None] = {
+        "src/new.py": b"", "hello.py": b"", "bin/mytool": b"", "tests/test_new.py": b"", "scripts/deploy.sh": b"", "docs/a.md": b"",
+    }  # fmt: skip
+    assert (
+        broken(new, ["pytest", "python hello.py | grep -q hi", "bin/mytool --selftest", "python tests/test_new.py"])
+        == ()
+    )
+    assert broken({"Makefile": b"test:\n\tpytest\n"}, ["make test"], base={"src/a.py": b""}) == ()
