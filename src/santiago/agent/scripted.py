@@ -1,0 +1,117 @@
+"""The scripted agent: plays a playbook, needs no network. It serves the demo, the tests and the conformance kit.
+
+stories:
+  R1:                          # by origin id, story id or title
+    - write: {src/a.py: "…"}   # first attempt
+      say: half of it
+    - write: {src/a.py: "…"}   # second attempt
+      delete: [old.py]
+      exit: 0
+      seconds: 0.2
+      tokens: 1200
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from santiago.agent.packet import render
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.outcomes import AgentEnding, Usage
+from santiago.contract.reasons import Reason
+from santiago.contract.units import Usd
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Story
+    from santiago.contract.ports import Packet, Stop
+
+KEYS = frozenset({"write", "append", "delete", "say", "exit", "seconds", "tokens", "cost_usd", "ask"})
+STEP_SECONDS = 0.02
+
+
+def load(text: str, where: str) -> dict[str, list[dict[str, Any]]]:
+    """Return a playbook: for each story the moves of its attempts."""
+    import yaml
+
+    try:
+        data = yaml.safe_load(text)
+        stories = {str(name): _moves(moves, name) for name, moves in data["stories"].items()}
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise SantiagoError(
+            Kind.INPUT,
+            f"not a playbook: {error}",
+            where=where,
+            hint="It needs `stories:` with a list of attempts each.",
+        ) from None
+    return stories
+
+
+def _moves(moves: Any, name: object) -> list[dict[str, Any]]:
+    found = moves if isinstance(moves, list) else [moves]
+    for move in found:
+        unknown = set(move) - KEYS
+        if unknown:
+            raise ValueError(f"{name}: unknown key {', '.join(sorted(unknown))}")
+    return found
+
+
+class Scripted:
+    """Plays the next move of a story; a story without moves changes nothing."""
+
+    def __init__(self, playbook: dict[str, list[dict[str, Any]]]) -> None:
+        self.playbook = playbook
+
+    def render(self, packet: Packet) -> str:
+        return render(packet)
+
+    def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
+        move = self._move(packet.story, packet.attempt)
+        deadline = time.monotonic() + min(float(move.get("seconds", 0)), packet.timeout_ms / 1000)
+        while time.monotonic() < deadline:
+            if stop.now():
+                return _ended(Reason.INTERRUPTED, move)
+            time.sleep(STEP_SECONDS)
+        if float(move.get("seconds", 0)) > packet.timeout_ms / 1000:
+            return _ended(Reason.AGENT_TIMEOUT, move)
+        _play(Path(packet.folder), move)
+        Path(packet.log).write_text(str(move.get("say", "")) + "\n", encoding="utf-8")
+        if move.get("ask"):
+            return _ended(Reason.AGENT_ASKED, move)
+        return _ended(Reason.AGENT_EXIT_NONZERO if move.get("exit") else None, move)
+
+    def _move(self, story: Story, attempt: int) -> dict[str, Any]:
+        for name in (story.origin.id, story.id, story.title):
+            if name and name in self.playbook:
+                moves = self.playbook[name]
+                return moves[min(attempt, len(moves)) - 1] if moves else {}
+        return {}
+
+
+def _play(folder: Path, move: dict[str, Any]) -> None:
+    for name, content in {**move.get("write", {}), **move.get("append", {})}.items():
+        path = _inside(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a" if name in move.get("append", {}) else "w", encoding="utf-8") as file:
+            file.write(content)
+    for name in move.get("delete", []):
+        _inside(folder, name).unlink(missing_ok=True)
+
+
+def _inside(folder: Path, name: str) -> Path:
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise SantiagoError(Kind.INPUT, f"the playbook writes outside the worktree: {name}", hint="Use relative paths.")
+    return path
+
+
+def _ended(reason: Reason | None, move: dict[str, Any]) -> AgentEnding:
+    cost = move.get("cost_usd")
+    return AgentEnding(
+        reason=reason,
+        exit_code=int(move.get("exit", 0)),
+        message=str(move.get("say", "")),
+        usage=Usage(tokens=move.get("tokens", 0), cost_usd=Usd.of(cost) if cost is not None else Usd(0)),
+        question=str(move["ask"]) if move.get("ask") else None,
+    )

@@ -1,0 +1,94 @@
+"""Requests from outside, turned into facts: the inbox of a run as the coordinator hears it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.phases import StoryPhase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.contract.state import RunState
+
+
+class Letter(Protocol):
+    """One request, as the inbox holds it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def answer(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def actor(self) -> str: ...
+    @property
+    def fault(self) -> str: ...
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the requests come to."""
+
+    facts: list[Fact] = field(default_factory=list)
+    stop: str | None = None
+    """`soon` or `now`."""
+    changed: list[str] = field(default_factory=list)
+    """Stories whose running attempt ends at once."""
+
+
+def understood(letters: Sequence[Letter], state: RunState) -> Heard:
+    """Return the facts that requests make; one that cannot be understood is noted and has no other effect."""
+    heard = Heard()
+    for letter in letters:
+        if letter.fault:
+            heard.facts.append(Fact(event=EventKind.NOTE, context={"message": f"request put aside: {letter.fault}"}))
+        elif letter.kind in ("stop", "stop-now"):
+            heard.stop = "now" if letter.kind == "stop-now" or heard.stop == "now" else "soon"
+            heard.facts.append(Fact(event=EventKind.STOP_REQUESTED, actor=letter.actor))
+        elif letter.kind == "answer":
+            heard.facts += _answer(letter, state)
+        elif letter.kind == "change" and letter.subject in state.stories:
+            heard.changed.append(letter.subject)
+            heard.facts.append(
+                Fact(
+                    event=EventKind.CHANGE_REQUESTED,
+                    story=letter.subject,
+                    actor=letter.actor,
+                    context={"text": letter.text},
+                )
+            )
+    return heard
+
+
+def _answer(letter: Letter, state: RunState) -> list[Fact]:
+    """The first answer counts; a story that waited for it may go on, unless the answer is to put it off."""
+    question = state.questions.get(letter.subject)
+    if question is None or question.answer is not None:
+        message = f"answer to {letter.subject}: there is no such open question"
+        return [Fact(event=EventKind.NOTE, actor=letter.actor, context={"message": message})]
+    facts = [
+        Fact(
+            event=EventKind.QUESTION_ANSWERED,
+            story=question.story,
+            actor=letter.actor,
+            context={"question": question.id, "answer": letter.answer, "text": letter.text},
+        )
+    ]
+    story = state.stories.get(question.story or "")
+    if story is not None and story.phase is StoryPhase.BLOCKED and letter.answer not in ("defer", "stop"):
+        facts.append(
+            Fact(
+                event=EventKind.STORY_REOPENED,
+                story=story.id,
+                chunk=story.chunk,
+                phase=StoryPhase.READY,
+                actor=letter.actor,
+            )
+        )
+    return facts

@@ -1,0 +1,1 @@
+"""Where steps run: in the coordinator itself, or in threads of it."""

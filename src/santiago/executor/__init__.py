@@ -1,0 +1,1 @@
+"""Carrying a plan out: pure decisions on a folded log, and a loop that obeys them."""

@@ -1,0 +1,222 @@
+"""The loop: fold, decide, obey. It alone records; everything that it does follows from the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from santiago.contract.events import Event, EventKind, Fact
+from santiago.contract.phases import ENDED, RunPhase, StoryPhase
+from santiago.executor.decide import Cancel, Scope, Situation, next_acts
+from santiago.executor.settle import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from santiago.contract.fold import Fold
+    from santiago.contract.outcomes import Outcome
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports import ArtifactStore, Clock, Engine, Stop
+    from santiago.contract.state import RunState
+    from santiago.contract.steps import Step
+
+TICK_MS = 15_000
+"""How often execution time is recorded as it passes."""
+POLL_MS = 200
+"""How often the loop looks for requests from outside while it waits."""
+
+
+class Performer(Protocol):
+    """Carries out one step, wherever it is called."""
+
+    def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
+        """Return the work of a step; what it needs of the state is taken now, not when it runs."""
+
+
+class Heard(Protocol):
+    """What people asked: facts to record, how urgently to stop, and stories whose attempt ends at once."""
+
+    facts: list[Fact]
+    stop: str | None
+    changed: list[str]
+
+
+class Outside(Protocol):
+    """Requests of people and other programs."""
+
+    def hear(self, state: RunState) -> Heard:
+        """Return what is new."""
+
+    def done(self) -> None:
+        """What was heard last is in the log now."""
+
+
+@dataclass(slots=True)
+class Urgency:
+    """The wish to stop, for the whole run and for single steps."""
+
+    asked: bool = False
+    at_once: bool = False
+    cancelled: set[str] = field(default_factory=set)
+
+    def of(self, step: str) -> StepStop:
+        return StepStop(self, step)
+
+
+@dataclass(slots=True)
+class StepStop:
+    urgency: Urgency
+    step: str
+
+    def soon(self) -> bool:
+        return self.urgency.asked or self.now()
+
+    def now(self) -> bool:
+        return self.urgency.at_once or self.step in self.urgency.cancelled
+
+
+@dataclass(slots=True, kw_only=True)
+class Coordinator:
+    """One run's only writer."""
+
+    plan: Plan
+    run_input: RunInput
+    fold: Fold
+    store: ArtifactStore
+    engine: Engine
+    performer: Performer
+    clock: Clock
+    scope: Scope = field(default_factory=Scope)
+    recovered: frozenset[str] = frozenset()
+    outside: Outside | None = None
+    """Who passes on what people ask from outside."""
+    listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
+    urgency: Urgency = field(default_factory=Urgency)
+    flying: dict[str, Step] = field(default_factory=dict)
+    heard_at: int = -POLL_MS
+    mark: int = 0
+    """Reading of the clock up to which execution time is recorded."""
+
+    def run(self) -> RunState:
+        """Work until the run ends, rests, or is stopped; return where it stands."""
+        self.mark = self.clock.monotonic_ms()
+        stories = {story.id: story for story in self.plan.stories}
+        while True:
+            self._hear()
+            acts = next_acts(self._situation(stories))
+            self._obey(acts)
+            if not self.flying and self._at_rest():
+                self._record_time()
+                return self.fold.state
+            if self.flying and not any(isinstance(act, Fact) for act in acts):
+                self._await_one()
+
+    def _at_rest(self) -> bool:
+        return self.fold.state.phase in ENDED or self.fold.state.phase is RunPhase.PAUSED
+
+    def _situation(self, stories: dict[str, Story]) -> Situation:
+        return Situation(
+            state=self.fold.state,
+            stories=stories,
+            run_input=self.run_input,
+            scope=self.scope,
+            flying=self.flying,
+            capacity=self.engine.capacity(),
+            now_ms=self.fold.state.used_ms + self.clock.monotonic_ms() - self.mark,
+            recovered=self.recovered,
+        )
+
+    def _obey(self, acts: Sequence[object]) -> None:
+        """Record the facts, then begin the steps: an attempt is on disk before its agent runs."""
+        self.record([act for act in acts if isinstance(act, Fact)])
+        for act in acts:
+            if isinstance(act, Cancel):
+                self.urgency.cancelled.add(act.step)
+            elif not isinstance(act, Fact):
+                self._submit(act)  # type: ignore[arg-type]  # what is neither is a step
+
+    def _submit(self, step: Step) -> None:
+        self.flying[step.id] = step
+        self.engine.submit(step, self.performer.perform(step, self.fold.state, self.urgency.of(step.id)))
+
+    def _await_one(self) -> None:
+        """Wait for a step to finish, and record what came of it; look up now and then."""
+        finished = self.engine.wait(POLL_MS)
+        if self.clock.monotonic_ms() - self.mark >= TICK_MS:
+            self._record_time()
+        if finished is None:
+            return
+        step, outcome = finished
+        del self.flying[step.id]
+        if isinstance(outcome, BaseException):
+            self._give_up()
+            raise outcome
+        facts = settle(self.fold.state, outcome)
+        if step.id in self.urgency.cancelled:
+            facts = [_voided(fact) for fact in facts]
+        self.record(facts)
+
+    def _give_up(self) -> None:
+        """A step met an error that no verdict can express: stop the others, so that nothing is left behind."""
+        self.urgency.at_once = True
+        self.engine.close()
+
+    def _hear(self) -> None:
+        """Take up what people ask from outside, and the wish to stop."""
+        now = self.clock.monotonic_ms()
+        if self.outside is not None and now - self.heard_at >= POLL_MS:
+            self.heard_at = now
+            heard = self.outside.hear(self.fold.state)
+            self.record(heard.facts)
+            self.outside.done()
+            self.urgency.asked = self.urgency.asked or heard.stop is not None
+            self.urgency.at_once = self.urgency.at_once or heard.stop == "now"
+            changed = set(heard.changed)
+            self.urgency.cancelled |= {s.id for s in self.flying.values() if getattr(s, "story", None) in changed}
+        if self.urgency.asked and not self.fold.state.stop_requested:
+            self.record([Fact(event=EventKind.STOP_REQUESTED)])
+
+    def _record_time(self) -> None:
+        self.record([Fact(event=EventKind.TIME_USED, context={"ms": self._take_time()})])
+
+    def _take_time(self) -> int:
+        now = self.clock.monotonic_ms()
+        passed, self.mark = now - self.mark, now
+        return passed
+
+    def record(self, facts: Sequence[Fact]) -> None:
+        """Append facts to the log, durably; only then are they part of the state and known to anyone."""
+        if not facts:
+            return
+        state, timestamp = self.fold.state, self.clock.utc()
+        events = [
+            Event(
+                seq=state.seq + number,
+                timestamp=timestamp,
+                run_id=state.run_id,
+                event=fact.event,
+                story_id=fact.story,
+                chunk=fact.chunk,
+                phase=fact.phase,
+                attempt=fact.attempt,
+                status=fact.status,
+                actor=fact.actor,
+                context=fact.context,
+            )
+            for number, fact in enumerate(facts, 1)
+        ]
+        self.store.append(events)
+        for event in events:
+            self.fold.apply(event)
+        for listener in self.listeners:
+            listener(events, self.fold.state)
+
+
+def _voided(fact: Fact) -> Fact:
+    """The end of an attempt whose ground has gone does not count, however it ended."""
+    from dataclasses import replace
+
+    if fact.event is EventKind.ATTEMPT_ENDED:
+        return replace(fact, event=EventKind.ATTEMPT_VOIDED, phase=StoryPhase.READY, status="voided")
+    return fact

@@ -1,0 +1,245 @@
+"""Carrying out steps on the ports: an agent's attempt and the verdict on it, integration, the checks of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.outcomes import (
+    AgentEnding,
+    AttemptOutcome,
+    ClaimOutcome,
+    IntegrationOutcome,
+    Outcome,
+    RunVerdict,
+    StepStatus,
+    Usage,
+    Verdict,
+)  # fmt: skip
+from santiago.contract.ports import Packet, WorkspaceConflictError
+from santiago.contract.reasons import Reason
+from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, VerifyRun
+from santiago.executor import critique
+from santiago.executor.judging import Bench, SetUpFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports import AgentBackend, AttemptFiles, Clock, Snapshot, Stop, Workspace
+    from santiago.contract.state import RunState
+    from santiago.contract.steps import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a step needs of the state, taken when it begins."""
+
+    run_id: str
+    notes: tuple[str, ...]
+    base: str
+    head: str
+    anchor: str
+    """Where the log stood: `<seq>:<hash>`, for the trailer of the commit."""
+
+
+@dataclass(slots=True, kw_only=True)
+class StepPerformer:
+    """Knows how each kind of step is done; holds no state of the run."""
+
+    plan: Plan
+    run_input: RunInput
+    workspace: Workspace
+    agent: AgentBackend
+    bench: Bench
+    files: AttemptFiles
+    clock: Clock
+    plan_folder: str
+    stories: dict[str, Story]
+
+    def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
+        story = state.stories.get(getattr(step, "story", ""))
+        brief = Brief(
+            run_id=state.run_id,
+            notes=story.notes if story else (),
+            base=(story.base if story else None) or state.head or "",
+            head=state.head or "",
+            anchor=self.files.anchor(),
+        )
+        match step:
+            case Attempt():
+                return lambda: self._attempt(step, brief, stop)
+            case Adopt():
+                return lambda: self._adopt(step, brief, stop)
+            case Integrate():
+                return lambda: self._integrate(step, brief, stop)
+            case JudgeClaim():
+                return lambda: self._claim(step, brief, stop)
+            case VerifyRun():
+                return lambda: self._verify_run(step, brief, stop)
+            case _:
+                raise NotImplementedError(type(step).__name__)
+
+    # An attempt
+
+    def _attempt(self, step: Attempt, brief: Brief, stop: Stop) -> AttemptOutcome:
+        """Open a folder, let the agent work in it, keep what it leaves, judge that."""
+        story, blank = self.stories[step.story], _blank(step.id, step.story, step.number)
+        try:
+            opened = self.workspace.open(step.story, step.number, step.base)
+            self.bench.prepare(opened.folder, stop)
+        except WorkspaceConflictError as error:
+            return replace(blank, status="voided", reason=Reason.WORKSPACE_CONFLICT, message=error.message)
+        except SetUpFailedError as error:
+            return self._recorded(replace(blank, reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)), None)
+        began = self.clock.monotonic_ms()
+        ending = self._let_work(story, step, brief, opened.folder, stop)
+        agent_ms = self.clock.monotonic_ms() - began
+        snapshot = self.workspace.snapshot(step.story, step.number, self._message(story, step.number, brief))
+        outcome = replace(blank, ending=ending, agent_ms=agent_ms, commit=snapshot.commit if snapshot else None)
+        self.files.keep_ending(step.story, step.number, ending, snapshot.patch if snapshot else "")
+        outcome = self._judged(outcome, story, opened.base, snapshot, stop)
+        self.workspace.close(step.story, step.number)
+        return outcome
+
+    def _let_work(self, story: Story, step: Attempt, brief: Brief, folder: str, stop: Stop) -> AgentEnding:
+        criteria = {c.id: c.text for requirement in self.plan.requirements for c in requirement.criteria}
+        packet = Packet(
+            run_id=brief.run_id,
+            story=story,
+            attempt=step.number,
+            criteria=tuple(criteria[name] for name in story.criteria if name in criteria),
+            commands=self.bench.commands_of(story),
+            chunk_titles=tuple(f"{s.id} {s.title}" for s in self.plan.stories if s.chunk == story.chunk),
+            critiques=self.files.critiques(step.story, step.number),
+            notes=brief.notes,
+            folder=folder,
+            plan_folder=self.plan_folder,
+            log=self.files.log_path(step.story, step.number),
+            prompt_file=self.files.prompt_path(step.story, step.number),
+            timeout_ms=step.timeout_ms,
+        )
+        self.files.keep_prompt(step.story, step.number, self.agent.render(packet))
+        return self.agent.attempt(packet, stop)
+
+    def _judged(
+        self, outcome: AttemptOutcome, story: Story, base: str, snapshot: Snapshot | None, stop: Stop
+    ) -> AttemptOutcome:
+        """Return the outcome with its reason or its verdict; nothing that the agent said plays a part."""
+        ending = outcome.ending
+        assert ending is not None
+        if ending.reason is not None:
+            status: StepStatus = "stopped" if ending.reason is Reason.INTERRUPTED else "failed"
+            return self._recorded(replace(outcome, status=status, reason=ending.reason), None)
+        if snapshot is None:
+            return self._recorded(_unchanged(outcome), None)
+        if stop.soon():
+            # The next start verifies the snapshot; the log still says that the attempt is running.
+            return replace(outcome, status="stopped", reason=None)
+        try:
+            began = self.clock.monotonic_ms()
+            judged = self.bench.judge_attempt(story, outcome.number, base, snapshot, stop)
+        except SetUpFailedError as error:
+            return self._recorded(replace(outcome, reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)), None)
+        if judged is None:
+            return replace(outcome, status="stopped", reason=None)
+        verdict, record = judged
+        outcome = replace(outcome, verdict=verdict, verify_ms=self.clock.monotonic_ms() - began)
+        judged_status: StepStatus = "ok" if verdict.passed else "failed"
+        return self._recorded(replace(outcome, status=judged_status, reason=verdict.reason), record)
+
+    def _recorded(self, outcome: AttemptOutcome, record: bytes | None) -> AttemptOutcome:
+        """Write the attempt's evidence; the verification record is on disk before anything rests on it."""
+        previous = self.files.critiques(outcome.story, outcome.number)
+        text = critique.critique(outcome, previous[-1] if previous else "")
+        digest = self.files.keep_outcome(outcome, record, text)
+        return replace(outcome, digest=digest)
+
+    def _message(self, story: Story, number: int, brief: Brief) -> str:
+        return "\n".join(
+            [self._subject(story), "", *(f"{k}: {v}" for k, v in self._trailers(story, number, brief)), ""]
+        )
+
+    def _subject(self, story: Story) -> str:
+        title = " ".join(story.title.split())
+        return f"{story.id}: {title if len(title) <= 80 else title[:79] + '…'}"
+
+    def _trailers(self, story: Story, number: int, brief: Brief) -> list[tuple[str, str]]:
+        return [
+            ("Santiago-Run", brief.run_id),
+            ("Santiago-Story", story.id),
+            ("Santiago-Attempt", str(number)),
+            ("Santiago-Head", brief.anchor),
+        ]
+
+    def _adopt(self, step: Adopt, brief: Brief, stop: Stop) -> AttemptOutcome:
+        """Judge the kept work of an attempt of an earlier start, as if its agent had just ended."""
+        snapshot = self.workspace.kept(step.story, step.number)
+        ending = AgentEnding(reason=None, exit_code=0, message="", usage=Usage())
+        outcome = replace(_blank(step.id, step.story, step.number), ending=ending)
+        outcome = replace(outcome, commit=snapshot.commit if snapshot else None)
+        base = self.workspace.base_of(snapshot.commit) if snapshot else brief.base
+        outcome = self._judged(outcome, self.stories[step.story], base, snapshot, stop)
+        self.workspace.close(step.story, step.number)
+        return outcome
+
+    # Integration and the run
+
+    def _integrate(self, step: Integrate, brief: Brief, stop: Stop) -> IntegrationOutcome:
+        """Put verified work onto the branch; where the ground has moved, it is verified again first."""
+        story = self.stories[step.story]
+        if step.commit == brief.head:
+            return IntegrationOutcome(step=step.id, story=step.story, head=brief.head, commit=step.commit)
+        base = self.workspace.base_of(step.commit)
+        trailers = self._trailers(story, step.attempt, brief)
+        made = self.workspace.integrate(step.story, step.commit, base, self._subject(story), trailers)
+        blank = IntegrationOutcome(step=step.id, story=step.story, head=None, reason=Reason.WORKSPACE_CONFLICT)
+        if made.head is None:
+            return replace(blank, message=f"conflict in {made.conflict}")
+        began = self.clock.monotonic_ms()
+        if made.moved:
+            verdict = self.bench.judge_tree(story, f"{step.story}-{step.attempt}-merged", made.head, brief.head, stop)
+            if verdict is None or not verdict.passed:
+                text = "stopped" if verdict is None else "its checks fail on the work of the other stories"
+                self.files.keep_conflict(step.story, step.attempt, text, verdict)
+                return replace(blank, message=text, verify_ms=self.clock.monotonic_ms() - began)
+        head = self.workspace.advance(brief.head, made.head)
+        return IntegrationOutcome(
+            step=step.id, story=step.story, head=head, commit=made.head, verify_ms=self.clock.monotonic_ms() - began
+        )
+
+    def _claim(self, step: JudgeClaim, brief: Brief, stop: Stop) -> ClaimOutcome:
+        began = self.clock.monotonic_ms()
+        verdict = self.bench.judge_tree(self.stories[step.story], f"{step.story}-claim", brief.head, None, stop)
+        verdict = verdict or Verdict(passed=False, proof=None, reason=Reason.INTERRUPTED, results=())
+        passed_ms = self.clock.monotonic_ms() - began
+        return ClaimOutcome(step=step.id, story=step.story, commit=brief.head, verdict=verdict, verify_ms=passed_ms)
+
+    def _verify_run(self, step: VerifyRun, brief: Brief, stop: Stop) -> RunVerdict:
+        began = self.clock.monotonic_ms()
+        judged = self.bench.judge_run(brief.head, stop)
+        verify_ms = self.clock.monotonic_ms() - began
+        if judged is None:
+            nothing = Verdict(passed=False, proof=None, reason=Reason.INTERRUPTED, results=())
+            return RunVerdict(step=step.id, verdict=nothing, verify_ms=verify_ms, stopped=True)
+        verdict, record = judged
+        digest = self.files.keep_run_verdict(step.round, record)
+        return RunVerdict(step=step.id, verdict=verdict, verify_ms=verify_ms, digest=digest)
+
+
+def _blank(step: str, story: str, number: int) -> AttemptOutcome:
+    return AttemptOutcome(
+        step=step, story=story, number=number, status="failed", reason=None, commit=None, verdict=None, ending=None
+    )
+
+
+def _unchanged(outcome: AttemptOutcome) -> AttemptOutcome:
+    """Nothing was changed: either the agent asked something in its last line, or it did nothing."""
+    ending = outcome.ending
+    assert ending is not None
+    words = ending.message.strip().splitlines()
+    if words and words[-1].rstrip().endswith(("?", "？")):
+        asked = replace(ending, reason=Reason.AGENT_ASKED, question=words[-1].strip())
+        return replace(outcome, reason=Reason.AGENT_ASKED, ending=asked)
+    return replace(outcome, reason=Reason.AGENT_NO_CHANGE)

@@ -1,0 +1,109 @@
+"""Going on after an end: what a new start records when a person granted more, answered, or mended something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.phases import ENDED, RunPhase, StoryPhase
+from santiago.contract.reasons import MEANINGS, ExitCode, Reason
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from santiago.contract.state import RunState, StoryState
+
+_OF_RUN = frozenset({Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
+"""Budgets of the whole run: no single story gets it going again."""
+
+
+@record
+class Grants:
+    """What a person adds with this start; each becomes an event."""
+
+    attempts: int = 0
+    minutes_ms: int = 0
+    cost_micro_usd: int = 0
+    tokens: int = 0
+    hints: tuple[tuple[str, str], ...] = ()
+    """(story, text)."""
+
+    @property
+    def more_budget(self) -> bool:
+        return bool(self.attempts or self.minutes_ms or self.cost_micro_usd or self.tokens)
+
+
+def reopening(state: RunState, grants: Grants, head: str | None) -> list[Fact]:
+    """Return what continues a run; raise where it would only fail again as it did."""
+    if state.phase is RunPhase.SUCCESS:
+        return []
+    _refuse_without_grant(state, grants)
+    facts = [*_raised(state, grants), *_hints(state, grants)]
+    for story in state.stories.values():
+        if story.skipped:
+            continue
+        if story.phase is StoryPhase.FAILED or (
+            story.phase is StoryPhase.BLOCKED and not _waits_for_answer(state, story)
+        ):
+            facts.append(
+                Fact(
+                    event=EventKind.STORY_REOPENED,
+                    story=story.id,
+                    chunk=story.chunk,
+                    phase=StoryPhase.READY,
+                    actor="user",
+                )
+            )
+    if state.phase in ENDED or state.phase is RunPhase.PAUSED:
+        context = {"head": head} if head else {}
+        facts.append(Fact(event=EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING, context=context))  # type: ignore[arg-type]
+    return facts
+
+
+def _refuse_without_grant(state: RunState, grants: Grants) -> None:
+    reason = Reason(state.reason) if state.phase is RunPhase.FAILED and state.reason else None
+    lost = [story for story in state.stories.values() if story.phase is StoryPhase.FAILED and not story.skipped]
+    if reason is None or grants.more_budget or MEANINGS[reason].exit_code is not ExitCode.FAILED:
+        return
+    if not lost and reason not in _OF_RUN:
+        return  # its failed stories were skipped, or the run's checks failed on a branch that a person may have mended
+    names = ", ".join(f"{story.id} used {story.counted} attempts" for story in lost[:5]) or "the run used its budget up"
+    raise SantiagoError(
+        Kind.INPUT,
+        f"this run ended with {reason} ({names}); going on as it is would only repeat that",
+        hint=f"{MEANINGS[reason].hint} `santiago skip STORY --why …` leaves a story out.",
+        reason=reason,
+    )
+
+
+def _waits_for_answer(state: RunState, story: StoryState) -> bool:
+    return any(question.story == story.id for question in state.open_questions())
+
+
+def _raised(state: RunState, grants: Grants) -> list[Fact]:
+    facts: list[Fact] = []
+    for story in state.stories.values():
+        if story.phase is StoryPhase.FAILED and not story.skipped:
+            facts += _raise("story_max_attempts", grants.attempts, story.id)
+            facts += _raise("story_timeout_minutes", grants.minutes_ms, story.id)
+    lost = max(1, sum(1 for fact in facts if fact.context.get("limit") == "story_max_attempts"))
+    facts += _raise("run_max_attempts", grants.attempts * lost)
+    facts += _raise("run_timeout_minutes", grants.minutes_ms)
+    facts += _raise("run_max_cost_usd", grants.cost_micro_usd)
+    return facts + _raise("run_max_tokens", grants.tokens)
+
+
+def _raise(limit: str, amount: int, story: str | None = None) -> list[Fact]:
+    if not amount:
+        return []
+    return [Fact(event=EventKind.BUDGET_RAISED, story=story, actor="user", context={"limit": limit, "amount": amount})]
+
+
+def _hints(state: RunState, grants: Grants) -> list[Fact]:
+    unknown = [name for name, _ in grants.hints if name not in state.stories]
+    if unknown:
+        raise SantiagoError(Kind.USAGE, f"the run has no story {unknown[0]}", hint="`santiago status` lists them.")
+    return [
+        Fact(event=EventKind.HINT_ADDED, story=name, actor="user", context={"text": text})
+        for name, text in grants.hints
+    ]

@@ -1,0 +1,124 @@
+"""The result: what a run came to, as a pure function of its plan and its log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+from santiago.contract.outcomes import Proof
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.result import LogHead, NextAction, Result, StoryResult, StoryStatus, Summary, TotalUsage
+from santiago.contract.units import Seconds, Usd
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Plan
+    from santiago.contract.state import RunState, StoryState
+
+_STATUS: dict[RunPhase, str] = {RunPhase.SUCCESS: "success", RunPhase.FAILED: "failed", RunPhase.BLOCKED: "blocked"}
+
+
+def result(plan: Plan, state: RunState, head: tuple[int, str] | None) -> Result:
+    """Return the result of a run that has ended."""
+    stories = tuple(_story(state.stories[story.id], state) for story in plan.stories)
+    counts = Counter(story.status for story in stories)
+    reason = Reason(state.reason) if state.reason else None
+    return Result(
+        contract_version=CONTRACT_VERSION,
+        run_id=state.run_id,
+        status=_STATUS[state.phase],  # type: ignore[arg-type]  # only ended runs have a result
+        reason=reason,
+        message=sentence(state, counts, len(stories)),
+        next_action=_next_action(reason),
+        stories=stories,
+        summary=Summary(
+            completed=counts["done"], failed=counts["failed"], blocked=counts["blocked"],
+            skipped=counts["skipped"] + counts["pending"],
+        ),
+        usage=_usage(state),
+        branch=state.branch,
+        head=LogHead(seq=head[0], hash=head[1]) if head else None,
+    )  # fmt: skip
+
+
+def sentence(state: RunState, counts: Counter[StoryStatus], total: int) -> str:
+    """Return one sentence for people."""
+    done = f"{counts['done']} of {total} stories are done"
+    if state.phase is RunPhase.SUCCESS:
+        return f"{done} and the run's checks passed."
+    meaning = MEANINGS[Reason(state.reason)] if state.reason else None
+    return f"{done}. {meaning.sentence if meaning else ''}".strip()
+
+
+def _story(story: StoryState, state: RunState) -> StoryResult:
+    return StoryResult(
+        id=story.id,
+        status=status_of(story),
+        attempts=story.counted,
+        verification=_verification(story),
+        proof=Proof(story.proof) if story.proof and story.phase in _PASSED else None,
+        reason=_reason(story, state),
+        commit=story.commit,
+    )
+
+
+def status_of(story: StoryState) -> StoryStatus:
+    if story.skipped:
+        return "skipped"
+    match story.phase:
+        case StoryPhase.DONE:
+            return "done"
+        case StoryPhase.FAILED:
+            return "failed"
+        case StoryPhase.BLOCKED:
+            return "blocked"
+        case _:
+            return "pending"
+
+
+_PASSED = frozenset({StoryPhase.VERIFIED, StoryPhase.DONE})
+
+
+def _verification(story: StoryState) -> Literal["passed", "failed", "pending"]:
+    if story.phase in _PASSED:
+        return "passed"
+    return "failed" if story.counted else "pending"
+
+
+def _reason(story: StoryState, state: RunState) -> Reason | None:
+    """A story that never had its turn because of another says so."""
+    if story.phase is StoryPhase.DONE:
+        return None
+    if story.reason:
+        return Reason(story.reason)
+    ended_badly = state.phase in (RunPhase.FAILED, RunPhase.BLOCKED)
+    return (
+        Reason.BLOCKED_DEPENDENCY if ended_badly and story.phase is StoryPhase.PLANNED and not story.skipped else None
+    )
+
+
+def _next_action(reason: Reason | None) -> NextAction:
+    match reason:
+        case None:
+            return "open_pr"
+        case Reason.ATTEMPT_BUDGET_EXHAUSTED | Reason.RUN_TIMEOUT | Reason.COST_BUDGET_EXHAUSTED:
+            return "raise_budget"
+        case Reason.AGENT_ASKED | Reason.NEEDS_USER_CONFIRMATION:
+            return "answer_question"
+        case Reason.INVALID_INPUT | Reason.PLAN_GENERATION_FAILED | Reason.VERIFICATION_UNRUNNABLE:
+            return "fix_input"
+        case Reason.INTERRUPTED | Reason.IO_ERROR | Reason.AGENT_RATE_LIMITED | Reason.AGENT_UNAVAILABLE:
+            return "resume"
+        case _:
+            return "inspect"
+
+
+def _usage(state: RunState) -> TotalUsage:
+    known = state.unreported == 0 and state.attempts > 0
+    return TotalUsage(
+        attempts=state.counted,
+        seconds=Seconds(state.used_ms),
+        tokens=state.tokens if known else None,
+        cost_usd=Usd(state.cost_micro_usd) if known and state.cost_micro_usd else None,
+    )

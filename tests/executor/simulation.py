@@ -1,0 +1,215 @@
+"""The real core on simulated ports: a virtual clock, an engine of events, agents that are functions of their seed."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from santiago.contract.events import Event, EventKind, Fact
+from santiago.contract.fold import Fold
+from santiago.contract.outcomes import (
+    AgentEnding,
+    AttemptOutcome,
+    ClaimOutcome,
+    IntegrationOutcome,
+    Outcome,
+    Proof,
+    RunVerdict,
+    Usage,
+    Verdict,
+)  # fmt: skip
+from santiago.contract.phases import RunPhase
+from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
+from santiago.contract.policy import Limits, Policy, RunInput
+from santiago.contract.ports import Stop
+from santiago.contract.reasons import Reason
+from santiago.contract.state import RunState, initial
+from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, Step, VerifyRun
+from santiago.contract.units import Minutes
+from santiago.executor.decide import Scope
+from santiago.executor.loop import Coordinator
+from santiago.executor.schedule import followed
+
+
+def story(
+    name: str, *, chunk: str = "C01", needs: Sequence[str] = (), files: Sequence[str] = ("own",), **more: object
+) -> Story:
+    paths = tuple(f"{name}.py" if path == "own" else path for path in files)
+    fields: dict[str, object] = {
+        "id": name, "title": f"Title {name}", "description": "", "requirements": (f"R{name[1:]}",), "criteria": (),
+        "depends_on": tuple(needs), "external_depends_on": (), "chunk": chunk, "role": "developer", "profile": None,
+        "files": paths, "verify": (), "priority": None, "claimed_done": False,
+        "origin": Origin(id=None, line=1), "provenance": (), **more,
+    }  # fmt: skip
+    return Story(**fields)  # type: ignore[arg-type]
+
+
+def plan_of(stories: Sequence[Story]) -> Plan:
+    chunks: dict[str, list[str]] = {}
+    for one in stories:
+        chunks.setdefault(one.chunk, []).append(one.id)
+    return Plan(
+        contract_version=1, title="A plan", source=Source(path="prd.md", sha256="0" * 64, format="prd", evidence=()),
+        digest="0" * 64, requirements=(), stories=tuple(stories),
+        chunks=tuple(Chunk(label=label, stories=tuple(names)) for label, names in chunks.items()),
+        run_verify=(), findings=(),
+    )  # fmt: skip
+
+
+def random_plan(random: Random, most: int = 14) -> Plan:
+    """Return a plan with random chunks, dependencies and file focus."""
+    count, chunks = random.randint(1, most), random.randint(1, 3)
+    labels = sorted(random.randint(1, chunks) for _ in range(count))
+    stories: list[Story] = []
+    for number, label in enumerate(labels, 1):
+        earlier = [one.id for one in stories]
+        needs = random.sample(earlier, min(len(earlier), random.choice((0, 0, 1, 2))))
+        files = random.choice(
+            (["own"], ["own"], ["shared.py"], ["own", f"area{random.randint(1, 2)}.py"], [], ["src/"])
+        )
+        stories.append(
+            story(f"S{number}", chunk=f"C0{label}", needs=sorted(needs, key=lambda n: int(n[1:])), files=files)
+        )
+    return plan_of(stories)
+
+
+class VirtualClock:
+    def __init__(self) -> None:
+        self.now = 0
+
+    def monotonic_ms(self) -> int:
+        return self.now
+
+    def utc(self) -> str:
+        return f"2026-01-01T{self.now // 3_600_000 % 24:02}:{self.now // 60_000 % 60:02}:{self.now // 1000 % 60:02}Z"
+
+
+class EventEngine:
+    """Steps end when the virtual clock reaches their end; waiting moves the clock."""
+
+    def __init__(self, jobs: int, clock: VirtualClock, duration: Callable[[Step], int]) -> None:
+        self.jobs, self.clock, self.duration = jobs, clock, duration
+        self.heap: list[tuple[int, int, Step, Callable[[], Outcome]]] = []
+        self.count = 0
+
+    def capacity(self) -> int:
+        return self.jobs - len(self.heap)
+
+    def submit(self, step: Step, work: Callable[[], Outcome]) -> None:
+        self.count += 1
+        heapq.heappush(self.heap, (self.clock.now + self.duration(step), self.count, step, work))
+
+    def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
+        end, _, step, work = heapq.heappop(self.heap)
+        self.clock.now = max(self.clock.now, end)
+        return step, work()
+
+    def close(self) -> None:
+        self.heap.clear()
+
+
+class MemoryStore:
+    def __init__(self) -> None:
+        self.log: list[Event] = []
+
+    def events(self) -> Iterable[Event]:
+        return list(self.log)
+
+    def append(self, events: Sequence[Event]) -> None:
+        self.log += events
+
+    def put(self, path: str, content: bytes) -> None: ...
+
+    def get(self, path: str) -> bytes | None:
+        return None
+
+
+@dataclass
+class SimulatedPerformer:
+    """Agents whose outcome depends only on story and attempt; integration may conflict by a table."""
+
+    fails: Callable[[str, int], Reason | None] = lambda story, attempt: None
+    conflicts: dict[str, int] = field(default_factory=dict)
+    heads: int = 0
+    bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
+        match step:
+            case Attempt():
+                self.bases[step.id] = step.base
+                return lambda: self._attempt(step)
+            case Integrate():
+                return lambda: self._integrate(step)
+            case JudgeClaim():
+                return lambda: ClaimOutcome(step=step.id, story=step.story, commit="claimed", verdict=PASSED)
+            case VerifyRun():
+                return lambda: RunVerdict(step=step.id, verdict=PASSED)
+            case Adopt():
+                return lambda: self._ended(step.id, step.story, step.number)
+            case _:
+                raise AssertionError(step)
+
+    def _attempt(self, step: Attempt) -> AttemptOutcome:
+        return self._ended(step.id, step.story, step.number)
+
+    def _ended(self, step: str, name: str, number: int) -> AttemptOutcome:
+        reason = self.fails(name, number)
+        ending = AgentEnding(
+            reason=reason,
+            exit_code=0,
+            message="",
+            usage=Usage(tokens=10),
+            question="why?" if reason is Reason.AGENT_ASKED else None,
+        )
+        return AttemptOutcome(
+            step=step, story=name, number=number, status="failed" if reason else "ok", reason=reason,
+            commit=f"{name}/{number}", verdict=None if reason else PASSED, ending=ending, agent_ms=10,
+        )  # fmt: skip
+
+    def _integrate(self, step: Integrate) -> IntegrationOutcome:
+        if self.conflicts.get(step.story, 0) > 0:
+            self.conflicts[step.story] -= 1
+            return IntegrationOutcome(step=step.id, story=step.story, head=None, reason=Reason.WORKSPACE_CONFLICT)
+        self.heads += 1
+        return IntegrationOutcome(step=step.id, story=step.story, head=f"head{self.heads}", commit=step.commit)
+
+
+PASSED = Verdict(passed=True, proof=Proof.PROVED, reason=None, results=())
+
+
+@dataclass
+class Simulation:
+    """One run of a plan; `run` may be called again on the same log, as a resume is."""
+
+    plan: Plan
+    jobs: int = 1
+    duration: Callable[[Step], int] = lambda step: 1000 if isinstance(step, Attempt) else 0
+    performer: SimulatedPerformer = field(default_factory=SimulatedPerformer)
+    limits: Limits = field(default_factory=lambda: Limits(run_max_attempts=10_000, run_timeout_minutes=Minutes.of(1e6)))
+    policy: Policy = field(default_factory=Policy)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clock: VirtualClock = field(default_factory=VirtualClock)
+    scope: Scope = field(default_factory=Scope)
+
+    def run(self) -> RunState:
+        run_input = RunInput(contract_version=1, repo_path="/r", prd_path="p", limits=self.limits, policy=self.policy)
+        fold = Fold(initial(self.plan, followed(self.plan, optimistic=self.policy.optimistic)))
+        for event in self.store.log:
+            fold.apply(event)
+        loop = Coordinator(
+            plan=self.plan, run_input=run_input, fold=fold, store=self.store,
+            engine=EventEngine(self.jobs, self.clock, self.duration), performer=self.performer, clock=self.clock, scope=self.scope,
+        )  # fmt: skip
+        fold.state.run_id = "run-1"
+        if not self.store.log:
+            loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])
+        elif fold.state.phase in (RunPhase.PAUSED, RunPhase.FAILED, RunPhase.BLOCKED):
+            loop.record(
+                [Fact(event=EventKind.RUN_STARTED), Fact(event=EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING)]
+            )
+        return loop.run()
+
+    def done(self) -> list[str]:
+        return [event.story_id or "" for event in self.store.log if event.event is EventKind.STORY_DONE]

@@ -1,0 +1,224 @@
+"""The core on simulated ports: order, parallelism, budgets, endings. One seed is one schedule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from santiago.contract.events import EventKind
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.plan import Plan
+from santiago.contract.policy import Limits, Policy
+from santiago.contract.reasons import Reason
+from santiago.contract.steps import Attempt, Step
+from santiago.executor.decide import Scope
+from santiago.executor.schedule import overlap
+from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+
+
+def test_stories_are_done_in_plan_order_and_the_run_ends_in_success() -> None:
+    run = Simulation(plan_of([story("S1"), story("S2", needs=["S1"]), story("S3", chunk="C02")]))
+    assert run.run().phase is RunPhase.SUCCESS
+    assert run.done() == ["S1", "S2", "S3"]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_parallel_equals_serial_whatever_the_timing(seed: int) -> None:
+    """Promise 7: the same sequence of completions with eight jobs and random timing as with one."""
+    random = Random(seed)
+    plan = random_plan(random)
+    failing = {(name.id, 1) for name in plan.stories if random.random() < 0.3}
+
+    def fails(name: str, attempt: int) -> Reason | None:
+        return Reason.STORY_VERIFICATION_FAILED if (name, attempt) in failing else None
+
+    def run(jobs: int, seed: int) -> Simulation:
+        chance = Random(seed)
+        took: dict[str, int] = {}
+
+        def duration(step: Step) -> int:
+            return took.setdefault(
+                step.id, chance.randint(1, 5000) if isinstance(step, Attempt) else chance.randint(0, 50)
+            )
+
+        made = Simulation(plan, jobs=jobs, duration=duration, performer=SimulatedPerformer(fails=fails))
+        assert made.run().phase is RunPhase.SUCCESS
+        return made
+
+    serial, parallel = run(1, seed), run(8, seed + 1)
+    assert serial.done() == parallel.done() == [one.id for one in plan.stories]
+    attempts = [
+        Counter(e.story_id for e in made.store.log if e.phase is StoryPhase.RUNNING) for made in (serial, parallel)
+    ]
+    assert attempts[0] == attempts[1]
+
+
+def makespan(plan: Plan, jobs: int, length: dict[str, int]) -> int:
+    """The reference: start the first free story in plan order whenever a place is free."""
+    end: dict[str, int] = {}
+    now, barrier = 0, 0
+    running: list[str] = []
+    for chunk in plan.chunks:
+        waiting = [one for one in plan.stories if one.id in chunk.stories]
+        order = {one.id: number for number, one in enumerate(waiting)}
+        now = barrier
+        while waiting or running:
+            running = [name for name in running if end[name] > now]
+            for one in list(waiting):
+                before = [other for other in plan.stories if other.id in order and order[other.id] < order[one.id]]
+                ahead = {other.id for other in before if meet(other.files, one.files)} | set(one.depends_on)
+                if len(running) < jobs and all(end.get(name, 1 << 60) <= now for name in ahead):
+                    end[one.id] = now + length[one.id]
+                    running.append(one.id)
+                    waiting.remove(one)
+            future = [end[name] for name in running if end[name] > now]
+            if not future:
+                break
+            now = min(future)
+        barrier = max([end[name] for name in chunk.stories] + [barrier])
+    return barrier
+
+
+def meet(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    return not a or not b or any(overlap(x, y) for x in a for y in b)
+
+
+@pytest.mark.parametrize("seed", range(0, 1000, 100))
+def test_the_makespan_is_that_of_the_reference_scheduler(seed: int) -> None:
+    for number in range(seed, seed + 100):
+        random = Random(number)
+        plan = random_plan(random)
+        jobs = random.randint(1, 5)
+        length = {one.id: random.randint(1, 100) * 1000 for one in plan.stories}
+        made = Simulation(plan, jobs=jobs, duration=lambda step: length[step.story] if isinstance(step, Attempt) else 0)  # noqa: B023
+        made.run()
+        assert made.clock.now == makespan(plan, jobs, length), number
+
+
+def test_a_failed_attempt_is_repeated_until_the_budget_ends_and_the_run_fails() -> None:
+    performer = SimulatedPerformer(fails=lambda name, attempt: Reason.STORY_VERIFICATION_FAILED)
+    run = Simulation(
+        plan_of([story("S1"), story("S2", needs=["S1"])]), performer=performer, limits=Limits(story_max_attempts=3)
+    )
+    state = run.run()
+    assert (state.phase, state.reason) == (RunPhase.FAILED, Reason.ATTEMPT_BUDGET_EXHAUSTED)
+    assert state.stories["S1"].attempts == 3
+    assert state.stories["S2"].phase is StoryPhase.PLANNED
+
+
+def test_with_keep_going_independent_stories_go_on_first() -> None:
+    performer = SimulatedPerformer(fails=lambda name, attempt: Reason.AGENT_TIMEOUT if name == "S1" else None)
+    stories = [story("S1"), story("S2", needs=["S1"]), story("S3")]
+    run = Simulation(
+        plan_of(stories), performer=performer, policy=Policy(keep_going=True), limits=Limits(story_max_attempts=1)
+    )
+    assert run.run().phase is RunPhase.FAILED
+    assert run.done() == ["S3"]
+
+
+def test_an_uncounted_ending_costs_no_attempt_but_is_bounded() -> None:
+    performer = SimulatedPerformer(fails=lambda name, attempt: Reason.AGENT_UNAVAILABLE)
+    run = Simulation(plan_of([story("S1")]), performer=performer)
+    state = run.run()
+    assert state.phase is RunPhase.FAILED
+    assert (state.counted, state.voided, state.reason) == (0, 5, Reason.AGENT_UNAVAILABLE)
+
+
+def test_the_run_s_attempts_are_a_hard_limit_over_all_stories() -> None:
+    run = Simulation(plan_of([story(f"S{n}") for n in range(1, 6)]), limits=Limits(run_max_attempts=3))
+    state = run.run()
+    assert (state.phase, state.reason, state.attempts) == (RunPhase.FAILED, Reason.ATTEMPT_BUDGET_EXHAUSTED, 3)
+    assert run.done() == ["S1", "S2", "S3"]
+
+
+def test_a_question_blocks_the_story_and_stays_open() -> None:
+    performer = SimulatedPerformer(fails=lambda name, attempt: Reason.AGENT_ASKED if name == "S1" else None)
+    run = Simulation(plan_of([story("S1"), story("S2")]), performer=performer)
+    state = run.run()
+    assert state.phase is RunPhase.BLOCKED
+    assert [question.text for question in state.open_questions()] == ["why?"]
+    assert run.done() == ["S2"]
+
+
+def test_a_conflict_voids_once_and_counts_the_second_time() -> None:
+    run = Simulation(plan_of([story("S1")]), performer=SimulatedPerformer(conflicts={"S1": 2}))
+    state = run.run()
+    assert state.phase is RunPhase.SUCCESS
+    assert (state.stories["S1"].attempts, state.stories["S1"].counted) == (3, 2)
+
+
+def test_dependents_of_a_voided_story_start_again_on_its_new_work() -> None:
+    plan = plan_of([story("S1"), story("S2"), story("S3", needs=["S2"])])
+    slow = {"attempt/S1/1": 10_000}
+    run = Simulation(
+        plan, jobs=3, duration=lambda step: slow.get(step.id, 1000), performer=SimulatedPerformer(conflicts={"S2": 1})
+    )
+    assert run.run().phase is RunPhase.SUCCESS
+    assert run.performer.bases["attempt/S3/1"] == ("head0", "S2/1")
+    assert run.performer.bases["attempt/S3/2"][-1] != "S2/1"
+    assert run.done() == ["S1", "S2", "S3"]
+
+
+def test_claimed_work_that_passes_costs_no_attempt() -> None:
+    run = Simulation(plan_of([story("S1", claimed_done=True), story("S2", needs=["S1"])]))
+    state = run.run()
+    assert state.phase is RunPhase.SUCCESS
+    assert (state.stories["S1"].attempts, state.stories["S2"].attempts) == (0, 1)
+
+
+def test_an_external_dependency_blocks_unless_it_is_assumed() -> None:
+    plan = plan_of([story("S1", external_depends_on=("R9",))])
+    assert Simulation(plan).run().reason == Reason.BLOCKED_DEPENDENCY
+    assert Simulation(plan, policy=Policy(assume_external=True)).run().phase is RunPhase.SUCCESS
+
+
+def test_a_range_of_chunks_runs_and_then_rests_and_the_next_start_goes_on() -> None:
+    plan = plan_of([story("S1"), story("S2", chunk="C02"), story("S3", chunk="C03")])
+    run = Simulation(plan, scope=Scope(chunks=frozenset({"C01", "C02"})))
+    assert run.run().phase is RunPhase.PAUSED
+    assert run.done() == ["S1", "S2"]
+    run.scope = Scope()
+    assert run.run().phase is RunPhase.SUCCESS
+    assert run.done() == ["S1", "S2", "S3"]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_death_at_any_event_and_resume_ends_like_an_uninterrupted_run(seed: int) -> None:
+    """Promise 4: cut the log anywhere, go on: the same completions, nothing done twice, no attempt counted twice."""
+    random = Random(seed)
+    plan = random_plan(random, most=8)
+    whole = Simulation(plan, jobs=2)
+    whole.run()
+    for cut in range(1, len(whole.store.log)):
+        again = Simulation(plan, jobs=2)
+        again.store.log = whole.store.log[:cut]
+        interrupted(again)
+        assert again.run().phase is RunPhase.SUCCESS
+        assert again.done() == [one.id for one in plan.stories]
+        assert again.store.log[:cut] == whole.store.log[:cut]
+
+
+def interrupted(run: Simulation) -> None:
+    """What a start after a crash records first: attempts that were running are interrupted, and count."""
+    from santiago.contract.events import Event
+    from santiago.contract.fold import fold_all
+    from santiago.executor.recover import interruptions
+
+    state = fold_all(run.plan, run.store.log)
+    for number, fact in enumerate(interruptions(state), 1):
+        run.store.log.append(
+            Event(
+                seq=state.seq + number,
+                timestamp="2026-01-01T00:00:00Z",
+                run_id="run-1",
+                event=fact.event,
+                story_id=fact.story,
+                chunk=fact.chunk,
+                phase=fact.phase,
+                attempt=fact.attempt,
+                status=fact.status,
+                context=fact.context,
+            )
+        )
