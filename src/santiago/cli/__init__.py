@@ -1,0 +1,1 @@
+"""The command line: parsing, wiring and showing. It composes the parts and holds no rule of its own."""

@@ -1,0 +1,46 @@
+"""The table of commands: what there is, where it is found, and the page that `santiago --help` prints."""
+
+from __future__ import annotations
+
+from santiago import __version__
+
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Plan": {
+        "plan": ("plan", "compile a requirements document into a plan"),
+    },
+    "Run": {
+        "run": ("run", "plan and execute in one go"),
+        "execute": ("execute", "carry a plan out; run again it goes on"),
+        "resume": ("resume", "go on with a run, with more budget or a hint where given"),
+        "stop": ("reach:stop", "stop a run at the next safe boundary"),
+        "answer": ("reach:answer", "answer an open question"),
+        "change": ("reach:change", "ask for a change of a story"),
+        "skip": ("decisions:skip", "leave a story out"),
+        "verify": ("decisions:verify", "judge a person's own work as an attempt"),
+    },
+    "Set up": {
+        "init": ("init", "find this repository's test command and write santiago.toml"),
+        "config": ("config", "show each setting and where it comes from"),
+        "completion": ("completion", "print the completion script of a shell"),
+    },
+    "Look up": {
+        "explain": ("explain", "say what a reason, a finding or an exit code means"),
+        "schema": ("schema", "print the JSON Schema of a document"),
+    },
+}
+"""Heading → command → (module, or module:name; one line of help)."""
+
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+
+
+def overview() -> str:
+    """Return the help page of the whole program."""
+    lines = [
+        "Usage: santiago COMMAND [OPTIONS] [ARGS]",
+        "",
+        "  Compiles a requirements document into a plan and has coding agents carry it out, story by story.",
+        "  Believes nothing that it has not verified itself, loses nothing, stays within hard budgets.",
+    ]
+    for heading, group in GROUPS.items():
+        lines += ["", f"{heading}:", *(f"  {name:12} {text}" for name, (_, text) in group.items())]
+    return "\n".join([*lines, "", "`santiago COMMAND --help` tells more about one of them.", f"santiago {__version__}"])

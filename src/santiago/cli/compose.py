@@ -1,0 +1,394 @@
+"""The composition root of a run: puts the adapters together around the core, and holds no rule of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago import __version__
+from santiago.agent import scripted
+from santiago.agent.ralph_fresh import RalphFresh
+from santiago.artifacts import registry
+from santiago.artifacts.attempts import FileAttempts
+from santiago.artifacts.files import read_text
+from santiago.artifacts.inbox import Inbox
+from santiago.artifacts.inbox import Request as Letter
+from santiago.artifacts.lock import Lock
+from santiago.artifacts.projections import Projector
+from santiago.artifacts.store import FileStore
+from santiago.cli.leftovers import kill_leftovers
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import Event, EventKind, Fact
+from santiago.contract.fold import Fold
+from santiago.contract.phases import ENDED, RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
+from santiago.contract.state import RunState, initial
+from santiago.desk.outside import Heard, understood
+from santiago.engine.threads import ThreadsEngine
+from santiago.executor.decide import Scope
+from santiago.executor.judging import Bench, commands_of
+from santiago.executor.loop import Coordinator
+from santiago.executor.perform import StepPerformer
+from santiago.executor.recover import interruptions
+from santiago.executor.reopen import Grants, reopening
+from santiago.executor.result import result
+from santiago.executor.schedule import followed
+from santiago.process import environment, sandbox
+from santiago.process.redact import Redactor, secrets_in
+from santiago.process.server import ProcessServer
+from santiago.util.clock import SystemClock
+from santiago.verification.commands import CommandVerifier
+from santiago.verification.port import Checks
+from santiago.workspace.workspace import GitWorkspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import Policy, RunInput
+    from santiago.contract.ports import AgentBackend, Packet
+    from santiago.process.command import Command
+
+
+@dataclass(slots=True, kw_only=True)
+class Request:
+    """What one start of a run was asked to do."""
+
+    out_dir: Path
+    run_input: RunInput
+    plan: Plan
+    jobs: int = 1
+    scope: Scope = field(default_factory=Scope)
+    grants: Grants = field(default_factory=Grants)
+    consent: Callable[[list[str]], None] = lambda _: None
+    """Asks whether commands of the document may run; raises where not."""
+    policy: Policy | None = None
+    """The policy of this start where flags changed it; the frozen one stays as it is."""
+    skips: list[tuple[str, str]] = field(default_factory=list)
+    """(story, why) to leave out; the start then only records."""
+    own_work: tuple[str, str] | None = None
+    """(story, ref): a person's own commit, to be judged as an attempt."""
+    listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
+    announce: Callable[[RunHeader], None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeader:
+    """What a person should see before anything runs."""
+
+    run_id: str
+    out_dir: Path
+    stories: int
+    chunks: int
+    agent: str
+    sandbox: str
+    jobs: int
+    resumed: bool
+    notices: tuple[str, ...]
+
+
+def execute(request: Request) -> RunState:
+    """Carry a plan out, or go on where it was left; return where the run stands."""
+    with ExitStack() as stack:
+        # First of all, and before any file of the run is open: its children must not inherit a lock.
+        server = ProcessServer()
+        stack.callback(server.close)
+        return _Start(request, server, stack).run()
+
+
+class _Start:
+    """One start of a run."""
+
+    def __init__(self, request: Request, server: ProcessServer, stack: ExitStack) -> None:
+        self.request = request
+        self.server = server
+        self.stack = stack
+        self.clock = SystemClock()
+        self.source = dict(os.environ)
+        self.secrets = secrets_in(self.source)
+        self.plan, self.frozen_input = request.plan, request.run_input
+        self.run_input = replace(request.run_input, policy=request.policy or request.run_input.policy)
+        self.repo = Path(self.run_input.repo_path)
+        self.run_id = self.run_input.run_id or request.out_dir.name
+        self.inbox = Inbox(request.out_dir)
+        self.letters: list[Letter] = []
+
+    def run(self) -> RunState:
+        store = self.store = FileStore(self.request.out_dir, Redactor(self.secrets), self.clock.utc)
+        notices = store.preflight()
+        self.stack.enter_context(Lock(self.request.out_dir, since=self.clock.utc()))
+        self.stack.callback(store.close)
+        self.workspace = GitWorkspace(self.repo, self.run_id, _scratch(self.repo))
+        facts = self.workspace.inspect()
+        fresh = not store.has_log()
+        digests = store.freeze(self.frozen_input, self.plan)
+        self.fold = Fold(initial(self.plan, followed(self.plan, optimistic=self.frozen_input.policy.optimistic)))
+        self.projector = Projector(self.plan, store.get, lambda path, content: store.put(path, content, sync=False))
+        store.start(self._replay)
+        self._refuse_before_starting()
+        self.fence = sandbox.detect(self.run_input.policy.sandbox, self.source)
+        if facts.dirty:
+            notices.append("there are uncommitted changes; the run works on the last commit and does not see them")
+        registry.register(Path(facts.common), self.run_id, self.request.out_dir, self.clock.utc())
+        if self.fold.state.phase is RunPhase.SUCCESS:
+            return self.fold.state
+        self.going_on = self._approvals()
+        if not fresh and not self.request.skips:
+            self.going_on += reopening(self.fold.state, self.request.grants, self.workspace.head())
+        coordinator = self._coordinator(self._agent())
+        self._announce(notices + store.notices, resumed=not fresh)
+        if fresh:
+            self._create(coordinator, digests, facts.head)
+        recovered = self._recover(coordinator)
+        coordinator.record(self._opening())
+        if self.request.skips:
+            self._skip(coordinator)
+            return self.fold.state
+        coordinator.recovered = recovered | self._own_work(coordinator)
+        with _signals(coordinator):
+            state = coordinator.run()
+        self._finish(state)
+        return state
+
+    def _replay(self, event: Event) -> None:
+        self.fold.apply(event)
+        self.projector.take(event)
+
+    def _refuse_before_starting(self) -> None:
+        """A run that could never be green is refused before the first attempt."""
+        bare = [story.id for story in self.plan.stories if not commands_of(story, self.run_input)]
+        if bare:
+            raise SantiagoError(
+                Kind.INPUT,
+                f"nothing checks {', '.join(bare[:8])}{' …' if len(bare) > 8 else ''}: no story can be done without a check",
+                hint="Run `santiago init`, or put a test command into verification.story_commands.",
+                reason=Reason.NOTHING_VERIFIED,
+            )
+
+    def _agent(self) -> AgentBackend:
+        settings = self.run_input.agent
+        if settings.mode == "scripted":
+            path = self.repo / (settings.playbook or "")
+            return scripted.Scripted(scripted.load(read_text(path), str(path)))
+        if not settings.command:
+            raise SantiagoError(
+                Kind.USAGE, "no agent is named", hint='Give agent.command in the run input, as ["prog", "arg"].'
+            )
+        env = environment.for_agent(self.source, self.run_input.workspace.env)
+        return RalphFresh(self.server, settings.command, env, self._fence_agent, self.secrets)
+
+    def _fence_agent(self, command: Command, packet: Packet) -> Command:
+        return self.fence.wrap(
+            command,
+            writable=(packet.folder,),
+            readonly=(packet.plan_folder, packet.prompt_file),
+            hidden=(str(self.request.out_dir),),
+            network=True,
+        )
+
+    def _coordinator(self, agent: AgentBackend) -> Coordinator:
+        scratch = _scratch(self.repo)
+        scratch.mkdir(parents=True, exist_ok=True)
+        plan_folder = self.request.out_dir / "tasks"
+        verifier = CommandVerifier(
+            self.server,
+            self.fence,
+            environment.for_checks(self.source, self.run_input.workspace.env, {"SANTIAGO_RUN": self.run_id}),
+            scratch=scratch,
+            secrets=self.secrets,
+            hidden=(str(self.request.out_dir),),
+        )
+        bench = Bench(
+            plan=self.plan,
+            run_input=self.run_input,
+            workspace=self.workspace,
+            verifier=Checks(verifier),
+            provide=self._provide,
+        )
+        self.attempts = FileAttempts(self.store)
+        performer = StepPerformer(
+            plan=self.plan,
+            run_input=self.run_input,
+            workspace=self.workspace,
+            agent=agent,
+            bench=bench,
+            files=self.attempts,
+            clock=self.clock,
+            plan_folder=str(plan_folder),
+            stories={story.id: story for story in self.plan.stories},
+        )
+        engine = ThreadsEngine(self.request.jobs)
+        self.stack.callback(engine.close)
+        return Coordinator(
+            plan=self.plan,
+            run_input=self.run_input,
+            fold=self.fold,
+            store=self.store,
+            engine=engine,
+            performer=performer,
+            clock=self.clock,
+            scope=self.request.scope,
+            outside=self,
+            listeners=[self._project, *self.request.listeners],
+        )
+
+    def _provide(self, folder: str) -> None:
+        """Copy the ignored files that a checkout needs, where the repository has them and the commit has not."""
+        for name in self.run_input.workspace.copy:
+            source, target = self.repo / name, Path(folder) / name
+            if source.is_file() and not target.exists() and target.parent.is_dir():
+                shutil.copyfile(source, target)
+
+    def _project(self, events: Sequence[Event], state: RunState) -> None:
+        for event in events:
+            self.projector.take(event)
+        if any(event.event in _PROJECTED for event in events):
+            self.projector.write(state)
+
+    def hear(self, state: RunState) -> Heard:
+        """Read the inbox; called by the coordinator."""
+        self.letters = self.inbox.collect()
+        return understood(self.letters, state)
+
+    def done(self) -> None:
+        if self.letters:
+            self.inbox.put_away(self.letters)
+            self.letters = []
+
+    def _announce(self, notices: list[str], *, resumed: bool) -> None:
+        settings = self.run_input.agent
+        name = (
+            settings.mode
+            if settings.mode == "scripted"
+            else settings.profile or Path((settings.command or ("?",))[0]).name
+        )
+        self.request.announce(
+            RunHeader(
+                self.run_id, self.request.out_dir, len(self.plan.stories), len(self.plan.chunks), name, self.fence.name,
+                self.request.jobs, resumed, tuple(notices),
+            )
+        )  # fmt: skip
+
+    def _create(self, coordinator: Coordinator, digests: tuple[str, str], head: str) -> None:
+        """Write the first event: everything that the run rests on, by digest."""
+        self.fold.state.run_id = self.run_id
+        begun = self.workspace.begin(head)
+        context = {
+            "input_digest": digests[0],
+            "plan_digest": digests[1],
+            "head": begun,
+            "branch": f"santiago/{self.run_id}",
+        }
+        coordinator.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context=context)])  # type: ignore[arg-type]
+
+    def _recover(self, coordinator: Coordinator) -> frozenset[str]:
+        """End what a crash left running: kill it, keep its work, record it; what had ended waits for its verdict."""
+        state = self.fold.state
+        if not state.running:
+            return frozenset()
+        kill_leftovers(self.run_id)
+        ended = frozenset(
+            name
+            for name in state.running
+            if self.attempts.ended(name, state.stories[name].attempts)
+            and self.workspace.kept(name, state.stories[name].attempts) is not None
+        )
+        commits = {
+            name: self.workspace.restore(name, state.stories[name].attempts, base=state.stories[name].base)
+            for name in state.running - ended
+        }
+        coordinator.record(interruptions(state, commits, ended))
+        return ended
+
+    def _opening(self) -> list[Fact]:
+        state = self.fold.state
+        context = {
+            "epoch": state.epoch + 1, "pid": os.getpid(), "host": socket.gethostname(), "version": __version__,
+            "sandbox": self.fence.name, "jobs": self.request.jobs,
+        }  # fmt: skip
+        started = Fact(event=EventKind.RUN_STARTED, context=context)  # type: ignore[arg-type]
+        return [started, *self.going_on]
+
+    def _approvals(self) -> list[Fact]:
+        """Ask about commands of the document that nobody has approved yet; approved means their digest is in the log."""
+        commands = dict.fromkeys([*(c for story in self.plan.stories for c in story.verify), *self.plan.run_verify])
+        digests = {command: sha256(command.encode()).hexdigest() for command in commands}
+        unknown = [command for command, digest in digests.items() if digest not in self.fold.state.approved]
+        if not unknown:
+            return []
+        self.request.consent(unknown)
+        context = {"digests": [digests[command] for command in unknown]}
+        return [Fact(event=EventKind.COMMANDS_APPROVED, actor="user", context=context)]  # type: ignore[arg-type]
+
+    def _skip(self, coordinator: Coordinator) -> None:
+        for name, why in self.request.skips:
+            story = self.fold.state.stories[name]
+            fact = Fact(
+                event=EventKind.STORY_SKIPPED, story=name, chunk=story.chunk, actor="user", context={"text": why}
+            )
+            coordinator.record([fact])
+        if self.fold.state.phase is RunPhase.EXECUTING:
+            coordinator.record([Fact(event=EventKind.RUN_PAUSED, phase=RunPhase.PAUSED)])
+        self.projector.write(self.fold.state)
+
+    def _own_work(self, coordinator: Coordinator) -> frozenset[str]:
+        """Record a person's commit as an attempt whose agent has ended; the loop then judges it like any other."""
+        if self.request.own_work is None:
+            return frozenset()
+        name, ref = self.request.own_work
+        story = self.fold.state.stories[name]
+        if story.phase is not StoryPhase.READY:
+            hint = "`santiago explain STORY` says what it waits for."
+            raise SantiagoError(Kind.INPUT, f"{name} is {story.phase}, so its work cannot be judged now", hint=hint)
+        number = story.attempts + 1
+        commit = self.workspace.take_over(name, number, ref, f"{name}: a person's own work\n")
+        if commit is None:
+            raise SantiagoError(Kind.USAGE, f"{ref} is no commit of this repository", hint="Name a branch or a commit.")
+        context = {"step": f"attempt/{name}/{number}", "base": self.workspace.base_of(commit)}
+        begun = Fact(
+            event=EventKind.ATTEMPT_STARTED, story=name, chunk=story.chunk, phase=StoryPhase.RUNNING, attempt=number,
+            actor="user", context=context,  # type: ignore[arg-type]
+        )  # fmt: skip
+        coordinator.record([begun])
+        return frozenset({name})
+
+    def _finish(self, state: RunState) -> None:
+        self.projector.write(state)
+        if state.phase in ENDED:
+            head = self.store.head
+            self.store.put_result(result(self.plan, state, (head.seq, head.hash)))
+
+
+_PROJECTED = frozenset(
+    {EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.STORY_DONE, EventKind.RUN_PAUSED, EventKind.RUN_ENDED}
+)
+
+
+def _scratch(repo: Path) -> Path:
+    """Return the folder for checkouts: outside the repository, so that no tool takes them for a part of it."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("santiago") / sha256(str(repo).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def _signals(coordinator: Coordinator) -> Iterator[None]:
+    """The first signal asks for a stop at the next boundary, the second for one at once."""
+
+    def handle(number: int, frame: object) -> None:
+        coordinator.urgency.at_once = coordinator.urgency.asked
+        coordinator.urgency.asked = True
+
+    old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)

@@ -1,0 +1,22 @@
+"""The entry point. What everybody types most must cost least: help and version load nothing at all."""
+
+from __future__ import annotations
+
+import sys
+
+
+def entry() -> None:
+    arguments = sys.argv[1:]
+    if arguments in ([], ["-h"], ["--help"]):
+        from santiago.cli.commands import overview
+
+        print(overview())  # noqa: T201  # before there is a command line there is no other way
+        sys.exit(0 if arguments else 2)
+    if arguments == ["--version"]:
+        from santiago import __version__
+
+        print(f"santiago {__version__}")  # noqa: T201  # as above
+        sys.exit(0)
+    from santiago.cli.main import main
+
+    sys.exit(main(arguments))

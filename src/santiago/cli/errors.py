@@ -1,0 +1,100 @@
+"""Errors and findings as people read them: what is wrong, where, the line itself, and what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import traceback
+from typing import TYPE_CHECKING
+
+import click
+
+from santiago import __version__
+from santiago.cli.text import harmless, paint, say
+from santiago.contract.errors import SantiagoError
+from santiago.contract.reasons import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.contract.plan import Finding
+
+_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+
+
+def report(error: Exception, arguments: Sequence[str]) -> int:
+    """Show an error and return its exit code; never a traceback without --debug."""
+    as_json = "--json" in arguments
+    if "--debug" in arguments:
+        traceback.print_exception(error)
+    match error:
+        case SantiagoError():
+            return _known(error, as_json=as_json)
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.Abort() | KeyboardInterrupt():
+            _say("stopped", "", "", as_json=as_json)
+            return ExitCode.INTERRUPTED
+        case click.ClickException():
+            return _usage(error, as_json=as_json)
+        case BrokenPipeError():
+            # The reader went away; what was asked for is done. Python would complain once more at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return ExitCode.OK
+        case _:
+            return _bug(error, as_json=as_json)
+
+
+def _known(error: SantiagoError, *, as_json: bool) -> int:
+    where = f"{error.where}:{error.line}" if error.where and error.line else error.where
+    _say(error.message, where, error.hint, as_json=as_json, reason=error.reason)
+    return error.exit_code
+
+
+def _usage(error: click.ClickException, *, as_json: bool) -> int:
+    message = error.format_message()
+    hint = ""
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        hint = f"See `{error.ctx.command_path} --help`."
+    _say(message[:1].lower() + message[1:].rstrip("."), "", hint, as_json=as_json)
+    return ExitCode.USAGE
+
+
+def _bug(error: Exception, *, as_json: bool) -> int:
+    """An error that nobody foresaw is a bug of santiago's; the report has what its authors need."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="santiago-crash-", suffix=".txt", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(f"santiago {__version__}, Python {sys.version}\n\n")
+        traceback.print_exception(error, file=file)
+    message = f"this is a bug in santiago: {type(error).__name__}: {error}"
+    _say(message, "", f"The report is in {file.name}; nothing that was recorded is lost.", as_json=as_json)
+    return ExitCode.BUG
+
+
+def _say(message: str, where: str, hint: str, *, as_json: bool, reason: str | None = None) -> None:
+    if as_json:
+        body = {"message": message, "where": where or None, "hint": hint or None, "reason": reason}
+        click.echo(json.dumps({"error": body}, ensure_ascii=False))
+        return
+    head = f"{where}: {message}" if where else message
+    say(f"{paint('error:', 'red', bold=True)} {harmless(head)}", err=True)
+    if hint:
+        say(f"  fix: {harmless(hint)}", err=True)
+
+
+def show_findings(findings: Sequence[Finding], path: str, lines: Sequence[str]) -> None:
+    """Print findings with the lines of the document that they are about, sorted by line."""
+    margin = len(str(max((finding.line for finding in findings), default=1)))
+    for finding in findings:
+        head = paint(f"{finding.level}[{finding.code}]:", _COLOURS[finding.level], bold=True)
+        say(f"{head} {harmless(finding.message)}", err=True)
+        place = f"{path}:{finding.line}" if finding.line else path
+        say(f"{' ' * margin} {paint('-->', 'blue')} {harmless(place)}", err=True)
+        if 0 < finding.line <= len(lines):
+            excerpt = harmless(lines[finding.line - 1].strip())
+            excerpt = excerpt if len(excerpt) <= 110 else excerpt[:109] + "…"
+            say(f"{finding.line:>{margin}} {paint('|', 'blue')} {excerpt}", err=True)
+        say(f"{' ' * margin} = fix: {harmless(finding.hint)}", err=True)

@@ -1,0 +1,174 @@
+"""The files of an attempt, as far as people want to see them: checks that failed, critique, changes, last words."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, PATCH, VERIFICATION
+from santiago.artifacts.files import read_bytes
+from santiago.artifacts.store import LARGEST, attempt_folder
+from santiago.cli.text import harmless
+from santiago.contract.errors import SantiagoError
+from santiago.executor.critique import telling_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TAIL = 4096
+
+
+class Check(NamedTuple):
+    """One command of a verification record."""
+
+    command: str
+    exit_code: int | None
+    seconds: float
+    timed_out: bool
+    checks: int | None
+    verdict: str
+    head: str
+    tail: str
+    dropped: int
+
+    @property
+    def ended(self) -> str:
+        if self.timed_out:
+            return f"timed out after {self.seconds:.0f} s"
+        if self.exit_code is None:
+            return "not run"
+        return f"exit {self.exit_code} in {self.seconds:.1f} s"
+
+    def lines(self, most: int) -> list[str]:
+        """Return the lines of the output that matter most."""
+        found = telling_lines(harmless(self.head), harmless(self.tail))
+        return [line.expandtabs(4) for line in found[-most:]]
+
+
+class FileStat(NamedTuple):
+    path: str
+    added: int
+    removed: int
+
+
+class AttemptEvidence:
+    """Reads `attempts/<story>/<n>/`; what is not there or not readable is empty."""
+
+    def __init__(self, out_dir: Path, story: str, attempt: int) -> None:
+        self.folder = out_dir / attempt_folder(story, attempt)
+
+    def checks(self) -> list[Check]:
+        return checks_in(self.folder / VERIFICATION)
+
+    def failing(self) -> Check | None:
+        return first_failing(self.checks())
+
+    def tampered(self) -> list[str]:
+        return [str(path) for path in record_in(self.folder / VERIFICATION).get("tampered", [])]
+
+    def critique(self) -> str:
+        return harmless(self._text(CRITIQUE)).strip()
+
+    def patch(self) -> str:
+        return self._text(PATCH)
+
+    def stats(self) -> list[FileStat]:
+        return stats_of(self.patch())
+
+    def log(self) -> str:
+        return harmless(self._text(AGENT_LOG))
+
+    def log_lines(self) -> int:
+        return self._text(AGENT_LOG).count("\n")
+
+    def has_ended(self) -> bool:
+        """Tell whether the agent has ended, so that its work is being judged."""
+        return (self.folder / ENDING).exists()
+
+    def last_line(self) -> str:
+        """Return the last line that the agent printed."""
+        return last_line(self.folder / AGENT_LOG)
+
+    def _text(self, name: str) -> str:
+        try:
+            return read_bytes(self.folder / name, LARGEST).decode("utf-8", "replace")
+        except SantiagoError:
+            return ""
+
+
+def last_line(path: Path) -> str:
+    """Return the last line of a growing file, without reading more of it than its end."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            lines = file.read(TAIL).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return next((" ".join(text.split()) for line in reversed(lines) if (text := harmless(line)).strip()), "")
+
+
+def record_in(path: Path) -> dict[str, Any]:
+    """Return a verification record as data; empty where there is none."""
+    try:
+        data = json.loads(read_bytes(path, LARGEST))
+    except (SantiagoError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def checks_in(path: Path) -> list[Check]:
+    try:
+        return [_check(data) for data in record_in(path).get("results", [])]
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return []
+
+
+def first_failing(checks: list[Check]) -> Check | None:
+    return next((check for check in checks if check.verdict == "fail"), None)
+
+
+def _check(data: dict[str, Any]) -> Check:
+    output = data["output"]
+    return Check(
+        command=harmless(str(data["command"])),
+        exit_code=data["exit_code"],
+        seconds=float(data["seconds"]),
+        timed_out=bool(data["timed_out"]),
+        checks=data["checks"],
+        verdict=str(data["verdict"]),
+        head=str(output["head"]),
+        tail=str(output["tail"]),
+        dropped=int(output["dropped"]),
+    )
+
+
+def stats_of(patch: str) -> list[FileStat]:
+    """Return what a patch adds and removes, file by file."""
+    found: list[FileStat] = []
+    path, added, removed, inside = "", 0, 0, False
+    for line in patch.splitlines():
+        if line.startswith("diff --git "):
+            if path:
+                found.append(FileStat(path, added, removed))
+            path, added, removed, inside = _path(line), 0, 0, False
+        elif line.startswith("@@"):
+            inside = True
+        elif inside and line.startswith("+"):
+            added += 1
+        elif inside and line.startswith("-"):
+            removed += 1
+    return [*found, FileStat(path, added, removed)] if path else found
+
+
+def _path(line: str) -> str:
+    """Return the new name in a patch's heading; both names are the same, since renames are not looked for."""
+    names = line.removeprefix("diff --git ")
+    half = names[len(names) // 2 + 1 :]
+    return harmless(half.strip('"').removeprefix("b/"))
+
+
+def totals(stats: list[FileStat]) -> str:
+    """Return `+41 -3 in 2 files`."""
+    added, removed = sum(one.added for one in stats), sum(one.removed for one in stats)
+    return f"+{added} -{removed} in {len(stats)} file{'' if len(stats) == 1 else 's'}"

@@ -1,0 +1,91 @@
+"""`santiago explain CODE`: what a reason, a finding or an exit code means, and what to do."""
+
+from __future__ import annotations
+
+import json
+from difflib import get_close_matches
+
+import click
+
+from santiago.cli.text import paint, say
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import MEANINGS, ExitCode, Reason
+from santiago.planner.findings import CATALOGUE
+
+
+@click.command("explain")
+@click.argument("code", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(code: str | None, as_json: bool) -> None:
+    """Say what CODE means: a reason (agent_timeout), a finding (cycle) or an exit code (30). Without CODE, list all."""
+    found = describe(code) if code else None
+    if found is None:
+        _list_all(as_json=as_json)
+    elif as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        say(paint(str(found["code"]), "cyan", bold=True, stderr=False))
+        for line in found["lines"]:
+            say(f"  {line}")
+
+
+def describe(code: str) -> dict[str, str | list[str]]:
+    name = code.strip().lower().replace("-", "_")
+    if name in Reason.__members__.values():
+        return _reason(Reason(name))
+    if name in CATALOGUE:
+        return {"code": name, "kind": "finding", "lines": [CATALOGUE[name]]}
+    if name.isdigit() and int(name) in {int(value) for value in ExitCode}:
+        return _exit_code(ExitCode(int(name)))
+    close = get_close_matches(name, [*map(str, Reason), *CATALOGUE], 3)
+    hint = f"Did you mean {' or '.join(close)}?" if close else "`santiago explain` lists all codes."
+    raise SantiagoError(Kind.USAGE, f"there is no code {code!r}", hint=hint)
+
+
+def _reason(reason: Reason) -> dict[str, str | list[str]]:
+    meaning = MEANINGS[reason]
+    again = "tried again by itself within the budget" if meaning.retryable else "not tried again by itself"
+    counts = "counts as an attempt" if meaning.spends else "costs no attempt"
+    return {
+        "code": str(reason),
+        "kind": "reason",
+        "lines": [
+            meaning.sentence,
+            f"What to do: {meaning.hint}",
+            f"Ends as {meaning.ends_in}, exit code {int(meaning.exit_code)}; {again}; {counts}.",
+        ],
+    }
+
+
+_EXIT_WORDS = {
+    ExitCode.OK: "Success, nothing to do, or a dry run in order.",
+    ExitCode.USAGE: "The command or the configuration is wrong.",
+    ExitCode.WOULD_CHANGE: "`plan --check`: the plan would change; nothing was written.",
+    ExitCode.BLOCKED: "Blocked: a person or another system must act.",
+    ExitCode.TRANSIENT: "Failed in a way that is safe to run again as it is.",
+    ExitCode.FAILED: "Failed for good: the same input will fail again.",
+    ExitCode.BUG: "A bug in santiago; the path of the crash report was printed.",
+    ExitCode.INTERRUPTED: "Stopped by Ctrl-C at a safe boundary; resumable.",
+    ExitCode.TERMINATED: "Stopped by SIGTERM at a safe boundary; resumable.",
+}
+
+
+def _exit_code(code: ExitCode) -> dict[str, str | list[str]]:
+    reasons = ", ".join(reason for reason, meaning in MEANINGS.items() if meaning.exit_code is code)
+    lines = [_EXIT_WORDS[code], *([f"Reasons: {reasons}."] if reasons else [])]
+    return {"code": str(int(code)), "kind": "exit code", "lines": lines}
+
+
+def _list_all(*, as_json: bool) -> None:
+    if as_json:
+        codes = [describe(str(code)) for code in [*Reason, *CATALOGUE, *map(int, ExitCode)]]
+        click.echo(json.dumps(codes, indent=2))
+        return
+    for title, rows in (
+        ("Reasons for not finishing", {str(reason): meaning.sentence for reason, meaning in MEANINGS.items()}),
+        ("Findings about a document", CATALOGUE),
+        ("Exit codes", {str(int(code)): text for code, text in _EXIT_WORDS.items()}),
+    ):
+        say(paint(title, "cyan", bold=True, stderr=False))
+        for code, text in rows.items():
+            say(f"  {code:26} {text}")

@@ -1,0 +1,111 @@
+"""What the log tells beside the state: attempts one by one, the time that each chunk took, who worked when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from santiago.cli.measures import between
+from santiago.contract.events import Context, Event, EventKind
+from santiago.contract.phases import ENDED, RunPhase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ENDS = frozenset({EventKind.ATTEMPT_ENDED, EventKind.ATTEMPT_VOIDED, EventKind.INTEGRATION_FAILED})
+
+
+@dataclass(slots=True)
+class AttemptStory:
+    """One attempt, as the log tells it."""
+
+    number: int
+    started: str
+    ended: str = ""
+    status: str = "running"
+    """ok, failed, voided, stopped, or running."""
+    reason: str = ""
+    message: str = ""
+    commit: str = ""
+    base: str = ""
+    proof: str = ""
+    digest: str = ""
+    agent_ms: int = 0
+    verify_ms: int = 0
+    tokens: int | None = None
+
+    def end(self, event: Event) -> None:
+        context = event.context
+        self.ended, self.status = event.timestamp, event.status or "failed"
+        self.reason, self.message = context.get("reason", ""), context.get("message", "")
+        self.commit, self.proof = context.get("commit") or self.commit, context.get("proof") or self.proof
+        self.digest = context.get("digest") or self.digest
+        self.agent_ms += context.get("agent_ms", 0)
+        self.verify_ms += context.get("verify_ms", 0)
+        self.tokens = context.get("tokens", self.tokens)
+
+
+@dataclass(slots=True)
+class History:
+    """Takes in the log, event by event."""
+
+    attempts: dict[str, list[AttemptStory]] = field(default_factory=dict)
+    chunk_ms: dict[str, int] = field(default_factory=dict)
+    first: str = ""
+    last: str = ""
+    start: Context = field(default_factory=Context)
+    """The latest start: pid, host, version, sandbox, jobs."""
+    limits: dict[str, str] = field(default_factory=dict)
+    """Story → the name of the limit that it reached."""
+    phase: RunPhase = RunPhase.CREATED
+    chunk: str | None = None
+
+    def take(self, event: Event) -> None:
+        self._time(event)
+        if event.story_id is None:
+            self._of_run(event)
+        else:
+            self._of_story(event.story_id, event)
+
+    def _time(self, event: Event) -> None:
+        """Count time for the active chunk, except while nobody worked."""
+        working = self.phase in (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
+        if self.chunk and working and event.event is not EventKind.RUN_STARTED:
+            self.chunk_ms[self.chunk] = self.chunk_ms.get(self.chunk, 0) + between(self.last, event.timestamp)
+        self.first = self.first or event.timestamp
+        self.last = event.timestamp
+
+    def _of_run(self, event: Event) -> None:
+        if event.phase is not None:
+            self.phase = RunPhase(str(event.phase))
+        match event.event:
+            case EventKind.RUN_STARTED:
+                self.start = event.context
+            case EventKind.CHUNK_STARTED:
+                self.chunk = event.chunk
+            case EventKind.CHUNK_ENDED:
+                self.chunk = None
+            case _:
+                if self.phase in ENDED:
+                    self.chunk = None
+
+    def _of_story(self, story: str, event: Event) -> None:
+        tried = self.attempts.setdefault(story, [])
+        if event.event is EventKind.ATTEMPT_STARTED:
+            tried.append(AttemptStory(event.attempt or len(tried) + 1, event.timestamp, base=event.context.get("base", "")))
+        elif event.event in _ENDS:
+            attempt = next((one for one in reversed(tried) if one.number == event.attempt), None)
+            if attempt is not None:
+                attempt.end(event)
+        if limit := event.context.get("limit"):
+            self.limits[story] = limit
+
+    def of(self, story: str) -> list[AttemptStory]:
+        return self.attempts.get(story, [])
+
+
+def history_of(events: Iterable[Event]) -> History:
+    found = History()
+    for event in events:
+        found.take(event)
+    return found

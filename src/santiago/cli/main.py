@@ -1,0 +1,65 @@
+"""The command line: a group that knows its commands by name and loads only the one that is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from santiago import __version__
+from santiago.cli.commands import COMMANDS, overview
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class LazyGroup(click.Group):
+    """Lists and completes commands from the table, without importing any of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(f"santiago.cli.{module}"), name or "command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, COMMANDS, 1)
+            ctx.fail(f"there is no command {name!r}" + (f"; did you mean `santiago {close[0]}`?" if close else ""))
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write(overview() + "\n")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        items = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="santiago", message="%(prog)s %(version)s")
+def santiago() -> None:
+    """Compile a requirements document into a plan and have coding agents carry it out, story by story."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line and return the exit code; every error ends here, in words."""
+    try:
+        outcome: Any = santiago.main(args=arguments, prog_name="santiago", standalone_mode=False)
+    except Exception as error:  # the last place to turn an error into words
+        from santiago.cli.errors import report
+
+        return report(error, arguments)
+    return outcome if isinstance(outcome, int) else 0

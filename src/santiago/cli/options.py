@@ -1,0 +1,34 @@
+"""Options that the commands which run something share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_OPTIONS = (
+    click.option("--jobs", type=click.IntRange(1, 256), help="Stories side by side; default from the run input."),
+    click.option("--chunks", metavar="A[..B]", help="Only these chunks, by label or number."),
+    click.option("--only", metavar="STORY", multiple=True, help="Only this story (may be repeated)."),
+    click.option("--keep-going", is_flag=True, help="After a failure go on with independent stories."),
+    click.option("--optimistic", is_flag=True, help="Stories that name no files may run beside others."),
+    click.option("--assume-external", is_flag=True, help="Take dependencies outside the document to be there."),
+    click.option(
+        "--sandbox", type=click.Choice(("auto", "required", "off")), help="The fence around agent and checks."
+    ),
+    click.option("--trust-commands", is_flag=True, help="Run commands that come from the document without asking."),
+    click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
+    click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON."),
+    click.option("--no-input", is_flag=True, help="Never ask anything."),
+    click.option("--debug", is_flag=True, help="Show tracebacks."),
+)
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a run."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

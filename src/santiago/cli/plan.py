@@ -1,0 +1,231 @@
+"""`santiago plan`: compile a document, show the plan as a person wants to see it, write it where it will be run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from santiago.artifacts import repository
+from santiago.artifacts.files import read_bytes, read_text, write_whole
+from santiago.cli.errors import show_findings
+from santiago.contract import codec
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.plan import CONTRACT_VERSION, Plan
+from santiago.contract.policy import RunInput
+from santiago.contract.reasons import ExitCode, Reason
+from santiago.planner.compile import Compilation, compile_plan
+from santiago.planner.source import Options, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Job(NamedTuple):
+    """One planning: what to read, where to write, and the run input that goes with it."""
+
+    document: Path
+    name: str
+    """How the plan calls the document."""
+    out_dir: Path
+    run_input: RunInput
+    from_program: bool
+    """Called with --input: a failure leaves a result.json."""
+
+
+@click.command("plan")
+@click.argument("prd", required=False, type=click.Path(path_type=Path))
+@click.option("--input", "run_input", type=click.Path(path_type=Path), help="A run-input.json instead of a document.")
+@click.option("--out-dir", type=click.Path(path_type=Path), help="Where to write; default .santiago/runs/<run id>.")
+@click.option("--against", type=click.Path(path_type=Path), help="An older plan.json whose story ids are kept.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 3 if the plan would change.")
+@click.option("--strict", is_flag=True, help="Refuse on warnings too.")
+@click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become stories.")
+@click.option(
+    "--units", metavar="KIND", help="Which list to plan where a document has two: an id prefix (fr) or a kind."
+)
+@click.option("--graph", is_flag=True, help="Print the dependency graph as Mermaid text instead of the plan.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+def command(
+    prd: Path | None, run_input: Path | None, out_dir: Path | None, against: Path | None, check: bool, strict: bool,
+    allow_fallback: bool, units: str | None, graph: bool, as_json: bool, debug: bool,
+) -> int:  # fmt: skip
+    """Compile PRD into a plan: the same bytes in, the same bytes out.
+
+    \b
+    santiago plan docs/prd.md                    compile, show, and write it for `execute`
+    santiago plan docs/prd.md --check            has the plan changed? (exit 3)
+    santiago plan --input run-input.json --out-dir DIR       for programs
+    """
+    job = _job(prd, run_input, out_dir)
+    options = Options(allow_fallback=allow_fallback, units=units)
+    try:
+        text = read_text(job.document)
+        source = Source(text, path=job.name, options=options)
+        old = _old_plan(against, job.out_dir)
+        compiled = compile_plan(source, strict=strict, against=old if against else None)
+    except SantiagoError as error:
+        _failed(job, error.message, error.reason or Reason.INVALID_INPUT, write=not check)
+        raise
+    show = _json if as_json else _mermaid if graph else _text
+    if compiled.plan is None:
+        _failed(job, compiled.errors[0].message, Reason.PLAN_GENERATION_FAILED, write=not check)
+        return refuse(compiled, job, source, as_json=as_json)
+    return _finish(job, compiled, compiled.plan, source, old, check=check, show=show)
+
+
+def _finish(
+    job: Job, compiled: Compilation, plan: Plan, source: Source, old: Plan | None, *, check: bool,
+    show: Callable[[Compilation, Plan, Source, Job, str], None],
+) -> int:  # fmt: skip
+    """Write the plan unless only asked, show it, and say by the exit code whether it changed."""
+    changed = old is None or old.digest != plan.digest
+    if check:
+        show(compiled, plan, source, job, "would change" if changed else "is unchanged")
+        return ExitCode.WOULD_CHANGE if changed else ExitCode.OK
+    if not job.from_program and job.out_dir.is_relative_to(Path(job.run_input.repo_path) / ".santiago"):
+        repository.keep_out_of_git(Path(job.run_input.repo_path) / ".santiago")
+    write_whole(job.out_dir / "plan.json", codec.canonical(plan))
+    write_whole(job.out_dir / "run-input.json", codec.canonical(job.run_input))
+    show(compiled, plan, source, job, "written" if changed else "unchanged")
+    return ExitCode.OK
+
+
+def _job(prd: Path | None, run_input: Path | None, out_dir: Path | None) -> Job:
+    if (prd is None) == (run_input is None):
+        raise click.UsageError("Name one document, or a run input with --input.")
+    if run_input is not None:
+        if out_dir is None:
+            raise click.UsageError("--input needs --out-dir.")
+        return _job_from_input(run_input, out_dir)
+    assert prd is not None
+    return job_from_document(prd, out_dir)
+
+
+def job_from_document(prd: Path, out_dir: Path | None) -> Job:
+    document = repository.resolved(prd)
+    found = repository.find_root(document)
+    root = found or document.parent
+    name = repository.name_inside(document, found)
+    if out_dir is None:
+        out_dir = repository.unstarted_run(root, name) or root / repository.RUNS / _fresh_run_id(root)
+    out_dir = repository.resolved(out_dir)
+    if (out_dir / "progress.ndjson").exists():
+        raise SantiagoError(
+            Kind.INPUT,
+            "this run has already begun; its plan is frozen",
+            where=str(out_dir),
+            hint="Plan into another --out-dir, or leave --out-dir away.",
+            reason=Reason.INVALID_INPUT,
+        )
+    from santiago.cli.config import run_input_defaults
+
+    run_input = replace(
+        run_input_defaults(root),
+        run_id=_run_id(out_dir),
+        repo_path=str(root),
+        prd_path=document.relative_to(root).as_posix(),
+    )
+    return Job(document, name, out_dir, run_input, from_program=False)
+
+
+def _fresh_run_id(root: Path) -> str:
+    from santiago.util.clock import SystemClock
+
+    return repository.new_run_id(root, SystemClock().utc())
+
+
+def _run_id(out_dir: Path) -> str | None:
+    from santiago.contract.ids import is_run_id
+
+    return out_dir.name if is_run_id(out_dir.name) else None
+
+
+def _job_from_input(path: Path, out_dir: Path) -> Job:
+    out_dir = repository.resolved(out_dir)
+    try:
+        run_input = codec.decode(RunInput, read_bytes(path, 2**20), str(path))
+        root, document = _places(path, run_input)
+    except SantiagoError as error:
+        _write_result(out_dir, None, error.message, Reason.INVALID_INPUT)
+        raise
+    return Job(document, repository.name_inside(document, root), out_dir, run_input, from_program=True)
+
+
+def _places(path: Path, run_input: RunInput) -> tuple[Path, Path]:
+    """Return the repository and the document that a run input names; the document must lie inside."""
+    root = repository.resolved(path.parent / run_input.repo_path)
+    document = repository.resolved(root / run_input.prd_path)
+    if not document.is_relative_to(root):
+        message = f"prd_path leads outside repo_path: {run_input.prd_path}"
+        hint = "Name a document inside the repository."
+        raise SantiagoError(Kind.INPUT, message, where=str(path), hint=hint, reason=Reason.INVALID_INPUT)
+    return root, document
+
+
+def _old_plan(against: Path | None, out_dir: Path) -> Plan | None:
+    """Return the plan to compare with: the one that was named, else the one that stands in the out-dir."""
+    path = against or out_dir / "plan.json"
+    if against is None and not path.is_file():
+        return None
+    try:
+        return codec.decode(Plan, read_bytes(path, codec.MAX_BYTES), str(path))
+    except SantiagoError:
+        if against is None:
+            return None
+        raise
+
+
+def _failed(job: Job, message: str, reason: Reason, *, write: bool) -> None:
+    if job.from_program and write:
+        _write_result(job.out_dir, job.run_input.run_id, message, reason)
+
+
+def _write_result(out_dir: Path, run_id: str | None, message: str, reason: Reason) -> None:
+    """A program that asked for a plan finds out from a result.json why there is none."""
+    from santiago.contract.result import Result, Summary, TotalUsage
+
+    result = Result(
+        contract_version=CONTRACT_VERSION, run_id=run_id, status="failed", reason=reason, message=message,
+        next_action="fix_input", stories=(), summary=Summary(), usage=TotalUsage(), branch=None, head=None,
+    )  # fmt: skip
+    write_whole(out_dir / "result.json", codec.canonical(result))
+
+
+def refuse(compiled: Compilation, job: Job, source: Source, *, as_json: bool) -> int:
+    if as_json:
+        body = {
+            "error": {
+                "message": f"{len(compiled.errors)} errors",
+                "reason": Reason.PLAN_GENERATION_FAILED,
+                "where": job.name,
+            },
+            "findings": compiled.findings,
+        }
+        click.echo(codec.canonical(body).decode(), nl=False)
+        return ExitCode.FAILED
+    errors = compiled.errors
+    show_findings(errors, job.name, source.text.split("\n"))
+    click.echo(f"Found {len(errors)} error{'s' if len(errors) != 1 else ''}; no plan was written.", err=True)
+    return ExitCode.FAILED
+
+
+def _json(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
+    from santiago.cli.plan_view import as_document
+
+    click.echo(codec.canonical(as_document(compiled, plan, job.out_dir, outcome)).decode(), nl=False)
+
+
+def _mermaid(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
+    from santiago.cli.plan_view import mermaid
+
+    click.echo(mermaid(plan))
+
+
+def _text(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
+    from santiago.cli.plan_view import show
+
+    show(compiled, plan, source.text.split("\n"), job.out_dir, outcome)

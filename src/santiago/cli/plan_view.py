@@ -1,0 +1,175 @@
+"""A plan as people want to see it: counts first, then chunks and stories, then doubts, and last what to type next."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from santiago.cli.errors import show_findings
+from santiago.cli.text import fit, harmless, paint, say, width
+from santiago.contract import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.contract.plan import Plan, Story
+    from santiago.planner.compile import Compilation
+    from santiago.planner.rebase import Diff
+
+MAX_ROWS = 200
+"""Stories that the screen lists; the file has them all."""
+
+
+def as_document(compiled: Compilation, plan: Plan, out_dir: Path, outcome: str) -> dict[str, Any]:
+    """Return the plan with what happened to it, for `--json`."""
+    return {
+        **codec.to_data(plan),
+        "diff": compiled.diff and codec.to_data(_diff_data(compiled.diff)),
+        "out_dir": str(out_dir),
+        "outcome": outcome,
+    }
+
+
+def _diff_data(diff: Diff) -> dict[str, Any]:
+    return {
+        "kept": diff.kept,
+        "changed": [{"id": name, "what": what} for name, what in diff.changed],
+        "new": diff.new,
+        "removed": diff.removed,
+    }
+
+
+def show(compiled: Compilation, plan: Plan, lines: Sequence[str], out_dir: Path, outcome: str) -> None:
+    """Print the plan."""
+    criteria = sum(len(requirement.criteria) for requirement in plan.requirements)
+    _row(
+        "Read",
+        f"{plan.source.path}  ({plan.source.format}: {_count(len(plan.requirements), 'requirement')}, {_count(criteria, 'criterion', 'criteria')})",
+    )
+    for evidence in plan.source.evidence[:2]:
+        _row("", f"because of {evidence}")
+    _row(
+        "Planned",
+        f"{_count(len(plan.stories), 'story', 'stories')} in {_count(len(plan.chunks), 'chunk')}, in the order: dependencies, requirement id, name",
+    )
+    say()
+    _stories(plan)
+    say()
+    _coverage(plan, criteria)
+    if compiled.diff:
+        _diff(compiled.diff)
+    notes = _findings(plan, lines)
+    say()
+    _outcome(plan, out_dir, outcome)
+    if notes:
+        say(f"{'':9} {_count(notes, 'note')} more in plan.json, about things that need nothing from you")
+
+
+def _row(label: str, text: str) -> None:
+    say(f"{paint(f'{label:9}', 'green', bold=True, stderr=False)} {harmless(text)}")
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _stories(plan: Plan) -> None:
+    """Print a line per story under its chunk, in columns that fit the terminal."""
+    shown = plan.stories[:MAX_ROWS]
+    cells = {story.id: _cells(story) for story in shown}
+    widths = [max((width(row[column]) for row in cells.values()), default=1) for column in range(4)]
+    columns = max(70, min(shutil.get_terminal_size((100, 24)).columns, 140))
+    title_width = max(20, min(columns - sum(widths) - 12, max(width(story.title) for story in shown)))
+    for chunk in plan.chunks:
+        here = [story for story in shown if story.chunk == chunk.label]
+        if here:
+            say(f"  {paint(harmless(chunk.label), 'cyan', stderr=False)}")
+        for story in here:
+            name, origin, after, judged = (fit(c, w) for c, w in zip(cells[story.id], widths, strict=True))
+            say(f"    {name}  {fit(story.title, title_width)}  {origin}  {after}  {judged}".rstrip())
+    if len(shown) < len(plan.stories):
+        say(f"    … and {len(plan.stories) - len(shown):,} more stories (all are in plan.json)")
+
+
+def _cells(story: Story) -> tuple[str, str, str, str]:
+    """Return the columns beside the title: id, origin, what it waits for, what judges it."""
+    needs = ", ".join((*story.depends_on, *(f"{name}?" for name in story.external_depends_on)))
+    judged = _count(len(story.criteria), "criterion", "criteria")
+    if story.verify:
+        judged += f", {_count(len(story.verify), 'check')}"
+    if story.claimed_done:
+        judged += ", claimed done"
+    after = f"after {needs}" if needs else "-"
+    return story.id, _cut(story.requirements[0], 16), _cut(after, 24), judged
+
+
+def _cut(text: str, columns: int) -> str:
+    return fit(text, columns).rstrip() if width(text) > columns else harmless(text)
+
+
+def _coverage(plan: Plan, criteria: int) -> None:
+    covered = {name for story in plan.stories for name in story.requirements}
+    judged = {name for story in plan.stories for name in story.criteria}
+    _row("Coverage", f"{len(covered)}/{len(plan.requirements)} requirements, {len(judged)}/{criteria} criteria")
+
+
+def _diff(diff: Diff) -> None:
+    parts = [
+        *(f"+ {name}" for name in diff.new[:8]),
+        *(f"~ {name} ({what})" for name, what in diff.changed[:8]),
+        *(f"- {name}" for name in diff.removed[:8]),
+    ]
+    hidden = len(diff.new) + len(diff.changed) + len(diff.removed) - len(parts)
+    if hidden:
+        parts.append(f"… {hidden} more")
+    _row("Changed", "   ".join([*parts, f"= {len(diff.kept)} kept"]))
+
+
+def _findings(plan: Plan, lines: Sequence[str]) -> int:
+    """Print warnings with their place, and the notes that are about running; return how many were not printed."""
+    shown = [finding for finding in plan.findings if finding.level == "warning"]
+    if shown:
+        say()
+        show_findings(shown[:20], plan.source.path, lines)
+        if len(shown) > 20:
+            say(f"… and {len(shown) - 20} more warnings in plan.json", err=True)
+    return sum(finding.level == "note" for finding in plan.findings)
+
+
+def _outcome(plan: Plan, out_dir: Path, outcome: str) -> None:
+    place = _shortest(out_dir / "plan.json")
+    digest = f"sha256:{plan.digest[:8]}…{plan.digest[-4:]}"
+    if outcome in ("written", "unchanged"):
+        _row("Wrote", f"{place}  {digest}{'  (as it was)' if outcome == 'unchanged' else ''}")
+    else:
+        _row("Checked", f"{place} {outcome}  {digest}; nothing was written")
+
+
+def _shortest(path: Path) -> str:
+    """Return a path as the user would type it from here."""
+    relative = os.path.relpath(path)
+    return relative if len(relative) < len(str(path)) else str(path)
+
+
+def mermaid(plan: Plan) -> str:
+    """Return the dependency graph as Mermaid text, which code forges draw."""
+    lines = ["graph LR"]
+    by_id = {story.id: story for story in plan.stories}
+    for number, chunk in enumerate(plan.chunks, 1):
+        lines.append(f'  subgraph chunk{number}["{_quoted(chunk.label)}"]')
+        lines += [f'    {_node(name)}["{name} {_quoted(by_id[name].title)}"]' for name in chunk.stories]
+        lines.append("  end")
+    lines += [f"  {_node(needed)} --> {_node(story.id)}" for story in plan.stories for needed in story.depends_on]
+    lines += [f"  chunk{n} -.-> chunk{n + 1}" for n in range(1, len(plan.chunks))]
+    return "\n".join(lines)
+
+
+def _node(name: str) -> str:
+    return name.replace(".", "_").replace("-", "_")
+
+
+def _quoted(text: str) -> str:
+    text = harmless(text).replace('"', "#quot;").replace("\n", " ")
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -1,0 +1,47 @@
+"""`santiago resume`: go on with a run; what a person grants on top is recorded."""
+
+from __future__ import annotations
+
+import click
+
+from santiago.cli.options import run_options
+
+
+@click.command("resume")
+@click.argument("run", required=False)
+@click.option("--add-attempts", type=click.IntRange(0, 1000), default=0, help="More attempts for failed stories.")
+@click.option(
+    "--add-minutes", type=click.FloatRange(0), default=0.0, help="More minutes for the run and failed stories."
+)
+@click.option("--add-cost", type=click.FloatRange(0), default=0.0, metavar="USD", help="More money for the run.")
+@click.option("--add-tokens", type=click.IntRange(0), default=0, help="More tokens for the run.")
+@click.option(
+    "--hint", "hints", nargs=2, multiple=True, metavar="STORY TEXT", help="A word for a story's next attempt."
+)
+@run_options
+def command(
+    run: str | None, add_attempts: int, add_minutes: float, add_cost: float, add_tokens: int,
+    hints: tuple[tuple[str, str], ...], **options: object,
+) -> int:  # fmt: skip
+    """Go on with RUN (a folder or an id), or with the latest run of this repository that is not finished."""
+    from santiago.artifacts.files import read_bytes
+    from santiago.artifacts.store import INPUT, PLAN
+    from santiago.cli.finding import find_run
+    from santiago.cli.running import start
+    from santiago.contract import codec
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
+    from santiago.contract.units import Minutes, Usd
+    from santiago.executor.reopen import Grants
+
+    out_dir = find_run(run, resumable=True)
+    plan = codec.decode(Plan, read_bytes(out_dir / PLAN, codec.MAX_BYTES), str(out_dir / PLAN))
+    settings = codec.decode(RunInput, read_bytes(out_dir / INPUT, 2**20), str(out_dir / INPUT))
+    grants = Grants(
+        attempts=add_attempts,
+        minutes_ms=int(Minutes.of(add_minutes)) if add_minutes else 0,
+        cost_micro_usd=int(Usd.of(add_cost)) if add_cost else 0,
+        tokens=add_tokens,
+        hints=hints,
+    )
+    return start(out_dir, settings, plan, base=out_dir, grants=grants, **options)  # type: ignore[arg-type]

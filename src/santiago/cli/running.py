@@ -1,0 +1,128 @@
+"""Starting a run from the command line: settings, consent, screen, and the exit code that its end means."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from santiago.cli.compose import Request, execute
+from santiago.cli.screen import Screen
+from santiago.cli.text import harmless
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import RunPhase
+from santiago.contract.reasons import MEANINGS, ExitCode, Reason
+from santiago.executor.decide import Scope
+from santiago.executor.reopen import Grants
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
+    from santiago.contract.state import RunState
+
+
+def start(
+    out_dir: Path, run_input: RunInput, plan: Plan, *, base: Path, jobs: int | None, chunks: str | None,
+    only: tuple[str, ...], keep_going: bool, optimistic: bool, assume_external: bool, sandbox: str | None,
+    trust_commands: bool, dry_run: bool, as_json: bool, no_input: bool, debug: bool, grants: Grants | None = None,
+    skips: list[tuple[str, str]] | None = None, own_work: tuple[str, str] | None = None,
+) -> int:  # fmt: skip
+    """Carry a plan out and return the exit code."""
+    repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
+    # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
+    frozen = replace(run_input.policy, optimistic=optimistic or run_input.policy.optimistic)
+    policy = replace(
+        frozen,
+        keep_going=keep_going or frozen.keep_going,
+        assume_external=assume_external or frozen.assume_external,
+        sandbox=sandbox or frozen.sandbox,  # type: ignore[arg-type]  # one of click's choices
+    )
+    settings = replace(run_input, repo_path=str(repo), policy=frozen, run_id=run_input.run_id or out_dir.name)
+    scope = scope_of(plan, chunks, only)
+    if dry_run:
+        from santiago.cli.dry_run import show
+
+        return show(settings, plan, scope, as_json=as_json)
+    screen = Screen(plan, settings, as_json=as_json)
+    request = Request(
+        out_dir=out_dir, run_input=settings, policy=policy, plan=plan, jobs=jobs or policy.jobs, scope=scope,
+        skips=skips or [], own_work=own_work,
+        grants=grants or Grants(), consent=lambda commands: ask_consent(commands, asked=not no_input and sys.stdin.isatty(), trusted=trust_commands),
+        listeners=[screen.take], announce=screen.header,
+    )  # fmt: skip
+    state = execute(request)
+    screen.end(state, out_dir)
+    return exit_code(state)
+
+
+def exit_code(state: RunState) -> int:
+    match state.phase:
+        case RunPhase.SUCCESS:
+            return ExitCode.OK
+        case RunPhase.PAUSED:
+            return ExitCode.INTERRUPTED if state.reason == Reason.INTERRUPTED else ExitCode.OK
+        case RunPhase.FAILED | RunPhase.BLOCKED:
+            return MEANINGS[Reason(state.reason)].exit_code if state.reason else ExitCode.FAILED
+        case _:
+            return ExitCode.TRANSIENT
+
+
+def ask_consent(commands: list[str], *, asked: bool, trusted: bool) -> None:
+    """Commands that came from the document run only after a person's word."""
+    if trusted:
+        return
+    reason = Reason.NEEDS_USER_CONFIRMATION
+    if not asked:
+        message = f"{len(commands)} commands of the document wait for approval, the first is `{commands[0]}`"
+        raise SantiagoError(
+            Kind.BLOCKED, message, hint="Read them in plan.json, then use --trust-commands.", reason=reason
+        )
+    click.echo("These commands come from the document and will run as checks:", err=True)
+    for command in commands:
+        click.echo(f"    {harmless(command)}", err=True)
+    if not click.confirm("Run them?", default=False, err=True):
+        message = "the document's commands were not approved"
+        raise SantiagoError(
+            Kind.BLOCKED, message, hint="Remove them from the document, or approve them.", reason=reason
+        )
+
+
+def scope_of(plan: Plan, chunks: str | None, only: tuple[str, ...]) -> Scope:
+    """Return what a start may touch; labels may contain any character, so an exact one wins over a range."""
+    known = [story.id for story in plan.stories]
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise SantiagoError(
+            Kind.USAGE, f"the plan has no story {unknown[0]}", hint=f"There are {known[0]} to {known[-1]}."
+        )
+    labels = [chunk.label for chunk in plan.chunks]
+    return Scope(
+        chunks=frozenset(_chunk_range(chunks, labels)) if chunks else None, stories=frozenset(only) if only else None
+    )
+
+
+def _chunk_range(text: str, labels: list[str]) -> list[str]:
+    if text in labels:
+        return [text]
+    first, _, last = text.partition("..")
+    places = [_chunk_place(part.strip(), labels) for part in (first, last or first)]
+    low, high = min(places), max(places)
+    return labels[low : high + 1]
+
+
+def _chunk_place(text: str, labels: list[str]) -> int:
+    if text in labels:
+        return labels.index(text)
+    if text.isdigit() and 1 <= int(text) <= len(labels):
+        return int(text) - 1
+    found = [number for number, label in enumerate(labels) if label.lower().startswith(text.lower())]
+    if len(found) == 1:
+        return found[0]
+    raise SantiagoError(
+        Kind.USAGE, f"there is no chunk {text!r}", hint=f"There are {json.dumps(labels, ensure_ascii=False)}."
+    )

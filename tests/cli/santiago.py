@@ -1,0 +1,36 @@
+"""Running the real program, as a user would."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+GIB = 1024**3
+
+
+def santiago(
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    seconds: int = 60,
+    memory: int = 0,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command line; `memory` limits the address space of the program."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    options: dict[str, Any] = {"preexec_fn": limit} if memory else {}
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("SANTIAGO_", "FORCE_COLOR", "CLICOLOR"))
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "santiago", *map(str, arguments)],
+        cwd=cwd, env={**clean, **(env or {})}, capture_output=True, text=True, timeout=seconds, check=False, **options,
+    )  # fmt: skip
