@@ -1,0 +1,13 @@
+#!/bin/sh
+# The main job on an example document, in a fresh git repository that is thrown away on the next demo.
+set -eu
+here=$(cd "$(dirname "$0")/.." && pwd)
+repo=${SANTIAGO_DEMO_DIR:-${TMPDIR:-/tmp}/santiago-demo}
+rm -rf "$repo"
+mkdir -p "$repo"
+cd "$repo"
+git init -q -b main .
+cp "$here/examples/ledger/prd.md" .
+git add prd.md
+git -c user.name=demo -c user.email=demo@example.org commit -q -m "The document"
+exec "$here/.venv/bin/santiago" plan prd.md
