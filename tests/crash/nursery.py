@@ -1,0 +1,286 @@
+"""Runs of santiago that die on command, each forked from one process that has imported everything once.
+
+The other end, `Nursery`, is in the test: it sends one order per line and gets one report per line back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from santiago.process import tree
+
+from tests.crash.world import ROOT, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SECONDS = 180
+When = Literal["", "before", "after", "syscall", "watch"]
+STORE = ("freeze", "start", "append", "put", "put_many", "put_result")
+WORKSPACE = ("begin", "open", "snapshot", "restore", "checkout", "integrate", "advance", "close", "discard")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """One run, and how it is to die."""
+
+    top: str
+    arguments: list[str]
+    when: When = ""
+    at: int = 0
+    """The number of the effect, or of the system call, at which it dies; 0 only counts them."""
+    all: bool = False
+    """Everything that it started dies with it, as when a container is stopped."""
+    plant: str = ""
+    library: str = ""
+    cut: str = ""
+    """A mounted file system whose power is cut at that moment."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    code: int
+    count: int
+    """Effects or system calls up to the end."""
+    where: str
+    """The effect that it died at."""
+    acknowledged: int
+    """Number of the last event whose recording was confirmed."""
+    words: str
+    findings: list[str]
+
+
+class Nursery:
+    """The end that gives orders."""
+
+    def __init__(self) -> None:
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.crash.nursery"],
+            cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+    def run(
+        self, world: World, jobs: int = 1, *, when: When = "", at: int = 0, all: bool = False, plant: str = "",
+        library: str = "", cut: str = "",
+    ) -> Report:  # fmt: skip
+        """Have santiago execute the world's run until it ends or dies."""
+        order = Order(
+            top=str(world.top), arguments=world.arguments(jobs), when=when, at=at, all=all, plant=plant,
+            library=library, cut=cut,
+        )  # fmt: skip
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(asdict(order)).encode() + b"\n")
+        self.process.stdin.flush()
+        if not select.select([self.process.stdout], [], [], SECONDS)[0]:
+            self.process.kill()
+            raise AssertionError(f"a run did not end: {order}")
+        return Report(**json.loads(self.process.stdout.readline()))
+
+
+# The process that the runs are forked from
+
+
+class Wire:
+    """What a run tells its nursery while it lives: written at once, so that nothing of it dies with the run."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def say(self, **data: Any) -> None:
+        os.write(self.handle, json.dumps(data).encode() + b"\n")
+
+
+class Ports:
+    """Counts the effects at the ports, and is the death of the process at one of them."""
+
+    def __init__(self, order: Order, wire: Wire) -> None:
+        self.order, self.wire = order, wire
+        self.count = 0
+        self.lock = threading.Lock()
+
+    def install(self) -> None:
+        from santiago.artifacts.store import FileStore
+        from santiago.workspace.workspace import GitWorkspace
+
+        for owner, names in ((FileStore, STORE), (GitWorkspace, WORKSPACE)):
+            for name in names:
+                setattr(owner, name, self._wrapped(name, getattr(owner, name)))
+
+    def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def effect(*arguments: Any, **options: Any) -> Any:
+            with self.lock:
+                self.count += 1
+                number = self.count
+            if self.order.when == "before" and number == self.order.at:
+                self.die(name)
+            answer = real(*arguments, **options)
+            if name == "append":
+                self.wire.say(acknowledged=arguments[1][-1].seq)
+            if self.order.when == "after" and number == self.order.at:
+                self.die(name)
+            return answer
+
+        return effect
+
+    def die(self, name: str) -> None:
+        self.wire.say(where=name)
+        if self.order.cut:
+            from tests.crash.power import cut
+
+            cut(self.order.cut)
+        os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(60)
+
+
+def _child(order: Order, wire: Wire) -> int:
+    """Be the run."""
+    output = os.open(f"{order.top}/output.txt" if not order.cut else os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.environ["XDG_CACHE_HOME"] = f"{order.top}/cache"
+    ports = Ports(order, wire)
+    with contextlib.ExitStack() as stack:
+        watch = None
+        if order.plant:
+            from tests.crash import planted
+
+            stack.enter_context(planted.BUGS[order.plant]())
+        if order.when == "watch":
+            from tests.crash.syncs import Watch
+
+            watch = stack.enter_context(Watch(order.top))
+        ports.install()
+        if order.when == "syscall":
+            ctypes.CDLL(None).ptrace(0, 0, 0, 0)
+            os.kill(os.getpid(), signal.SIGSTOP)
+        from santiago.cli.main import main
+
+        code = main(order.arguments)
+        wire.say(count=ports.count, findings=watch.findings if watch else [])
+    return code
+
+
+def _run(order: Order) -> Report:
+    reader, writer = os.pipe()
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        code = 99
+        try:
+            os.close(reader)
+            code = _child(order, Wire(writer))
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(writer)
+    count = 0
+    if order.when == "syscall":
+        seen = ctypes.c_long()
+        code = ctypes.CDLL(order.library).trace_until(pid, ctypes.c_long(order.at), ctypes.byref(seen))
+        count = seen.value
+    else:
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        code = 128 - code if code < 0 else code
+    if order.all or code != 137:
+        _clear()
+    said = _hear(reader)
+    words = ""
+    with contextlib.suppress(OSError), open(f"{order.top}/output.txt", encoding="utf-8") as file:
+        words = file.read()[-2000:]
+    return Report(
+        code=code,
+        count=count or said.get("count", 0),
+        where=said.get("where", ""),
+        acknowledged=said.get("acknowledged", 0),
+        words=words if code not in (0, 137) else "",
+        findings=said.get("findings", []),
+    )
+
+
+def _hear(reader: int) -> dict[str, Any]:
+    """Return the last that was said of each thing; what still lives may hold the pipe, so nobody waits for its end."""
+    os.set_blocking(reader, False)
+    data = b""
+    with contextlib.suppress(BlockingIOError):
+        while piece := os.read(reader, 65536):
+            data += piece
+    os.close(reader)
+    said: dict[str, Any] = {}
+    for line in data.split(b"\n")[:-1]:
+        said |= json.loads(line)
+    return said
+
+
+def _clear() -> None:
+    """Kill and collect all that runs left; the nursery is the parent of every orphan of theirs."""
+    while below := tree.descendants(os.getpid()):
+        for pid in below:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+        time.sleep(0.001)
+
+
+def _preload() -> None:
+    """Import what a run needs, so that no run pays for it."""
+    import santiago.cli.compose
+    import santiago.cli.execute
+    import santiago.cli.main
+    import santiago.cli.running
+    from santiago.contract import codec
+    from santiago.contract.outcomes import AgentEnding, AttemptOutcome
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
+    from santiago.contract.result import Result, Session
+
+    import yaml
+    from platformdirs import user_cache_path
+
+    for kind in (Plan, RunInput, Result, Session, AgentEnding, AttemptOutcome):
+        with contextlib.suppress(Exception):
+            codec.decode(kind, b"{}", "")
+    assert (santiago, yaml, user_cache_path)
+
+
+def serve() -> None:
+    tree.adopt_orphans()
+    _preload()
+    for line in sys.stdin.buffer:
+        report = _run(Order(**json.loads(line)))
+        sys.stdout.write(json.dumps(asdict(report)) + "\n")
+        sys.stdout.flush()
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+    _clear()
+
+
+if __name__ == "__main__":
+    serve()
