@@ -7,7 +7,8 @@ rm -rf "$repo"
 mkdir -p "$repo"
 cd "$repo"
 git init -q -b main .
-cp "$here/examples/ledger/prd.md" .
-git add prd.md
+cp "$here/examples/ledger/prd.md" "$here/examples/ledger/playbook.yaml" .
+git add .
 git -c user.name=demo -c user.email=demo@example.org commit -q -m "The document"
-exec "$here/.venv/bin/santiago" plan prd.md
+echo "\$ santiago run prd.md --agent scripted --playbook playbook.yaml --jobs 2 --trust-commands" >&2
+exec "$here/.venv/bin/santiago" run prd.md --agent scripted --playbook playbook.yaml --jobs 2 --trust-commands

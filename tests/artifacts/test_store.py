@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,7 +25,7 @@ from santiago.contract.policy import Limits, RunInput
 from santiago.contract.reasons import Reason
 from santiago.contract.result import LogHead, Result, Summary, TotalUsage
 from santiago.contract.state import initial
-from tests.artifacts.runs import calls_of, event, file_store
+from tests.artifacts.runs import FaultyOS, calls_of, event, file_store, trouble
 from tests.contract.histories import plan_of
 
 if TYPE_CHECKING:
@@ -249,6 +251,45 @@ def test_a_planted_pipe_is_refused_and_never_waited_for(tmp_path: Path) -> None:
     for attempt in attempts:
         with pytest.raises(SantiagoError, match="stands a link, a device"):
             attempt()
+
+
+# Whole or not at all
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, half: bool) -> None:
+    store = begun(tmp_path)
+    store.put("planning/session.json", b"the old one")
+    at, failed = 0, True
+    while failed:
+        at += 1
+        with FaultyOS(at, errno.EIO, half=half).installed() as system:
+            error = trouble(lambda: store.put("planning/session.json", b"a newer one"))
+        failed = bool(system.failed)
+        content = (tmp_path / "planning/session.json").read_bytes()
+        # Only the last sync, of the folder, fails with the new file in place.
+        assert content == b"the old one" or system.failed in ([], ["fsync"])
+        assert (error is None) == (not failed)
+        store.put("planning/session.json", b"the old one")
+    assert at > 5
+    assert not list(tmp_path.rglob(".*.tmp"))
+
+
+def test_a_file_is_on_disk_before_it_takes_its_name_and_its_name_before_anybody_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = begun(tmp_path)
+    store.put("planning/session.json", b"old")
+    calls: list[str] = []
+    real_sync, real_replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda handle: (real_sync(handle), calls.append(_kind(handle)))[0])  # type: ignore[func-returns-value]
+    monkeypatch.setattr(os, "replace", lambda *a, **k: (real_replace(*a, **k), calls.append("replace"))[0])  # type: ignore[func-returns-value]
+    store.put("planning/session.json", b"new")
+    assert calls == ["file", "replace", "folder"]
+
+
+def _kind(handle: int) -> str:
+    return "folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file"
 
 
 # Costs

@@ -250,23 +250,21 @@ def _clear() -> None:
 
 def _preload() -> None:
     """Import what a run needs, so that no run pays for it."""
-    import santiago.cli.compose
-    import santiago.cli.execute
-    import santiago.cli.main
-    import santiago.cli.running
+    from importlib import import_module
+
     from santiago.contract import codec
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
     from santiago.contract.result import Result, Session
 
-    import yaml
-    from platformdirs import user_cache_path
-
+    for name in ("compose", "execute", "main", "running"):
+        import_module(f"santiago.cli.{name}")
+    for name in ("yaml", "platformdirs"):
+        import_module(name)
     for kind in (Plan, RunInput, Result, Session, AgentEnding, AttemptOutcome):
         with contextlib.suppress(Exception):
             codec.decode(kind, b"{}", "")
-    assert (santiago, yaml, user_cache_path)
 
 
 def serve() -> None:

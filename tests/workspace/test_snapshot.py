@@ -285,22 +285,20 @@ def test_an_emptied_folder_is_the_deletion_of_everything(bench: Bench) -> None:
     assert bench.tree(snapshot.commit) == []
 
 
-@pytest.mark.parametrize("files", ["0", "0o444"], ids=["files and folders", "folders only"])
+@pytest.mark.parametrize("files", ["0", "444"], ids=["files and folders", "folders only"])
 def test_files_without_rights_are_read_and_removed_all_the_same(tmp_path: Path, files: str) -> None:
-    script = (
-        f"FILES = {files}"
-        + """
+    script = """
 import os, sys
 from pathlib import Path
 from tests.workspace.conftest import make_repo, git, write
 from santiago.workspace.workspace import GitWorkspace
-top = Path(sys.argv[1])
+top, files = Path(sys.argv[1]), int(sys.argv[2], 8)
 repo = make_repo(top / "repo")
 workspace = GitWorkspace(repo, "r1", top / "scratch")
 folder = Path(workspace.open("S1", 1, [git(repo, "rev-parse", "HEAD")]).folder)
 (folder / "closed" / "inner").mkdir(parents=True)
 write(folder / "closed", f="f"); write(folder / "closed" / "inner", g="g"); write(folder, h="h")
-for name, mode in (("h", FILES), ("lib/c", FILES), ("closed/f", 0o444), ("closed/inner", 0), ("closed", 0), ("lib", 0o555)):
+for name, mode in (("h", files), ("lib/c", files), ("closed/f", 0o444), ("closed/inner", 0), ("closed", 0), ("lib", 0o555)):
     (folder / name).chmod(mode)
 snapshot = workspace.snapshot("S1", 1, "x")
 print(sorted(change.path for change in snapshot.changes), snapshot.left_out)
@@ -309,10 +307,9 @@ for name, mode in (("closed/inner", 0), ("closed", 0), ("lib", 0o555)):
 workspace.close("S1", 1)
 print(folder.exists())
 """
-    )
     source = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "-B", "-c", script, str(tmp_path)], cwd=source, env={**os.environ, "PYTHONPATH": f"{source}:{source / 'src'}"},
+        [sys.executable, "-B", "-c", script, str(tmp_path), files], cwd=source, env={**os.environ, "PYTHONPATH": f"{source}:{source / 'src'}"},
         preexec_fn=_obey_rights, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout == "['closed/f', 'closed/inner/g', 'h'] ()\nFalse\n", done.stderr

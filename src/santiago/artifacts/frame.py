@@ -67,8 +67,8 @@ def decode(line: bytes, prev: str, run_id: str, stories: set[str]) -> tuple[Even
         if _hash(prev, line[:-_END]) != digest or before != prev or [*data] != _KEYS or not line.isascii():
             raise _wrong(line, prev, "its keys are not those of an event")
         usual = (
-            run == run_id
-            and (story is None or story in stories)
+            run == run_id != ""
+            and (story is None or story in stories or _is_story(story))
             and (attempt is None or (attempt.__class__ is int and 1 <= attempt <= _LARGEST))
             and seq.__class__ is int
             and actor.__class__ is str
@@ -84,10 +84,9 @@ def decode(line: bytes, prev: str, run_id: str, stories: set[str]) -> tuple[Even
         raise
     except (ValueError, TypeError, LookupError, AttributeError):
         raise _wrong(line, prev) from None
-    if not usual:
-        if fault := _fault(data, run_id):
-            raise WrongLineError(fault)
-        stories.add(story)
+    if not usual and (fault := _fault(data, run_id)):
+        raise WrongLineError(fault)
+    stories.add(story)
     # Made by its slots: the way of a frozen class costs more than parsing the whole line.
     event = object.__new__(Event)
     _set_seq(event, seq)

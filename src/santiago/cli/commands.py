@@ -18,13 +18,21 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "skip": ("decisions:skip", "leave a story out"),
         "verify": ("decisions:verify", "judge a person's own work as an attempt"),
     },
+    "Look": {
+        "status": ("status", "where a run stands, and what needs you"),
+        "log": ("log", "the history of a run; --follow goes on"),
+        "show": ("show", "one story: attempts, checks, critique, changes"),
+        "audit": ("audit", "re-check a run offline: log, digests, verdicts, git"),
+        "clean": ("clean", "show and remove worktrees and refs of old runs"),
+    },
     "Set up": {
+        "doctor": ("doctor", "check this machine and repository"),
         "init": ("init", "find this repository's test command and write santiago.toml"),
         "config": ("config", "show each setting and where it comes from"),
         "completion": ("completion", "print the completion script of a shell"),
     },
     "Look up": {
-        "explain": ("explain", "say what a reason, a finding or an exit code means"),
+        "explain": ("explain", "say what a code means, or what a story waits for"),
         "schema": ("schema", "print the JSON Schema of a document"),
     },
 }

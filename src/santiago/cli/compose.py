@@ -22,8 +22,8 @@ from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.inbox import Request as Letter
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.projections import Projector
-from santiago.artifacts.store import FileStore
-from santiago.cli.leftovers import kill_leftovers
+from santiago.artifacts.store import PLAN, FileStore
+from santiago.cli.leftovers import kill_leftovers, marks
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import Fold
@@ -37,7 +37,7 @@ from santiago.executor.judging import Bench, commands_of
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
 from santiago.executor.recover import interruptions
-from santiago.executor.reopen import Grants, reopening
+from santiago.executor.reopen import Grants, reopening, reopening_one
 from santiago.executor.result import result
 from santiago.executor.schedule import followed
 from santiago.process import environment, sandbox
@@ -69,6 +69,8 @@ class Request:
     grants: Grants = field(default_factory=Grants)
     consent: Callable[[list[str]], None] = lambda _: None
     """Asks whether commands of the document may run; raises where not."""
+    consent_unfenced: Callable[[], None] = lambda: None
+    """Asks whether an agent may run without any sandbox; raises where not."""
     policy: Policy | None = None
     """The policy of this start where flags changed it; the frozen one stays as it is."""
     skips: list[tuple[str, str]] = field(default_factory=list)
@@ -77,6 +79,8 @@ class Request:
     """(story, ref): a person's own commit, to be judged as an attempt."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
     announce: Callable[[RunHeader], None] = lambda _: None
+    check_begun: Callable[[str, int, int, str], None] = lambda *_: None
+    """Hears of each check that begins: its folder, which of how many, the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,28 +129,42 @@ class _Start:
         notices = store.preflight()
         self.stack.enter_context(Lock(self.request.out_dir, since=self.clock.utc()))
         self.stack.callback(store.close)
-        self.workspace = GitWorkspace(self.repo, self.run_id, _scratch(self.repo))
-        facts = self.workspace.inspect()
-        fresh = not store.has_log()
+        begun_before = store.get(PLAN) is not None
+        if begun_before:
+            kill_leftovers(self.request.out_dir)
+        self.workspace = GitWorkspace(self.repo, self.run_id, _scratch(self.repo), marks(self.request.out_dir))
+        facts = self.facts = self.workspace.inspect()
         digests = store.freeze(self.frozen_input, self.plan)
         self.fold = Fold(initial(self.plan, followed(self.plan, optimistic=self.frozen_input.policy.optimistic)))
         self.projector = Projector(self.plan, store.get, lambda path, content: store.put(path, content, sync=False))
         store.start(self._replay)
+        fresh = self.fold.state.seq == 0  # also where the very first line was torn
         self._refuse_before_starting()
         self.fence = sandbox.detect(self.run_input.policy.sandbox, self.source)
+        if (
+            self.fence.kind == "none"
+            and self.run_input.policy.sandbox == "auto"
+            and self.run_input.agent.mode != "scripted"
+        ):
+            self.request.consent_unfenced()
         if facts.dirty:
             notices.append("there are uncommitted changes; the run works on the last commit and does not see them")
         registry.register(Path(facts.common), self.run_id, self.request.out_dir, self.clock.utc())
         if self.fold.state.phase is RunPhase.SUCCESS:
+            self._finish(self.fold.state)  # a crash may have come before the result was written
             return self.fold.state
         self.going_on = self._approvals()
-        if not fresh and not self.request.skips:
+        if self.request.own_work and not fresh:
+            self.going_on += reopening_one(self.fold.state, self.request.own_work[0], self.workspace.head())
+        elif not fresh and not self.request.skips:
             self.going_on += reopening(self.fold.state, self.request.grants, self.workspace.head())
         coordinator = self._coordinator(self._agent())
         self._announce(notices + store.notices, resumed=not fresh)
+        recovered = self._recover(coordinator)
+        if begun_before:
+            self.workspace.tidy()
         if fresh:
             self._create(coordinator, digests, facts.head)
-        recovered = self._recover(coordinator)
         coordinator.record(self._opening())
         if self.request.skips:
             self._skip(coordinator)
@@ -188,22 +206,25 @@ class _Start:
         return self.fence.wrap(
             command,
             writable=(packet.folder,),
-            readonly=(packet.plan_folder, packet.prompt_file),
+            readonly=(packet.plan_folder, packet.prompt_file, self.facts.common),
             hidden=(str(self.request.out_dir),),
             network=True,
         )
 
     def _coordinator(self, agent: AgentBackend) -> Coordinator:
-        scratch = _scratch(self.repo)
-        scratch.mkdir(parents=True, exist_ok=True)
         plan_folder = self.request.out_dir / "tasks"
         verifier = CommandVerifier(
             self.server,
             self.fence,
-            environment.for_checks(self.source, self.run_input.workspace.env, {"SANTIAGO_RUN": self.run_id}),
-            scratch=scratch,
+            environment.for_checks(
+                self.source,
+                self.run_input.workspace.env,
+                {"SANTIAGO_RUN": self.run_id, **marks(self.request.out_dir)},
+            ),
+            scratch=self.workspace.folders.temporary,
             secrets=self.secrets,
             hidden=(str(self.request.out_dir),),
+            begun=self.request.check_begun,
         )
         bench = Bench(
             plan=self.plan,
@@ -289,11 +310,10 @@ class _Start:
         coordinator.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context=context)])  # type: ignore[arg-type]
 
     def _recover(self, coordinator: Coordinator) -> frozenset[str]:
-        """End what a crash left running: kill it, keep its work, record it; what had ended waits for its verdict."""
+        """End what a crash left running: keep its work, record it; what had ended waits for its verdict."""
         state = self.fold.state
         if not state.running:
             return frozenset()
-        kill_leftovers(self.run_id)
         ended = frozenset(
             name
             for name in state.running

@@ -21,6 +21,8 @@ from santiago.contract.policy import RunInput
 
 SECTIONS = ("limits", "verification", "workspace", "agent", "policy")
 """Sections of the run input that a settings file may fill."""
+OWN = ("notify",)
+"""Sections that are no part of a run's input."""
 
 
 class Setting(NamedTuple):
@@ -36,7 +38,7 @@ def run_input_defaults(root: Path) -> RunInput:
         return RunInput(contract_version=CONTRACT_VERSION, repo_path=str(root), prd_path="-")
     for name, setting in settings.items():
         section, _, key = name.partition(".")
-        if setting.origin != "default":
+        if setting.origin != "default" and section not in OWN:
             data.setdefault(section, {})[key] = setting.value
     return codec.decode(RunInput, json.dumps(data).encode(), _origins(settings))
 
@@ -60,15 +62,16 @@ def load(root: Path) -> dict[str, Setting]:
 
 def defaults() -> dict[str, Setting]:
     blank = codec.to_data(RunInput(contract_version=CONTRACT_VERSION, repo_path="", prd_path=""))
-    return {
+    found = {
         f"{section}.{key}": Setting(value, "default") for section in SECTIONS for key, value in blank[section].items()
     }
+    return {**found, "notify.command": Setting(None, "default")}
 
 
 def _take(settings: dict[str, Setting], table: dict[str, Any], origin: str) -> None:
     for section, content in table.items():
-        if section not in SECTIONS or not isinstance(content, dict):
-            raise _unknown(origin, section, SECTIONS)
+        if section not in (*SECTIONS, *OWN) or not isinstance(content, dict):
+            raise _unknown(origin, section, (*SECTIONS, *OWN))
         for key, value in content.items():
             name = f"{section}.{key}"
             if name not in settings:

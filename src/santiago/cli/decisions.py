@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
 
 _QUIET = {
-    "jobs": None, "chunks": None, "keep_going": False, "optimistic": False, "assume_external": False, "sandbox": None,
+    "jobs": None, "gate": None, "chunks": None, "keep_going": False, "optimistic": False, "assume_external": False, "sandbox": None,
     "trust_commands": True, "dry_run": False, "no_input": True, "debug": False,
 }  # fmt: skip
 """Options of a start that these commands do not have; commands of the document were approved when the run began."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, PATCH, VERIFICATION
@@ -90,6 +91,14 @@ class AttemptEvidence:
         """Return the last line that the agent printed."""
         return last_line(self.folder / AGENT_LOG)
 
+    def quiet_ms(self) -> int | None:
+        """Return how long ago the agent last printed something; None where it never did."""
+        try:
+            written = (self.folder / AGENT_LOG).stat().st_mtime
+        except OSError:
+            return None
+        return max(0, int((time.time() - written) * 1000))
+
     def _text(self, name: str) -> str:
         try:
             return read_bytes(self.folder / name, LARGEST).decode("utf-8", "replace")
@@ -147,7 +156,7 @@ def stats_of(patch: str) -> list[FileStat]:
     """Return what a patch adds and removes, file by file."""
     found: list[FileStat] = []
     path, added, removed, inside = "", 0, 0, False
-    for line in patch.splitlines():
+    for line in patch.split("\n"):
         if line.startswith("diff --git "):
             if path:
                 found.append(FileStat(path, added, removed))

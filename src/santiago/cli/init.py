@@ -21,7 +21,6 @@ class Found(NamedTuple):
     test: str
     because: str
     setup: str = ""
-    protected: tuple[str, ...] = ()
 
 
 @click.command("init")
@@ -89,7 +88,6 @@ def _python(root: Path) -> Found | None:
     if _task_file(root):
         return None
     project = _text(root / "pyproject.toml")
-    tests = ("tests/**", "test/**", "conftest.py", "**/conftest.py", "pytest.ini", "tox.ini")
     if (
         "pytest" in project
         or (root / "pytest.ini").is_file()
@@ -97,12 +95,12 @@ def _python(root: Path) -> Found | None:
         or "pytest" in _text(root / "requirements-dev.txt")
     ):
         if (root / "uv.lock").is_file():
-            return Found("uv run pytest -q", "pytest with uv.lock", protected=tests)
+            return Found("uv run pytest -q", "pytest with uv.lock")
         if (root / "poetry.lock").is_file():
-            return Found("poetry run pytest -q", "pytest with poetry.lock", protected=tests)
-        return Found("python3 -m pytest -q", "pytest in the project's settings", protected=tests)
+            return Found("poetry run pytest -q", "pytest with poetry.lock")
+        return Found("python3 -m pytest -q", "pytest in the project's settings")
     if any(root.glob("test*/**/test_*.py")) or any(root.glob("test_*.py")):
-        return Found("python3 -m unittest discover", "test_*.py files", protected=tests)
+        return Found("python3 -m unittest discover", "test_*.py files")
     return None
 
 
@@ -132,39 +130,37 @@ def _javascript(root: Path) -> Found | None:
                 f"{tool} test",
                 f"the test script of package.json with {lock}",
                 setup,
-                ("**/*.test.*", "**/*.spec.*", "test/**", "tests/**"),
             )
     return Found(
         "npm test",
         "the test script of package.json",
         "npm install",
-        ("**/*.test.*", "**/*.spec.*", "test/**", "tests/**"),
     )
 
 
-_OTHERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("Cargo.toml", "cargo test", ("tests/**",)),
-    ("go.mod", "go test ./...", ("**/*_test.go",)),
-    ("gradlew", "./gradlew test", ("**/src/test/**",)),
-    ("build.gradle", "gradle test", ("**/src/test/**",)),
-    ("mvnw", "./mvnw -q test", ("**/src/test/**",)),
-    ("pom.xml", "mvn -q test", ("**/src/test/**",)),
-    ("mix.exs", "mix test", ("test/**",)),
-    ("deno.json", "deno test", ("**/*_test.ts",)),
-    ("pubspec.yaml", "dart test", ("test/**",)),
-    ("Package.swift", "swift test", ("Tests/**",)),
-    ("composer.json", "composer test", ("tests/**",)),
+_OTHERS: tuple[tuple[str, str], ...] = (
+    ("Cargo.toml", "cargo test"),
+    ("go.mod", "go test ./..."),
+    ("gradlew", "./gradlew test"),
+    ("build.gradle", "gradle test"),
+    ("mvnw", "./mvnw -q test"),
+    ("pom.xml", "mvn -q test"),
+    ("mix.exs", "mix test"),
+    ("deno.json", "deno test"),
+    ("pubspec.yaml", "dart test"),
+    ("Package.swift", "swift test"),
+    ("composer.json", "composer test"),
 )
 
 
 def _others(root: Path) -> Found | None:
     if _task_file(root):
         return None
-    for name, test, protected in _OTHERS:
+    for name, test in _OTHERS:
         if (root / name).is_file():
-            return Found(test, name, protected=protected)
+            return Found(test, name)
     if (root / "spec").is_dir() and (root / "Gemfile").is_file():
-        return Found("bundle exec rspec", "Gemfile and spec/", protected=("spec/**",))
+        return Found("bundle exec rspec", "Gemfile and spec/")
     if any(root.glob("*.sln")) or any(root.glob("*.csproj")):
         return Found("dotnet test", "a .NET solution")
     return None
@@ -173,7 +169,6 @@ def _others(root: Path) -> Found | None:
 def settings(found: list[Found]) -> str:
     """Return the text of santiago.toml."""
     setup = [one.setup for one in found if one.setup]
-    protected = list(dict.fromkeys(glob for one in found for glob in one.protected))
     return "\n".join(
         [
             "# Settings of santiago for this repository. `santiago config show` prints all of them with their origin.",
@@ -181,8 +176,8 @@ def settings(found: list[Found]) -> str:
             "[verification]",
             "# Run after every attempt, in a clean checkout; a story is done only when all of them pass.",
             f"story_commands = {_toml_list([one.test for one in found])}",
-            "# Files that no attempt may change or delete unless its story names them.",
-            f"protected = {_toml_list(protected)}",
+            "# Files that no attempt may change or delete unless its story names them; @tests stands for all tests.",
+            'protected = ["@tests"]',
             "",
             "[workspace]",
             "# Prepares a fresh checkout, before an attempt and before its verdict.",

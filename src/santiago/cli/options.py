@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option("--jobs", type=click.IntRange(1, 256), help="Stories side by side; default from the run input."),
+    click.option("--gate", type=click.Choice(("auto", "chunk")), help="Rest after each chunk, or go on by itself."),
     click.option("--chunks", metavar="A[..B]", help="Only these chunks, by label or number."),
     click.option("--only", metavar="STORY", multiple=True, help="Only this story (may be repeated)."),
     click.option("--keep-going", is_flag=True, help="After a failure go on with independent stories."),
@@ -22,6 +23,7 @@ _OPTIONS = (
     click.option("--trust-commands", is_flag=True, help="Run commands that come from the document without asking."),
     click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
     click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON."),
+    click.option("--plain", is_flag=True, help="Whole lines instead of the live view."),
     click.option("--no-input", is_flag=True, help="Never ask anything."),
     click.option("--debug", is_flag=True, help="Show tracebacks."),
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shlex
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -27,10 +30,10 @@ if TYPE_CHECKING:
 
 
 def start(
-    out_dir: Path, run_input: RunInput, plan: Plan, *, base: Path, jobs: int | None, chunks: str | None,
+    out_dir: Path, run_input: RunInput, plan: Plan, *, base: Path, jobs: int | None, gate: str | None, chunks: str | None,
     only: tuple[str, ...], keep_going: bool, optimistic: bool, assume_external: bool, sandbox: str | None,
     trust_commands: bool, dry_run: bool, as_json: bool, no_input: bool, debug: bool, grants: Grants | None = None,
-    skips: list[tuple[str, str]] | None = None, own_work: tuple[str, str] | None = None,
+    skips: list[tuple[str, str]] | None = None, own_work: tuple[str, str] | None = None, plain: bool = False,
 ) -> int:  # fmt: skip
     """Carry a plan out and return the exit code."""
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
@@ -38,6 +41,7 @@ def start(
     frozen = replace(run_input.policy, optimistic=optimistic or run_input.policy.optimistic)
     policy = replace(
         frozen,
+        gate=gate or frozen.gate,  # type: ignore[arg-type]  # one of click's choices
         keep_going=keep_going or frozen.keep_going,
         assume_external=assume_external or frozen.assume_external,
         sandbox=sandbox or frozen.sandbox,  # type: ignore[arg-type]  # one of click's choices
@@ -48,16 +52,34 @@ def start(
         from santiago.cli.dry_run import show
 
         return show(settings, plan, scope, as_json=as_json)
-    screen = Screen(plan, settings, as_json=as_json)
+    screen = Screen(plan, settings, as_json=as_json, plain=plain)
     request = Request(
         out_dir=out_dir, run_input=settings, policy=policy, plan=plan, jobs=jobs or policy.jobs, scope=scope,
         skips=skips or [], own_work=own_work,
         grants=grants or Grants(), consent=lambda commands: ask_consent(commands, asked=not no_input and sys.stdin.isatty(), trusted=trust_commands),
-        listeners=[screen.take], announce=screen.header,
+        consent_unfenced=lambda: ask_unfenced(asked=not no_input and sys.stdin.isatty()),
+        listeners=[screen.take], announce=screen.header, check_begun=screen.check_begun,
     )  # fmt: skip
-    state = execute(request)
-    screen.end(state, out_dir)
+    try:
+        state = execute(request)
+        screen.end(state, out_dir)
+        notify(Path(settings.repo_path), state, out_dir)
+    finally:
+        screen.close()
     return exit_code(state)
+
+
+def notify(repo: Path, state: RunState, out_dir: Path) -> None:
+    """Tell the user's own command that the run has come to rest; its failure is none of the run's."""
+    from santiago.cli.config import load
+
+    command = load(repo)["notify.command"].value
+    if not command:
+        return
+    says = {"run_id": state.run_id, "phase": state.phase, "reason": state.reason, "out_dir": str(out_dir)}
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        argv = command if isinstance(command, list) else shlex.split(str(command))
+        subprocess.run(argv, input=json.dumps(says), text=True, timeout=30, check=False, capture_output=True)  # noqa: S603  # the user's own command
 
 
 def exit_code(state: RunState) -> int:
@@ -90,6 +112,15 @@ def ask_consent(commands: list[str], *, asked: bool, trusted: bool) -> None:
         raise SantiagoError(
             Kind.BLOCKED, message, hint="Remove them from the document, or approve them.", reason=reason
         )
+
+
+def ask_unfenced(*, asked: bool) -> None:
+    """Where no sandbox works, an agent runs only after a person's word."""
+    message = "no sandbox works on this machine, so the agent could change anything that you can"
+    if asked and click.confirm(f"{message[0].upper()}{message[1:]}. Go on?", default=False, err=True):
+        return
+    hint = "Install bubblewrap, or say --sandbox off."
+    raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
 
 
 def scope_of(plan: Plan, chunks: str | None, only: tuple[str, ...]) -> Scope:

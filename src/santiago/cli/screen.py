@@ -1,23 +1,33 @@
-"""What a person sees of a run: whole lines as things happen, and a summary at the end; or NDJSON for programs."""
+"""What a person sees of a run: a live table on a terminal, else whole lines; a summary at the end; NDJSON for programs."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from santiago import __version__
+from santiago.cli import ci
+from santiago.cli.beat import Beat
+from santiago.cli.failure import FULL, Report
+from santiago.cli.lines import Line, Lines
+from santiago.cli.live import Live, is_wanted
+from santiago.cli.measures import count, span
+from santiago.cli.table import Table
 from santiago.cli.text import harmless, paint, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
-from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.result import status_of
+from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from santiago.cli.compose import RunHeader
     from santiago.contract.events import Event
@@ -26,89 +36,155 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState
 
 STREAM = {"type": "stream", "schema_version": "1.0"}
+_IN_TABLE = frozenset({EventKind.CHUNK_STARTED, EventKind.ATTEMPT_STARTED, EventKind.STORY_DONE, EventKind.RUN_VERIFYING})
+"""What the table shows anyway."""
+_AT_THE_END = frozenset({EventKind.RUN_ENDED, EventKind.RUN_PAUSED})
+"""What the summary says anyway."""
 
 
 class Screen:
-    """One line per event on standard error; the same events as NDJSON on standard output with --json."""
+    """Shows a run on standard error; the events themselves as NDJSON on standard output with --json.
 
-    def __init__(self, plan: Plan, run_input: RunInput, *, as_json: bool) -> None:
+    Nothing here may break a run: whoever reads may go away.
+    """
+
+    def __init__(self, plan: Plan, run_input: RunInput, *, as_json: bool, plain: bool = False) -> None:
         self.plan = plan
         self.run_input = run_input
         self.as_json = as_json
-        self.titles = {story.id: story.title for story in plan.stories}
-        self.out_dir = ""
+        self.lively = not as_json and is_wanted(plain=plain)
+        self.clock = SystemClock()
+        self.lines = Lines(plan, run_input.limits)
+        self.table: Table | None = None
+        self.live: Live | None = None
+        self.beat: Beat | None = None
         if as_json:
-            click.echo(json.dumps(STREAM))
+            self._emit(STREAM)
 
     def header(self, head: RunHeader) -> None:
-        self.out_dir = str(head.out_dir)
+        """Say what begins."""
+        if self.as_json:
+            return
+        self.lines.out_dir = head.out_dir
         verb = "resumes" if head.resumed else "begins"
-        say(
-            f"santiago {__version__}  run {head.run_id} {verb}: {head.stories} stories in {head.chunks} chunks, "
-            f"agent {head.agent}, sandbox {head.sandbox}, {head.jobs} at a time",
-            err=True,
+        self._say(
+            f"santiago {__version__}  run {head.run_id} {verb}: {count(head.stories, 'story', 'stories')} in "
+            f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}, sandbox {head.sandbox}, {head.jobs} at a time"
         )
         for notice in head.notices:
-            say(f"{paint('note:', 'cyan')} {harmless(notice)}", err=True)
+            self._say(f"{paint('note:', 'cyan')} {harmless(notice)}")
+        if self.lively:
+            self.table = Table(self.plan, self.run_input, head.out_dir, harmless(head.agent), self.clock.monotonic_ms)
+            self.live = Live(self.table)
+            self.live.start()
+        else:
+            self.beat = Beat(head.out_dir, self.clock.monotonic_ms, self._tell_now)
+            self.beat.start()
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
+        """Show what was just recorded."""
+        if self.as_json:
+            for event in events:
+                self._emit({"type": "event", **codec.to_data(event)})
+            return
+        if self.live is not None and not self.live.broken:
+            self.live.take(events, state)
+        elif self.beat is not None:
+            self.beat.take(events, state)
         for event in events:
-            if self.as_json:
-                click.echo(json.dumps({"type": "event", **codec.to_data(event)}, ensure_ascii=False))
-            elif line := self._line(event, state):
-                say(f"{event.timestamp[11:19]} {line}", err=True)
+            self._take(event, state)
 
-    def _line(self, event: Event, state: RunState) -> str | None:
-        """Return what an event means to a person; None for those that mean nothing to them."""
-        name = event.story_id or ""
-        title = harmless(self.titles.get(name, ""))
-        story = state.stories.get(name)
-        most = self.run_input.limits.story_max_attempts
-        reason = event.context.get("reason", "")
-        match event.event:
-            case EventKind.CHUNK_STARTED:
-                return paint(f"chunk    {harmless(event.chunk or '')}", "cyan")
-            case EventKind.ATTEMPT_STARTED:
-                return f"start    {name} {title}  (attempt {event.attempt} of {most})"
-            case EventKind.ATTEMPT_ENDED if event.status != "ok":
-                return paint(f"retry    {name} attempt {event.attempt}: {reason}", "yellow")
-            case EventKind.ATTEMPT_VOIDED:
-                return paint(f"void     {name} attempt {event.attempt}, not counted: {reason}", "yellow")
-            case EventKind.STORY_DONE:
-                spent = f"{story.counted} attempt{'s' if story.counted != 1 else ''}, {story.proof}" if story else ""
-                return paint(f"ok       {name} {title}  ({spent})", "green")
-            case EventKind.STORY_FAILED:
-                return paint(f"failed   {name} {title}: {reason}", "red")
-            case EventKind.STORY_BLOCKED:
-                return paint(f"blocked  {name} {title}: {reason}", "yellow")
-            case EventKind.QUESTION_ASKED:
-                return f"asked    {name}: {harmless(event.context.get('text', ''))}"
-            case EventKind.RUN_VERIFYING:
-                return "verify   the whole run"
-            case _:
-                return None
+    def _take(self, event: Event, state: RunState) -> None:
+        if event.event in _AT_THE_END:
+            return
+        line = self.lines.of(event, state)
+        if self.live is None or self.live.broken:
+            if line is not None:
+                self._tell(line, event.timestamp[11:19])
+        elif event.event is EventKind.CHUNK_ENDED and self.table is not None:
+            self._keep_chunk(event.chunk or "", state)
+        elif line is not None and event.event not in _IN_TABLE:
+            self.live.above(line.painted(event.timestamp[11:19]))
+
+    def check_begun(self, folder: str, place: int, total: int, command: str) -> None:
+        """Hear from the verifier which check it starts; called from any thread."""
+        if self.table is not None:
+            self.table.check_begun(folder, place, total, command)
+
+    def _keep_chunk(self, label: str, state: RunState) -> None:
+        """Leave a finished chunk's rows on the screen, above the table of the next."""
+        assert self.table is not None
+        assert self.live is not None
+        self.live.above(paint(f"    {harmless(label)}", "cyan"))
+        for row in self.table.rows(state, _columns(), label):
+            self.live.above(row)
+
+    def close(self) -> None:
+        """Take the live view down, whatever happened; lines that it still owed are shown."""
+        if self.beat is not None:
+            self.beat.close()
+        if self.live is not None:
+            for line in self.live.close():
+                self._say(line)
+        self.live = self.beat = None
+
+    # The end
 
     def end(self, state: RunState, out_dir: Path) -> None:
         """Print the summary: what came of it, where the evidence is, what to type next."""
+        if self.live is not None and self.table is not None and state.phase is not RunPhase.SUCCESS:
+            for row in self.table.rows(state, _columns()):
+                self.live.above(row)
+        self.close()
         if self.as_json:
             return
+        report = Report(plan=self.plan, run_input=self.run_input, state=state, out_dir=out_dir)
+        if state.phase in (RunPhase.FAILED, RunPhase.BLOCKED):
+            self._failures(report)
+        self._say("")
+        if report.needing():
+            for text in report.accounts():
+                self._say(text)
+        self._say(self._summary(state))
+        self._unproven(state)
+        for text in self._next(state, report, out_dir):
+            self._say(text)
+
+    def _summary(self, state: RunState) -> str:
         counts: dict[str, int] = {}
         for story in self.plan.stories:
             status = status_of(state.stories[story.id])
             counts[status] = counts.get(status, 0) + 1
-        told = ", ".join(f"{number} {'not started' if word == 'pending' else word}" for word, number in counts.items())
+        told = ", ".join(f"{number} {'not done' if word == 'pending' else word}" for word, number in counts.items())
         colour = {"success": "green", "paused": "cyan"}.get(state.phase, "red")
         word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
         why = f"  {state.reason}" if state.reason and state.phase is not RunPhase.PAUSED else ""
-        say("", err=True)
-        say(
-            f"{paint(word, colour, bold=True)}{why}  {told} of {len(self.plan.stories)}  "
-            f"{state.counted} attempts  {state.used_ms / 1000:.1f} s",
-            err=True,
+        most = self.run_input.limits.run_max_attempts + state.raised.get("run_max_attempts", 0)
+        return (
+            f"{paint(word, colour, bold=True)}{why}  {told} of {len(self.plan.stories)}   "
+            f"{state.counted}/{most} attempts   {span(state.used_ms)}"
         )
-        self._unproven(state)
-        for line in self._next(state, out_dir):
-            say(line, err=True)
+
+    def _failures(self, report: Report) -> None:
+        """Print what failed, each story in a group where the log can fold."""
+        needing = report.needing()
+        for story in needing[:FULL]:
+            heading = report.heading(story)
+            self._say("")
+            for text in ci.opening(heading) or [report.title_line(heading)]:
+                self._say(text, order=True)
+            for text in report.block(story):
+                self._say(text)
+            for text in ci.closing():
+                self._say(text, order=True)
+            reason = report.state.stories[story.id].reason or ""
+            for text in ci.annotation(self.plan.source.path, story.origin.line, f"{story.id} failed", f"{reason}: {heading}"):
+                self._say(text, order=True)
+        if len(needing) > FULL:
+            self._say(f"… and {count(len(needing) - FULL, 'story', 'stories')} more; `santiago status --failed` shows all")
+        if not needing:
+            for text in report.run_check():
+                self._say(text)
 
     def _unproven(self, state: RunState) -> None:
         weak = [
@@ -117,15 +193,46 @@ class Screen:
             if s.criteria and state.stories[s.id].proof == "regression" and status_of(state.stories[s.id]) == "done"
         ]
         if weak:
-            say(
-                f"not proven: {', '.join(weak[:12])}{' …' if len(weak) > 12 else ''}  (their checks were green before, too)",
-                err=True,
-            )
+            names = f"{', '.join(weak[:12])}{' …' if len(weak) > 12 else ''}"
+            self._say(f"not proven: {names}  (nothing shows that their checks could fail)")
 
-    def _next(self, state: RunState, out_dir: Path) -> list[str]:
+    def _next(self, state: RunState, report: Report, out_dir: Path) -> list[str]:
         if state.phase is RunPhase.SUCCESS:
-            return [f"next: git merge {state.branch}      take the work over"]
+            return [f"next: git merge {state.branch}   take the work over"]
         if state.phase is RunPhase.PAUSED:
-            return [f"next: santiago resume {out_dir}      go on"]
-        hint = MEANINGS[Reason(state.reason)].hint if state.reason else ""
-        return [f"next: {hint}", f"      evidence: {out_dir}/attempts"]
+            return [f"next: santiago resume {_near(out_dir)}   go on"]
+        return report.next_commands()
+
+    # Writing
+
+    def _tell_now(self, line: Line) -> None:
+        self._tell(line, self.clock.utc()[11:19])
+
+    def _tell(self, line: Line, time: str) -> None:
+        self._say(line.painted(time))
+        if self.beat is not None:
+            self.beat.said()
+
+    def _say(self, text: str, *, order: bool = False) -> None:
+        """Print a line; `order` where it is meant for the CI service itself."""
+        with contextlib.suppress(OSError):
+            say(text if order else ci.quiet(text), err=True)
+
+    def _emit(self, data: object) -> None:
+        plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+        try:
+            click.echo(json.dumps(data, ensure_ascii=plain))
+        except OSError:
+            # The reader went away; the run does not depend on being watched. Python would complain once more at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _columns() -> int:
+    import shutil
+
+    return max(20, shutil.get_terminal_size((80, 24)).columns - 1)
+
+
+def _near(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

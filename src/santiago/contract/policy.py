@@ -39,8 +39,8 @@ class Verification:
     run_commands: tuple[str, ...] = ()
     """Checks of the final head; all story commands where none is given."""
     timeout_minutes: Minutes = Minutes.of(10)
-    protected: tuple[str, ...] = ()
-    """Globs of files that no attempt may change or delete unless its story names them."""
+    protected: tuple[str, ...] = ("@tests",)
+    """Globs of files that no attempt may change or delete unless its story names them; `@tests` stands for all tests."""
 
 
 @record

@@ -289,9 +289,18 @@ class Workspace(Protocol):
         """Return a clean folder with this commit and nothing else."""
 
     def integrate(
-        self, story: str, commit: str, base: str, subject: str, trailers: Sequence[tuple[str, str]]
+        self,
+        story: str,
+        commit: str,
+        base: str,
+        subject: str,
+        trailers: Sequence[tuple[str, str]],
+        onto: str | None = None,
     ) -> Integration:
-        """Apply a verified snapshot to the run's head, without moving the branch."""
+        """Apply a verified snapshot to the run's head, without moving the branch.
+
+        `onto` is the head that the log knows: after a crash the branch may already stand on this very work.
+        """
 
     def advance(self, old: str, new: str) -> str:
         """Move the run's branch if it still stands on `old`, and return its head; a second call changes nothing."""
@@ -301,6 +310,12 @@ class Workspace(Protocol):
 
     def discard(self, folder: str) -> None:
         """Remove a folder that this workspace made."""
+
+    def unlock(self) -> None:
+        """Break the locks on the run's own refs that a crash left; no git process of the run is alive."""
+
+    def tidy(self) -> None:
+        """Remove all folders that a crash left; the work in them is kept by now."""
 
     def kept(self, story: str, attempt: int) -> Snapshot | None:
         """Return an attempt's work as its ref keeps it; None where there is none."""

@@ -96,7 +96,10 @@ def _executing(at: Situation) -> list[Act]:
     if chunk is None:
         return _after_last_chunk(at)
     if not chunk.started:
-        return [*_close_chunk(state), Fact(event=EventKind.CHUNK_STARTED, chunk=chunk.label)]
+        closing = _close_chunk(state)
+        if closing and at.run_input.policy.gate == "chunk":
+            return [*closing, _pause(None)]
+        return [*closing, Fact(event=EventKind.CHUNK_STARTED, chunk=chunk.label)]
     acts = [*_integrations(at), *_starts(at)]
     return acts or ([] if at.flying else _ending(at))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -147,4 +148,8 @@ def _urgency(stop: Stop) -> Callable[[], str | None]:
 
 
 def _names_tests(story: Story) -> bool:
-    return any("test" in path.lower() or "spec" in path.lower() for path in story.files)
+    """Tell whether a story names tests among its files: then it may also take some away."""
+    return any(
+        re.search(r"(?:^|[/_.\-])(?:tests?|specs?|e2e|__tests__)(?:[/_.\-]|$)", path, re.IGNORECASE)
+        for path in story.files
+    )

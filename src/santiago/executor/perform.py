@@ -193,7 +193,7 @@ class StepPerformer:
             return IntegrationOutcome(step=step.id, story=step.story, head=brief.head, commit=step.commit)
         base = self.workspace.base_of(step.commit)
         trailers = self._trailers(story, step.attempt, brief)
-        made = self.workspace.integrate(step.story, step.commit, base, self._subject(story), trailers)
+        made = self.workspace.integrate(step.story, step.commit, base, self._subject(story), trailers, onto=brief.head)
         blank = IntegrationOutcome(step=step.id, story=step.story, head=None, reason=Reason.WORKSPACE_CONFLICT)
         if made.head is None:
             return replace(blank, message=f"conflict in {made.conflict}")
@@ -206,7 +206,7 @@ class StepPerformer:
                 return replace(blank, message=text, verify_ms=self.clock.monotonic_ms() - began)
         head = self.workspace.advance(brief.head, made.head)
         return IntegrationOutcome(
-            step=step.id, story=step.story, head=head, commit=made.head, verify_ms=self.clock.monotonic_ms() - began
+            step=step.id, story=step.story, head=head, commit=head, verify_ms=self.clock.monotonic_ms() - began
         )
 
     def _claim(self, step: JudgeClaim, brief: Brief, stop: Stop) -> ClaimOutcome:

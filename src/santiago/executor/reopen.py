@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.events import EventKind, Fact
-from santiago.contract.phases import ENDED, RunPhase, StoryPhase
+from santiago.contract.events import Context, EventKind, Fact
+from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.contract.record import record
 
@@ -38,26 +38,27 @@ def reopening(state: RunState, grants: Grants, head: str | None) -> list[Fact]:
     if state.phase is RunPhase.SUCCESS:
         return []
     _refuse_without_grant(state, grants)
-    facts = [*_raised(state, grants), *_hints(state, grants)]
-    for story in state.stories.values():
-        if story.skipped:
-            continue
-        if story.phase is StoryPhase.FAILED or (
-            story.phase is StoryPhase.BLOCKED and not _waits_for_answer(state, story)
-        ):
-            facts.append(
-                Fact(
-                    event=EventKind.STORY_REOPENED,
-                    story=story.id,
-                    chunk=story.chunk,
-                    phase=StoryPhase.READY,
-                    actor="user",
-                )
-            )
-    if state.phase in ENDED or state.phase is RunPhase.PAUSED:
-        context = {"head": head} if head else {}
-        facts.append(Fact(event=EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING, context=context))  # type: ignore[arg-type]
-    return facts
+    waiting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
+    reopened = [_reopened(story) for story in waiting if not _waits_for_answer(state, story)]
+    return [*_raised(state, grants), *_hints(state, grants), *reopened, *_executing(state, head)]
+
+
+def reopening_one(state: RunState, name: str, head: str | None) -> list[Fact]:
+    """Return what lets one story go on although its budget is spent: a person brings the work."""
+    story = state.stories[name]
+    return [*([_reopened(story)] if story.phase in PARKED else []), *_executing(state, head)]
+
+
+def _reopened(story: StoryState) -> Fact:
+    kind, phase = EventKind.STORY_REOPENED, StoryPhase.READY
+    return Fact(event=kind, story=story.id, chunk=story.chunk, phase=phase, actor="user")
+
+
+def _executing(state: RunState, head: str | None) -> list[Fact]:
+    if state.phase not in ENDED and state.phase is not RunPhase.PAUSED:
+        return []
+    context: Context = {"head": head} if head else {}
+    return [Fact(event=EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING, context=context)]
 
 
 def _refuse_without_grant(state: RunState, grants: Grants) -> None:

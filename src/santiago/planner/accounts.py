@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import words
 from santiago.planner.carriers import is_group
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from santiago.planner.harvest import Carrier
 
-_FENCED_UNIT = re.compile(r"^\s*(?:- \[[ xX]\] |#{1,6} |(?:- )?\**[A-Z]{1,6}-?\d+[:. ])")
+_FENCED_UNIT = pattern(r"^\s*(?:- \[[ xX]\] |#{1,6} |(?:- )?\**[A-Z]{1,6}-?\d+[:. ])")
 
 
 def account(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,13 +14,14 @@ from santiago.planner.harvest import Carrier, Harvester
 from santiago.planner.labels import read_label
 from santiago.planner.left_out import left_out
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from santiago.planner.source import Source
 
-_SHORT_GROUP = re.compile(r"^[\W_]*(\w+\s*\d+[A-Za-z]?)\b")
+_SHORT_GROUP = pattern(r"^[\W_]*(\w+\s*\d+[A-Za-z]?)\b")
 _OF_STATUS = frozenset({"dropped", "out_of_scope", "optional"})
 
 

@@ -6,7 +6,6 @@ units; a box without a number inside a unit's box is one of its criteria.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -15,9 +14,10 @@ from weakref import WeakKeyDictionary
 from santiago.planner import ids, words
 from santiago.planner.harvest import clean
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
 
-_POINTED = re.compile(r"[\W_]*\d{1,4}[A-Za-z]?(?:[.):\]]|\*\*)")
+_POINTED = pattern(r"[\W_]*\d{1,4}[A-Za-z]?(?:[.):\]]|\*\*)")
 _SHORT = 20
 _STRICTLY_FORMAT = frozenset({"format", "legend", "task format", "path conventions", "table of contents", "example"})
 

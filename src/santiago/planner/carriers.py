@@ -12,28 +12,29 @@ from santiago.planner.draft import Status
 from santiago.planner.harvest import Carrier, clean, status_of
 from santiago.planner.labels import read_label
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_GROUP = re.compile(
+_GROUP = pattern(
     r"^[\W\d_]*(?:final\s+|initial\s+)?(?:"
     + "|".join(sorted(map(re.escape, words.GROUP_WORDS), key=len, reverse=True))
     + r")(?:\s*[A-Z]{0,3}\d+[\w.]*|\s+[IVXN]+\b|\s*[:：\-–—]|$)",
     re.IGNORECASE,
 )
-_NUMBERED_GROUP = re.compile(r"^\d+[.)]?\s+\S")
-_TRAILING = re.compile(r"\s*[:：]$")
-_PRIORITY = re.compile(
+_NUMBERED_GROUP = pattern(r"^\d+[.)]?\s+\S")
+_TRAILING = pattern(r"\s*[:：]$")
+_PRIORITY = pattern(
     r"[(\[]\s*(?:priority|prio)?\s*[:：]?\s*(P\d|must(?: have)?|should(?: have)?|could(?: have)?|high|medium|low|critical)\s*[)\]]",
     re.IGNORECASE,
 )
 
-_LAST_BRACKET = re.compile(r"[(\[（]([^()\[\]（）]{3,40})[)\]）][\s.*_]*$")
+_LAST_BRACKET = pattern(r"[(\[（]([^()\[\]（）]{3,40})[)\]）][\s.*_]*$")
 
-_TICK = re.compile(r"^\s*[✅☑✔]️?\s*|\s*[✅☑✔]️?\s*$")
-_BOLD_OPENING = re.compile(r"^\s*\*\*([^*]{3,120}?)[:：.]?\*\*(?:\s*[:：.\-–—]|\s+\S)")
+_TICK = pattern(r"^\s*[✅☑✔]️?\s*|\s*[✅☑✔]️?\s*$")
+_BOLD_OPENING = pattern(r"^\s*\*\*([^*]{3,120}?)[:：.]?\*\*(?:\s*[:：.\-–—]|\s+\S)")
 
 BOX_STATUS = {" ": Status.OPEN, "x": Status.DONE, "X": Status.DONE, "~": Status.DROPPED, "-": Status.DROPPED}
 """What the character in a box means; any other one is reported and read as open."""

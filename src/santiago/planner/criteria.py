@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from santiago.planner import words
 from santiago.planner.draft import DraftCriterion
 from santiago.planner.labels import clean
+from santiago.planner.patterns import pattern
 
-_OWN_ID = re.compile(
+_OWN_ID = pattern(
     r"^[*_`\[]*((?:AC|CA|KA|CS|AK)[-_ ]?\d+(?:[.\-]\d+)*|#\d+|(?:AC|CA)-[A-Z]+-?\d+)[*_`\]]*\s*[:：.)\-–—]*\s*[*_]*\s*",
     re.IGNORECASE,
 )
-_SAYS_WHAT_FOLLOWS = re.compile(
+_SAYS_WHAT_FOLLOWS = pattern(
     r"\b(?:then|shall|alors|entonces|então|dann)\b|→|->|,\s*the\b",
     re.IGNORECASE,
 )

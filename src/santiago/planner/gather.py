@@ -10,19 +10,20 @@ from santiago.planner.draft import Hint
 from santiago.planner.gathered import Gathered
 from santiago.planner.labels import Label, read_label
 from santiago.planner.outline import Block, Kind, Outline
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.criteria import Criteria
 
-_SCENARIO = re.compile(
+_SCENARIO = pattern(
     r"^[\W\d_]*(?:scenario|scénario|escenario|cenário|szenario|szenariusz|scenariusz|сценарий|сценарій|シナリオ|场景|場景|시나리오)"
     r"(?: outline)?\s*\d*\s*[:：\-–—(]",
     re.IGNORECASE,
 )
-_TICKED_ONLY = re.compile(r"\s*`[^`]+`[\s.;]*")
-_BREAK = re.compile(r"<br\s*/?>|[;；]")
-_SEMICOLON = re.compile(r"[;；]")
-_KEYED = re.compile(r"^[*_`]*\w[\w-]*(?: [\w-]+){0,3}[*_`]*(?:[:：][*_`]*\s|：)")
+_TICKED_ONLY = pattern(r"\s*`[^`]+`[\s.;]*")
+_BREAK = pattern(r"<br\s*/?>|[;；]")
+_SEMICOLON = pattern(r"[;；]")
+_KEYED = pattern(r"^[*_`]*\w[\w-]*(?: [\w-]+){0,3}[*_`]*(?:[:：][*_`]*\s|：)")
 
 FIELDS = frozenset({"priority", "role", "id", "status", "chunk"})
 """Concepts whose value is one short text."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from santiago.planner.patterns import pattern
+
 _COLUMNS = ("feature", "rule", "background", "scenario", "outline", "examples", "given", "when", "then", "and")
 
 _TABLE = """
@@ -54,16 +56,15 @@ def _steps(name: str) -> str:
 
 
 HEADERS = {name: frozenset(_column(name)) for name in _COLUMNS[:6]}
-HEADER = re.compile(
+HEADER = pattern(
     r"(" + _alternatives(tuple(word for name in _COLUMNS[:6] for word in _column(name))) + r")[ \t]*[:：][ \t]*(.*)$"
 )
 """A line that opens a feature, rule, background, scenario, outline or table of examples."""
 
-STEP = re.compile(r"(?:" + "|".join(_steps(name) for name in _COLUMNS[6:]) + r"|\*(?=\s))")
-THEN = re.compile(_steps("then"))
+STEP = pattern(r"(?:" + "|".join(_steps(name) for name in _COLUMNS[6:]) + r"|\*(?=\s))")
+THEN = pattern(_steps("then"))
 
-_OPENING = re.compile(r"(?:" + _alternatives(_column("feature") + _column("rule")) + r")[ \t]*[:：]")
-_INSIDE = re.compile(
+_INSIDE = pattern(
     r"^[ \t]*(?:(?:"
     + _alternatives(_column("background") + _column("scenario") + _column("outline"))
     + r")[ \t]*[:：]|(?:"
@@ -73,10 +74,15 @@ _INSIDE = re.compile(
 )
 
 
+def _opens(line: str) -> bool:
+    word = line.replace("：", ":").partition(":")[0].rstrip(" \t")
+    return len(word) < len(line) and (word in HEADERS["feature"] or word in HEADERS["rule"])
+
+
 def is_gherkin(text: str) -> bool:
     """Tell whether a text is a feature file: behind comments and tags it opens with a feature, and has a scenario or steps."""
     for raw in text.split("\n", 200)[:200]:
         line = raw.strip()
         if line and line[0] not in "#@":
-            return bool(_OPENING.match(line)) and bool(_INSIDE.search(text))
+            return _opens(line) and bool(_INSIDE.search(text))
     return False

@@ -15,6 +15,7 @@ from santiago.planner import ids
 from santiago.planner.draft import Dep, Hint, Status, Unit
 from santiago.planner.gather import Walk
 from santiago.planner.labels import clean, label_of, split_label
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.gathered import Gathered
@@ -40,18 +41,18 @@ class Carrier:
     priority: str | None = None
 
 
-_ROLE = re.compile(r"\b(developer|scientist)\b", re.IGNORECASE)
-_DONE = re.compile(
+_ROLE = pattern(r"\b(developer|scientist)\b", re.IGNORECASE)
+_DONE = pattern(
     r"^\W*(?:done|completed?|closed|finished|implemented|shipped|merged|passed|validated|fertig|erledigt|abgeschlossen|terminée?"
     r"|termin[ée]|terminado|completad[oa]|conclu[ií]d[oa]|klar|gereed|готово|выполнено|завершено|完了|完成|已完成|완료)(?!\w|\s*\?)|^\[x\]|^✅",
     re.IGNORECASE,
 )
-_DROPPED = re.compile(
+_DROPPED = pattern(
     r"^\W*(?:cancell?ed|dropped|rejected|removed|obsolete|won'?t (?:do|fix)|wontfix|superseded|abandoned|annulée?|cancelad[oa]|verworfen|отменено)(?!\w)",
     re.IGNORECASE,
 )
 
-_UNDERWAY = re.compile(
+_UNDERWAY = pattern(
     r"^\W*(?:to[- ]?do|open|pending|not started|in[- ]?progress|in[- ]?review|review|ready"
     r"|draft|approved|planned|active|blocked|backlog|new|wip|offen|en cours|em andamento|en progreso|pendiente|進行中|进行中|未着手|未开始|진행)",
     re.IGNORECASE,

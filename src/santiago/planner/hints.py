@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Hint
 from santiago.planner.known_tools import ALONE, CHECKS_OF_GIT, EXTENSIONS, TOOLS
+from santiago.planner.patterns import pattern
 
-_RANGE = re.compile(
+_RANGE = pattern(
     r"(?P<a>(?<![\w-])[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)\s*(?:\.\.+|…|–|—|\bto\b|\bthrough\b|-)\s*(?P<b>[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)(?![\w.])"
 )
-_LIST_GLUE = re.compile(
+_LIST_GLUE = pattern(
     r"\b(?:and|or|und|et|y|e|och|en|и|tasks?|stor(?:y|ies)|requirements?|issues?|steps?|phases?|epics?|all|of|plus|units?|completed?|completion|done|finished|merged|closed|is|are|be|being|must|has|have|to|should|the|first|only|tickets?)\b|以及|和|と|및|[\s,;&+/、，()\[\]{}\"'`*_.#→]+",
     re.IGNORECASE,
 )
-_UNIT_WORDS = re.compile("|".join(sorted(map(re.escape, words.UNIT_WORDS), key=len, reverse=True)), re.IGNORECASE)
+_UNIT_WORDS = pattern("|".join(sorted(map(re.escape, words.UNIT_WORDS), key=len, reverse=True)), re.IGNORECASE)
 _DEPENDS_WORDS = "|".join(
     sorted(
         (re.escape(w) for w, c in words.LABELS.items() if c == "depends" and w not in {"after", "needs", "requires"}),
@@ -23,16 +25,18 @@ _DEPENDS_WORDS = "|".join(
         reverse=True,
     )
 )
-_INLINE = re.compile(
+_INLINE = pattern(
     r"[(\[{（]\s*(?:" + _DEPENDS_WORDS + r"|after|needs|requires|dep)\s*[:：]?\s*(?P<bracket>[^)\]}）(\[{（]+)[)\]}）]"
     r"|(?<![\w*])[*_]*+(?:"
     + _DEPENDS_WORDS
     + r")[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>[^.;。；|]*(?:\.\d[^.;|]*)*))",
     re.IGNORECASE,
 )
-_GROUP = re.compile(r"\b(Phase|Epic|Milestone|Sprint|Stage|Wave)\s+(\w*\d\w*|N)\b", re.IGNORECASE)
-_BRACKETS = re.compile(r"[（(][^()（）]*[)）]")
-_PART = re.compile(r"[,;、，；&+|]|\s+[-–—]\s+|\.(?=\s|$)|\s(?:and|und|et|och|en|и|y|e)\s", re.IGNORECASE)
+_GROUP = pattern(r"\b(Phase|Epic|Milestone|Sprint|Stage|Wave)\s+(\w*\d\w*|N)\b", re.IGNORECASE)
+_PLAIN = pattern(r"[A-Z]{1,8}-?\d{1,6}(?:, [A-Z]{1,8}-?\d{1,6})*")
+"""Ids and commas and nothing else, as most authors write it: nothing to expand or to doubt."""
+_BRACKETS = pattern(r"[（(][^()（）]*[)）]")
+_PART = pattern(r"[,;、，；&+|]|\s+[-–—]\s+|\.(?=\s|$)|\s(?:and|und|et|och|en|и|y|e)\s", re.IGNORECASE)
 MAX_RANGE = 1000
 """Ids that one range may stand for; more is a typing error."""
 
@@ -44,22 +48,25 @@ def targets(text: str) -> tuple[list[str], bool]:
     return names, _says_nothing(text) or (all(sure for _, sure in found) and not _unread(_expanded(text), names))
 
 
-def named(text: str) -> list[tuple[str, bool]]:
+@lru_cache(maxsize=1024)
+def named(text: str) -> tuple[tuple[str, bool], ...]:
     """Return the ids that a dependency field names, each with whether its part of the list says nothing else.
 
     `T004 complete, database configured` surely names T004; `the schema that T004 needs` only mentions it.
     """
+    if _PLAIN.fullmatch(text) and not any(ids.prefix_of(name) in ids.DENIED for name in text.split(", ")):
+        return tuple((name, True) for name in dict.fromkeys(text.split(", ")))
     found: dict[str, bool] = {}
     for part in _PART.split(_expanded(text)):
         if _says_nothing(part):
             if not found and part.strip():
-                return []
+                return ()
             continue
         names = _names_in(part)
         sure = not _unread(part, names)
         for name in names:
             found[name.lstrip("#")] = found.get(name.lstrip("#"), False) or sure
-    return list(found.items())
+    return tuple(found.items())
 
 
 def _expanded(text: str) -> str:
@@ -128,10 +135,10 @@ def inline_deps(text: str, line: int) -> list[Dep]:
     return found
 
 
-_TICKED = re.compile(r"`([^`\n]+)`")
-_BARE = re.compile(r"(?<![\w`/@:.\-])((?:\.{0,2}/)?(?:[\w.@\-]+/)+[\w.\-*\[\]]+\.\w{1,8})(?![\w/])")
-_LINES = re.compile(r":\d+(?:[-:]\d+)*$")
-_NAMED = re.compile(r"[\w./@\-*\[\]{},()+~$]+$")
+_TICKED = pattern(r"`([^`\n]+)`")
+_BARE = pattern(r"(?<![\w`/@:.\-])((?:\.{0,2}/)?(?:[\w.@\-]+/)+[\w.\-*\[\]]+\.\w{1,8})(?![\w/])")
+_LINES = pattern(r":\d+(?:[-:]\d+)*$")
+_NAMED = pattern(r"[\w./@\-*\[\]{},()+~$]+$")
 _SPECIAL = frozenset(
     {"Dockerfile", "Makefile", "Justfile", "Procfile", ".gitignore", ".env", ".env.example", "LICENSE"}
 )
@@ -173,7 +180,7 @@ def listed_files(text: str) -> list[str]:
     return [path for token in re.split(r"[,\s]+", text.replace("`", " ")) if (path := file_of(token))]
 
 
-_ASKS = re.compile(
+_ASKS = pattern(
     r"\b(?:runs?|running|pass(?:es|ing)?|verif(?:y|ies|ied)|via|executes?|succeeds?|exits? (?:0|with)|green|clean)\b"
     r"|実行|运行|執行|실행|exécuter|ejecutar|ausführen",
     re.IGNORECASE,

@@ -6,9 +6,11 @@ FR-2 < FR-10     1.2 < 1.10     T105 < T105a < T106     16 < 16A < 17     M1.2 <
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from santiago.planner import words
+from santiago.planner.patterns import pattern
 
 
 def _set(names: str) -> frozenset[str]:
@@ -33,20 +35,21 @@ _PREFIXED = rf"[{_UPPER}][{_LETTER}]{{0,11}}(?:[-_][{_UPPER}][{_LETTER}]{{0,11}}
 _DOTTED = r"\d+(?:\.\d+)+[A-Za-z]?"
 _EDGE = r"(?=$|[\s:.,;)\]*`—–\-/(|])"
 _LEAD = r"(?:[^\w\[\]#&(<\"'`]|️|⃣)*+"
-_PREFIXED_FIRST = re.compile(_LEAD + r"[*_`\[#]*(" + _PREFIXED + r")(?![\w])")
-_SPACED_FIRST = re.compile(_LEAD + r"[*_`\[]*((?:US|HU|FR|NFR|RF|RNF|REQ|Req) \d+(?:\.\d+)*[A-Za-z]?)(?![\w])")
-_DOTTED_FIRST = re.compile(_LEAD + r"[*_`\[]*(" + _DOTTED + r")(?![\w])")
-_NUMBER_FIRST = re.compile(_LEAD + r"[*_`\[]*(\d{1,4}[A-Za-z]?)[.):\]]*(?:[*_`]+|\s|$)")
-_WORD_FIRST = re.compile(
+_PREFIXED_FIRST = pattern(_LEAD + r"[*_`\[#]*(" + _PREFIXED + r")(?![\w])")
+_SPACED_FIRST = pattern(_LEAD + r"[*_`\[]*((?:US|HU|FR|NFR|RF|RNF|REQ|Req) \d+(?:\.\d+)*[A-Za-z]?)(?![\w])")
+_DOTTED_FIRST = pattern(_LEAD + r"[*_`\[]*(" + _DOTTED + r")(?![\w])")
+_NUMBER_FIRST = pattern(_LEAD + r"[*_`\[]*(\d{1,4}[A-Za-z]?)[.):\]]*(?:[*_`]+|\s|$)")
+_WORD_FIRST = pattern(
     _LEAD + r"[*_`\[]*(" + "|".join(sorted(map(re.escape, words.UNIT_WORDS), key=len, reverse=True)) + r")"
     r"\s*[#№]?\s*([A-Za-z]{0,3}\d+[A-Za-z]?(?:[.\-]\d+[A-Za-z]?)*)(?![\w])",
     re.IGNORECASE,
 )
-_JOINT = re.compile(r"^[\s*_`\]]*(?:[:：.)\-–—|]+(?=[\s*_`]|$)|[:：])?[\s*_]*")
-_ANY = re.compile(r"(?<![\w.\-/])(" + _PREFIXED + r"|" + _DOTTED + r"|#?\d+[A-Za-z]?)(?![\w])")
-_SIMPLE = re.compile(r"([^\W\d_]+)[-_]?\d+(?:\.\d+)*[A-Za-z]?")
-_NUMBER = re.compile(r"\d+[A-Z]?(?:\.\d+[A-Z]?)*")
-_RUNS = re.compile(r"\d+|[^\d\s.\-_#]+")
+_JOINT = pattern(r"^[\s*_`\]]*(?:[:：.)\-–—|]+(?=[\s*_`]|$)|[:：])?[\s*_]*")
+_ANY = pattern(r"(?<![\w.\-/])(" + _PREFIXED + r"|" + _DOTTED + r"|#?\d+[A-Za-z]?)(?![\w])")
+_SIMPLE = pattern(r"([^\W\d_]+)[-_]?\d+(?:\.\d+)*[A-Za-z]?")
+_NUMBER = pattern(r"\d+[A-Z]?(?:\.\d+[A-Z]?)*")
+_FILLERS = pattern(r"[\s\-_#]+")
+_RUNS = pattern(r"\d+|[^\d\s.\-_#]+")
 
 
 class Found(NamedTuple):
@@ -63,6 +66,7 @@ class Found(NamedTuple):
         return prefix_of(self.id) if self.kind == "prefix" else self.kind
 
 
+@lru_cache(maxsize=1 << 15)
 def prefix_of(identifier: str) -> str:
     """Return the letters in front of the first number: `FR` of FR-001, `TS-IAM` of TS-IAM-001."""
     if simple := _SIMPLE.fullmatch(identifier):
@@ -127,4 +131,6 @@ def natural(identifier: str) -> tuple[tuple[int, int, str], ...]:
 
 def fold(identifier: str) -> str:
     """Return the form in which two spellings of one id are equal: `US1` = `us-1`, `T001` ≠ `T1`."""
-    return re.sub(r"[\s\-_#]+", "", identifier).upper().rstrip(".")
+    if identifier.isalnum():
+        return identifier.upper()
+    return _FILLERS.sub("", identifier).upper().rstrip(".")

@@ -11,6 +11,7 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from math import isinf
 
 from santiago.planner.errors import DocumentError
+from santiago.planner.patterns import pattern
 from santiago.planner.tree import Array, Field, Node, Object, Scalar
 
 MAX_DEPTH = 200
@@ -20,17 +21,17 @@ MAX_DIGITS = 1_000
 
 _WS = r"[ \t\n\r]*+"
 _PLAIN = r"\"([^\"\\\x00-\x1f]*+)\""
-_VALUE = re.compile(
+_VALUE = pattern(
     _WS + r"(?:" + _PLAIN + r"|(\")|(-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)(?![\w.+-])"
     r"|(true|false|null)\b|([\[{])|(\]))"
 )
 _PLAIN_VALUE, _STRING, _NUMBER, _WORD, _OPEN, _CLOSE = range(1, 7)
-_KEY = re.compile(_WS + r"(?:" + _PLAIN + r"|(\")|(}))")
+_KEY = pattern(_WS + r"(?:" + _PLAIN + r"|(\")|(}))")
 _PLAIN_KEY, _QUOTE, _NO_KEY = range(1, 4)
-_COLON = re.compile(_WS + r":")
-_NEXT = re.compile(_WS + r"([,\]}])")
-_SPACE = re.compile(_WS)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_COLON = pattern(_WS + r":")
+_NEXT = pattern(_WS + r"([,\]}])")
+_SPACE = pattern(_WS)
+_SURROGATE = pattern("[\ud800-\udfff]")
 
 VALUE, FIRST_ITEM, KEY, FIRST_KEY, COLON, NEXT, END = range(7)
 _EXPECTED = {

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from santiago.planner import words
+from santiago.planner.patterns import pattern
 
-_LABEL = re.compile(
+_LABEL = pattern(
     r"^\s*(?:[-*]\s+)?(?P<open>[*_`]*+)(?P<label>[^:*：`|]{1,60}?)(?P<close>[*_`]*+)\s*[:：]\s*[*_`]*+\s*(?P<rest>.*)"
 )
-_BOLD_ONLY = re.compile(r"^\s*\*\*(?P<label>[^*]{1,60})\*\*\s*(?P<rest>\([^)]*\))?\s*$")
-_BOLD_LEAD = re.compile(r"^\s*\*\*(?P<label>[^*]{1,60}?)\*\*\s*(?:[-–—]\s*)?(?P<rest>.*)$")
-_MARKED = re.compile(r"^\s*[*_]")
+_BOLD_ONLY = pattern(r"^\s*\*\*(?P<label>[^*]{1,60})\*\*\s*(?P<rest>\([^)]*\))?\s*$")
+_BOLD_LEAD = pattern(r"^\s*\*\*(?P<label>[^*]{1,60}?)\*\*\s*(?:[-–—]\s*)?(?P<rest>.*)$")
+_MARKED = pattern(r"^\s*[*_]")
 _BOLD_FIELDS = frozenset({"depends", "files", "verify", "priority", "status"})
-_ITALIC = re.compile(r"^\s*_[^_:：]{2,40}[:：][^_]+_\s*$")
+_ITALIC = pattern(r"^\s*_[^_:：]{2,40}[:：][^_]+_\s*$")
 """A whole line in italics with a colon: a field of a task list, in whatever language."""
-_IDS = re.compile(
+_IDS = pattern(
     r"^\[?(?:\d+|\d+(?:\.\d+)+|[A-Z]+-?\d+(?:\.\d+)*)(?:\s*[,、，]\s*(?:\d+(?:\.\d+)*|[A-Z]+-?\d+(?:\.\d+)*))*\]?$"
 )
-_STRIKE = re.compile(r"~~")
+_STRIKE = pattern(r"~~")
 
 
 class Label(NamedTuple):
@@ -43,6 +45,7 @@ def split_label(text: str) -> tuple[str, str] | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def read_label(text: str) -> Label:
     """Return what a line announces and what it says itself."""
     marked = bool(_MARKED.match(text))

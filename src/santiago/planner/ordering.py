@@ -15,44 +15,45 @@ from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, GroupEdge, Unit
 from santiago.planner.hints import targets
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source
 
 __all__ = ["Declared", "contradictions", "declared", "ordered", "targets"]
 
-_PARALLEL = re.compile(
+_PARALLEL = pattern(
     r"\bparallel|concurrent|parallèle|paralelo|samtidigt|параллельно|паралельно|並列|并行|並行|병렬", re.IGNORECASE
 )
-_LABELS = re.compile(r"^[^:：]{1,40}[:：]\s")
+_LABELS = pattern(r"^[^:：]{1,40}[:：]\s")
 _MOST = 50
 """Tasks of one sentence that are held against each other."""
 
-_SECTION = re.compile(
+_SECTION = pattern(
     r"\b(?:dependenc(?:y|ies)|execution order|task order|build order"
     r"|beroenden|abhängigkeiten|dépendances|dependencias|dependências|зависимости)\b|依存|依赖|依賴|의존",
     re.IGNORECASE,
 )
-_VERB = re.compile(
+_VERB = pattern(
     r"\s*(?P<verb>(?:all |must |should |each |can(?:not)? )*"
     r"\b(?:depends? (?:up)?on|requires?|blocked by|must follow|needs?|start after)\b|\bdepends\b|beroende av|依存|依赖于?)\s*:?\s*",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(
+_BEFORE = pattern(
     r"\s+(?:must (?:come|finish|complete|be (?:done|complete|finished)) |runs? |comes? |finish(?:es)? |is |are )*(?:before|precedes?|blocks?)\s+",
     re.IGNORECASE,
 )
-_STORY = re.compile(r"^(?:user stor(?:y|ies)|us|story)\s*-?\s*(?P<number>\d+)$", re.IGNORECASE)
-_PHASE = re.compile(r"^(?:phase|fas|fase|étape|этап|フェーズ|阶段|단계)\s*(?P<number>\w+)$", re.IGNORECASE)
-_FILLER = re.compile(
+_STORY = pattern(r"^(?:user stor(?:y|ies)|us|story)\s*-?\s*(?P<number>\d+)$", re.IGNORECASE)
+_PHASE = pattern(r"^(?:phase|fas|fase|étape|этап|フェーズ|阶段|단계)\s*(?P<number>\w+)$", re.IGNORECASE)
+_FILLER = pattern(
     r"\b(?:completion|completed?|complete|must|should|all|have to|being|is|are|be|done"
     r"|finished|phase tasks|tasks?|the|all of|of|only|first|both)\b|[*_`✅⚠️]",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"\s+[—–-]\s+|[;。；]|\.(?=\s|$)")
-_LIST = re.compile(r"\s*(?:,|;|&|\+|、|，|\band\b|\bund\b|\bet\b|\by\b|\be\b|\boch\b)\s*", re.IGNORECASE)
-_GROUP_IN_BRACKETS = re.compile(r"[(（]\s*((?:phase|us|user story)\s*-?\s*\w+)\s*[)）]", re.IGNORECASE)
-_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
+_CLAUSE = pattern(r"\s+[—–-]\s+|[;。；]|\.(?=\s|$)")
+_LIST = pattern(r"\s*(?:,|;|&|\+|、|，|\band\b|\bund\b|\bet\b|\by\b|\be\b|\boch\b)\s*", re.IGNORECASE)
+_GROUP_IN_BRACKETS = pattern(r"[(（]\s*((?:phase|us|user story)\s*-?\s*\w+)\s*[)）]", re.IGNORECASE)
+_BRACKETS = pattern(r"[(（][^()（）]*[)）]")
 
 
 @dataclass(slots=True)

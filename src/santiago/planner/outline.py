@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from santiago.planner.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -93,16 +95,16 @@ class TooDeepError(ValueError):
         self.line = line
 
 
-_HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_FENCE = re.compile(r"(`{3,}|~{3,})(.*)$")
-_RULE = re.compile(r"(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_ITEM = re.compile(r"([-*+•]|\d{1,9}[.):])(?:[ \t]+(.*)|$)")
-_BOX = re.compile(r"\\?\[(.?)\\?\](\\?\*)?(?:[ \t]+(.*)|$)")
-_BOLD_LABEL = re.compile(r"\*\*[^*\s][^*]{0,60}(?:[:：]\*\*|\*\*\s*[:：])")
-_DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>$")
-_ESCAPE = re.compile(r"\\([\[\]*_\"#`()<>.!+-])")
-_CELL = re.compile(r"(?<!\\)\|")
+_HEADING = pattern(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_FENCE = pattern(r"(`{3,}|~{3,})(.*)$")
+_RULE = pattern(r"(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_ITEM = pattern(r"([-*+•]|\d{1,9}[.):])(?:[ \t]+(.*)|$)")
+_BOX = pattern(r"\\?\[(.?)\\?\](\\?\*)?(?:[ \t]+(.*)|$)")
+_BOLD_LABEL = pattern(r"\*\*[^*\s][^*]{0,60}(?:[:：]\*\*|\*\*\s*[:：])")
+_DELIMITER = pattern(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_TAG = pattern(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>$")
+_ESCAPE = pattern(r"\\([\[\]*_\"#`()<>.!+-])")
+_CELL = pattern(r"(?<!\\)\|")
 
 
 def scan(text: str, first_line: int = 1, breaks: Callable[[str, str], bool] | None = None) -> Outline:

@@ -12,12 +12,13 @@ from santiago.planner.lists.choice import offers
 from santiago.planner.lists.definitions import side_lists, span_of
 from santiago.planner.lists.model import View
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source
 
-_MUST = re.compile(r"\b(?:MUST|SHALL|SHOULD)\b")
+_MUST = pattern(r"\b(?:MUST|SHALL|SHOULD)\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from santiago.planner import gherkin_words, ids
+from santiago.planner.patterns import pattern
 
-_YAML_KEY = re.compile(r"^(?:- )?[\w\"'.-]+[ \t]*:(?:[ \t]|$)")
-_ID_LINE = re.compile(r"^(?:- )?[A-Z][A-Za-z-]*\d[\w.-]*[ \t]*:[ \t]+[^\s|>&{\[]")
+_YAML_KEY = pattern(r"^(?:- )?[\w\"'.-]+[ \t]*:(?:[ \t]|$)")
+_ID_LINE = pattern(r"^(?:- )?[A-Z][A-Za-z-]*\d[\w.-]*[ \t]*:[ \t]+[^\s|>&{\[]")
 """`- FR-1: The system …`: a list of requirements that happens to read as YAML until its first nested bullet."""
-_JSON_LIST = re.compile(r"\[\s*(?:[\[{\"\]\d-]|(?:true|false|null)\b)")
-_NOT_JSON = re.compile(r"\[[^\]\n]*\]\(|\[[ xX]\]\s|\{[{%#:]")
-_BOX_LINE = re.compile(r"[-*] \[[ xX~-]?\] ")
+_JSON_LIST = pattern(r"\[\s*(?:[\[{\"\]\d-]|(?:true|false|null)\b)")
+_NOT_JSON = pattern(r"\[[^\]\n]*\]\(|\[[ xX]\]\s|\{[{%#:]")
+_BOX_LINE = pattern(r"[-*] \[[ xX~-]?\] ")
 """A check box at the left margin: no value of YAML begins so."""
-_HEADING = re.compile(r"#{2,6} (\S.*)")
+_HEADING = pattern(r"#{2,6} (\S.*)")
 
 
 def looks_like(text: str, *, front_matter: bool) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.planner import ids, json_tree, sniff, words
 from santiago.planner.outline import Block, Kind, Outline, scan
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.tree import Node
@@ -146,10 +147,10 @@ class Source:
         return ""
 
 
-_FRONT_KEY = re.compile(r"^([\w][\w .-]*?)[ \t]*:[ \t]*(.*)$")
+_FRONT_KEY = pattern(r"^([\w][\w .-]*?)[ \t]*:[ \t]*(.*)$")
 
 
-_DEFINED = re.compile(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)\]\-–—*]")
+_DEFINED = pattern(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)\]\-–—*]")
 
 
 def _begins_unit(first: str, line: str) -> bool:
@@ -208,18 +209,18 @@ def _zone_of(text: str, lead: ids.Found | None) -> int:
     return Zone.NEVER if words.matches(text, words.NEVER_UNIT_SECTIONS) else Zone.PLAIN
 
 
-_NUMBERED_GROUP = re.compile(
+_NUMBERED_GROUP = pattern(
     r"^[\W_]*(?:"
     + "|".join(sorted(map(re.escape, words.GROUP_WORDS), key=len, reverse=True))
     + r")\s*\d+[\w.]*\s*[:：\-–—.]",
     re.IGNORECASE,
 )
-_JUDGES = re.compile(
+_JUDGES = pattern(
     r"(?:success (?:criteria|metrics)|definition of done|sign-?off|key metrics)\b"
     r"|.*\b(?:qa|quality|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"
 )
 """Names of sections that judge the whole, however they go on: `Success criteria by phase`, `Final QA checklist`."""
-_LEGEND = re.compile(
+_LEGEND = pattern(
     r"(?<![-*+] )\[([^\sxX\]])\]`?\*{0,2}\s*(?:=|:|：|-|–|—|→|->)?\s*\(?(?:in[- ]?progress|wip|work in progress|partial|partly|started|ongoing|doing"
     r"|under way|en cours|in arbeit|en progreso|em andamento|pågår|in corso|в работе|в процесі|в процессе|進行中|作業中|进行中|진행)",
     re.IGNORECASE,
@@ -247,7 +248,7 @@ def _puts_off(block: Block) -> bool:
     return block.kind is Kind.PARA and len(block.text) < 200 and bool(_PUT_OFF.match(block.text))
 
 
-_PUT_OFF = re.compile(
+_PUT_OFF = pattern(
     r"[*_>\s]*(?:deferred\b|postponed\b|out of scope\b|not in (?:the )?(?:current )?(?:scope|roadmap)"
     r"|not part of (?:this|the current)|planned for (?:a )?(?:later|future))",
     re.IGNORECASE,

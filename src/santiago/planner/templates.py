@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 
 from santiago.planner.lists.prefixes import kind_of
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.outline import Block
     from santiago.planner.source import Source
 
-_CODE = re.compile(r"`[^`\n]*`")
-_BRACKET = re.compile(r"(?<![\[\]!\w)])\[([^\[\]\n]{2,160})\](?![\[(:\w])")
-_ANGLE = re.compile(
+_CODE = pattern(r"`[^`\n]*`")
+_BRACKET = pattern(r"(?<![\[\]!\w)])\[([^\[\]\n]{2,160})\](?![\[(:\w])")
+_ANGLE = pattern(
     r"<([a-z][a-z0-9]*(?:[ _-][a-z0-9/'…]+)+|title|name|date|feature|role|action|benefit|goal|todo|placeholder)>",
     re.IGNORECASE,
 )
-_BRACES = re.compile(r"\{\{\s*[\w .-]+\s*\}\}")
-_NO_PLACEHOLDER = re.compile(
+_BRACES = pattern(r"\{\{\s*[\w .-]+\s*\}\}")
+_NO_PLACEHOLDER = pattern(
     r"^(?:x|p|✓|✔|needs clarification|tbd|todo|wip|draft|optional|done|new|deprecated|source|refs?|see|affects|issue"
     r"|bug|fix|cite|note|link|mvp|must|should|could|high|medium|low|critical|us\d+|[a-z]{1,4}-?\d+[\w.-]*"
     r"|\d[\d.,/ -]*|\^.*|v?\d+(?:\.\d+)*|https?:.*|@.*|#\d+)\b\W*(?::.*)?$"
@@ -114,11 +115,11 @@ def _in_block(block: Block) -> list[Placeholder]:
         if "[" not in raw and "<" not in raw and "{{" not in raw:
             continue
         text = _CODE.sub(" ", raw)
-        for pattern in (_BRACKET, _ANGLE, _BRACES):
+        for kind in (_BRACKET, _ANGLE, _BRACES):
             found += [
                 Placeholder(match[0], block.line + offset, heading)
-                for match in pattern.finditer(text)
-                if pattern is not _BRACKET
+                for match in kind.finditer(text)
+                if kind is not _BRACKET
                 or (not _NO_PLACEHOLDER.search(match[1].strip()) and any(c.isalpha() for c in match[1]))
             ]
     return found

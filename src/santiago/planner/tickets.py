@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,15 +9,16 @@ from santiago.planner import assemble, boxes, carriers, heads, hints, words
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.harvest import clean, status_of
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source
 
-ROADMAP = re.compile(r"`(?:est|risk|depends):")
+ROADMAP = pattern(r"`(?:est|risk|depends):")
 """A mark that only gsd writes behind a title."""
-_MARKS = re.compile(r"\s*`(?:est|risk|depends):[^`]*`")
-_ISSUE = re.compile(r"^[*_`\[]*#(\d+)[\]*_`]*(?:\([^)]*\))?$")
+_MARKS = pattern(r"\s*`(?:est|risk|depends):[^`]*`")
+_ISSUE = pattern(r"^[*_`\[]*#(\d+)[\]*_`]*(?:\([^)]*\))?$")
 
 
 def roadmap(source: Source) -> Document | None:

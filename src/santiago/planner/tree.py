@@ -6,10 +6,11 @@ worked out only where someone asks.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,9 +93,9 @@ class Object:
 
 Node: TypeAlias = "Scalar | Array | Object"
 
-_INTEGER = re.compile(r"[+-]?[0-9]+$")
-_JOINTS = re.compile(r"[\s_.\-]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-]+")
+_INTEGER = pattern(r"[+-]?[0-9]+$")
+_JOINTS = pattern(r"[\s_.\-]+")
+_CAMEL = pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_\-]+")
 
 
 @lru_cache(maxsize=256)

@@ -9,6 +9,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from santiago.planner.patterns import pattern
+
 CRITERIA = """
 acceptance criteria | acceptance criterion | acceptance | acceptance scenarios | acceptance tests | criteria | ac | acs
 criteria of acceptance | acceptance conditions | conditions of satisfaction | conditions of acceptance | satisfaction criteria
@@ -259,18 +261,18 @@ _NO_ROLE = (
     r"(?!(?:an? |the |any |our |some |una? |um |eine? |ein )?(?:result|consequence|rule|whole|example|reminder|note|fallback|default|matter|side|first"
     r"|starting|general|part|alternativ|ejemplo|exemplo|resultado|parte|mínimo|siempre|erstes|nächstes|ergebnis|beispiel|teil|voorbeeld|soon|long|well|is\b))"
 )
-_ROLE_FIRST = re.compile(
+_ROLE_FIRST = pattern(
     rf"as {_NO_ROLE}(?:(?:an?|the|any|our|some) |\w+(?:[ /-]\w+){{0,3}},? i )|en tant qu(?:e |['’])|(?:como|als|som|come|jako) {_NO_ROLE}"
     r"|(?:как|як) |sebagai |bir .{2,40} olarak|là (?:một )?"
     r"|作为|作為|身为|身為|.{1,30}として|.{1,30}(?:으로서|로서)|بصفتي|ك[^\s]+[،,]",
     re.IGNORECASE,
 )
-_WISH_FIRST = re.compile(
+_WISH_FIRST = pattern(
     r"i (?:want|need|would like|wish)\b|i['’]d like\b|je (?:veux|souhaite|voudrais)\b|(?:yo )?(?:quiero|necesito|deseo)\b|(?:eu )?(?:quero|preciso|desejo)\b"
     r"|ich (?:möchte|will|brauche)\b|ik wil\b|jag vill\b|voglio\b|vorrei\b|chcę\b|я хочу\b|saya ingin\b|我(?:想|要|希望|需要)",
     re.IGNORECASE,
 )
-_WISH = re.compile(
+_WISH = pattern(
     r"\bi(?:['’]d| would)?\b.{0,80}?\b(?:want|need|can|could|should|must|like|wish|expect|prefer|able)\b|\bwe want\b"
     r"|\b(?:je|j['’]|nous)\s?(?:veux|voulons|souhaite|souhaitons|peux|dois|aimerais|ai besoin|désire|voudrais)"
     r"|\b(?:quiero|queremos|deseo|necesito|puedo|quero|queremos|desejo|gostaria|preciso|posso|voglio|vorrei|posso|desidero)\b"
@@ -280,14 +282,14 @@ _WISH = re.compile(
     re.IGNORECASE,
 )
 
-WISH_COLUMN = re.compile(
+WISH_COLUMN = pattern(
     r"(?:i |we )?(?:want|need|would like)|je (?:veux|souhaite|peux)|j['’]ai besoin|(?:yo )?(?:quiero|necesito|deseo)"
     r"|(?:eu )?(?:quero|preciso|desejo)|ich möchte|wil ik|voglio|хочу|saya ingin|我想|我要|我希望|想要|したい|원하는",
     re.IGNORECASE,
 )
 """The header of the column in which an As-a table says what is wanted."""
 
-FEATURES = re.compile(
+FEATURES = pattern(
     r"\b(?:features?|requirements?|scope|roadmap|mvp|capabilit(?:y|ies)|functionality|deliverables|must[- ]haves?|what to build"
     r"|fonctionnalités|exigences|périmètre|funcionalidades|características|requisitos|alcance|escopo|funktionen|anforderungen|umfang"
     r"|funzionalità|requisiti|functionaliteiten|eisen|funktioner|krav|funkcje|wymagania|функции|функциональность|возможности"
@@ -297,15 +299,15 @@ FEATURES = re.compile(
 )
 """Headings above bullets that may become stories where the user allows it."""
 
-GIVEN = re.compile(
+GIVEN = pattern(
     r"^[*_\s]*(?:given|étant donn[ée]e?s?|etant donn[ée]e?s?|dado|dada|dados|dadas|dato|data|angenommen|gegeben(?: sei)?|givet|gegeven|zakładając|mając|дано|допустим|前提|假如|假设|假設|给定|조건|먼저|만일)\b[*_:,\s]*",
     re.IGNORECASE,
 )
-WHEN = re.compile(
+WHEN = pattern(
     r"^[*_\s]*(?:when|quand|lorsque|cuando|quando|wenn|när|als|wanneer|kiedy|jeśli|когда|если|коли|もし|当|當|만약|when/if)\b[*_:,\s]*",
     re.IGNORECASE,
 )
-THEN = re.compile(
+THEN = pattern(
     r"^[*_\s]*(?:then|alors|entonces|então|allora|dann|så|dan|wtedy|тогда|то|тоді|ならば|那么|那麼|则|則|그러면|and|et|y|e|und|och|en|i|и|а|かつ|而且|并且|그리고|but|mais|pero|mas|aber|men|maar|ale|но)\b[*_:,\s]*",
     re.IGNORECASE,
 )
@@ -402,19 +404,25 @@ STORY_SECTIONS = frozenset(
 )
 """Headings that hold a list of stories or requirements and are none themselves."""
 
-_DECORATION = re.compile(r"^[\W\d_]+(?=\w)|(?<![\W_])[\W_]+$")
-_ENUMERATED = re.compile(r"^\(?[a-zA-Z]\)\s+")
-_SPACES = re.compile(r"\s+")
+_NUMBERED = pattern(r"[\W\d_]+(?=\w)")
+_ENUMERATED = pattern(r"^\(?[a-zA-Z]\)\s+")
+_SEPARATORS = pattern(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+")
 
 
 DONE_SECTIONS = frozenset(
-    _split("completed | complete | done | finished | completed tasks | completed items | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 완료 | 완료됨")
+    _split(
+        "completed | complete | done | finished | completed tasks | completed items | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 완료 | 완료됨"
+    )
 )
 """Sections whose boxes are history."""
-BACKLOG_SECTIONS = frozenset(_split("backlog | product backlog | task backlog | バックログ | 待办 | 待辦 | 백로그 | бэклог"))
+BACKLOG_SECTIONS = frozenset(
+    _split("backlog | product backlog | task backlog | バックログ | 待办 | 待辦 | 백로그 | бэклог")
+)
 """Sections that are the list itself, or what was put off, depending on what else there is."""
 OPTIONAL_SECTIONS = frozenset(
-    _split("optional | nice to have | nice-to-have | nice to haves | could have | optional tasks | optionnel | opcional | facultatif | valfritt | optioneel | опционально | 任意 | 可选 | 可選 | 선택 | 선택 사항")
+    _split(
+        "optional | nice to have | nice-to-have | nice to haves | could have | optional tasks | optionnel | opcional | facultatif | valfritt | optioneel | опционально | 任意 | 可选 | 可選 | 선택 | 선택 사항"
+    )
 )
 
 
@@ -437,14 +445,25 @@ def section_name(heading: str, known: frozenset[str]) -> str:
 
 def is_note(text: str) -> bool:
     """Tell whether a line is a mere remark: `Note: …`."""
-    return bool(re.match(r"[*_]*(?:notes?|nb|n\.b\.|hinweis|nota|remarque|注意?|備考|备注|참고)[*_]*\s*[:：]", text, re.IGNORECASE))
+    return bool(
+        re.match(
+            r"[*_]*(?:notes?|nb|n\.b\.|hinweis|nota|remarque|注意?|備考|备注|참고)[*_]*\s*[:：]", text, re.IGNORECASE
+        )
+    )
 
 
+@lru_cache(maxsize=4096)
 def normal(text: str) -> str:
     """Return a label without case, emphasis, leading numbers or emoji, and trailing punctuation."""
     # No label is longer, and a heading of a megabyte would be gone through once per question asked of it.
-    bare = _ENUMERATED.sub("", text[:300].replace("*", "").replace("`", "").strip())
-    return _SPACES.sub(" ", _DECORATION.sub("", bare)).lower()
+    bare = text[:300].replace("*", "").replace("`", "").strip()
+    if ")" in bare:
+        bare = _ENUMERATED.sub("", bare)
+    lead = _NUMBERED.match(bare)
+    end = len(bare)
+    while end and not bare[end - 1].isalnum():
+        end -= 1
+    return " ".join(bare[lead.end() if lead else 0 : end].split()).lower()
 
 
 @lru_cache(maxsize=8192)
@@ -460,8 +479,10 @@ def concept(text: str) -> str | None:
 
 def matches(heading: str, table: frozenset[str]) -> bool:
     """Tell whether a heading says one of these words, alone, before a bracket, or before or after a colon or dash."""
+    return not table.isdisjoint(_parts(heading))
+
+
+@lru_cache(maxsize=4096)
+def _parts(heading: str) -> tuple[str, ...]:
     label = normal(heading)
-    if label in table:
-        return True
-    parts = re.split(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+", label)
-    return any(part.strip(" )]") in table for part in parts)
+    return (label, *(part.strip(" )]") for part in _SEPARATORS.split(label)))

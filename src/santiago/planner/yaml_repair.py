@@ -6,10 +6,10 @@ asked again, a bounded number of times. Every line treated so is reported by the
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.planner import yaml_tree
+from santiago.planner.patterns import pattern
 from santiago.planner.yaml_tree import YamlSyntaxError
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ MAX_REPAIRS = 50
 MAX_WORK = 32 * 2**20
 """Characters parsed over all tries; a large document gets fewer of them."""
 
-_DASHES = re.compile(r"(\s*)((?:- +)*)")
-_KEY = re.compile(r"(?:[\w$][^:#\"'\[\]{}]*?|\"[^\"]*\"|'[^']*')\s*:(?:\s+|$)")
-_NAME = re.compile(r"[\w-]+\s*:")
-_OPENS_BLOCK = re.compile(r"[|>][+-]?\d?[+-]?\s*(?:#.*)?$")
+_DASHES = pattern(r"(\s*)((?:- +)*)")
+_KEY = pattern(r"(?:[\w$][^:#\"'\[\]{}]*?|\"[^\"]*\"|'[^']*')\s*:(?:\s+|$)")
+_NAME = pattern(r"[\w-]+\s*:")
+_OPENS_BLOCK = pattern(r"[|>][+-]?\d?[+-]?\s*(?:#.*)?$")
 
 
 class _Line(NamedTuple):

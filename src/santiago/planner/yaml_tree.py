@@ -6,11 +6,11 @@ objects, keys that stand twice.
 
 from __future__ import annotations
 
-import re
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from santiago.planner.errors import DocumentError
+from santiago.planner.patterns import pattern
 from santiago.planner.tree import Array, Field, Node, Object, Scalar, ScalarKind
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _CORE = "tag:yaml.org,2002:"
 _TAGS = frozenset({None, "!", *(_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq"))})
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOL = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
-_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$")
+_NUMBER = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$")
 
 
 class YamlSyntaxError(DocumentError):

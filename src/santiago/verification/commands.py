@@ -50,6 +50,7 @@ class CommandVerifier:
         keep: int = 64 * 1024,
         most: int = 20 * GIB,
         grace_ms: int = 5000,
+        begun: Callable[[str, int, int, str], None] = lambda *_: None,
     ) -> None:
         self.server = server
         self.sandbox = sandbox
@@ -61,6 +62,8 @@ class CommandVerifier:
         self.keep = keep
         self.most = most
         self.grace_ms = grace_ms
+        self.begun = begun
+        """Hears of each check that begins: its folder, which of how many, the command."""
 
     def check(
         self,
@@ -82,11 +85,12 @@ class CommandVerifier:
         results: list[CheckResult] = []
         going = True
         with _Temporary(self.scratch) as temporary:
-            for command in commands:
+            for place, command in enumerate(commands, 1):
                 if not going or stopped():
                     results.append(_not_run(command, "stopped" if going else ""))
                     going = False
                     continue
+                self.begun(folder, place, len(commands), command)
                 result = self._one(folder, command, timeout_ms, stopped, variables or {}, temporary)
                 results.append(result)
                 going = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from santiago.verification import evidence, seal
+from santiago.verification import evidence, globs, seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from santiago.contract.ports import Change
     from santiago.verification.commands import CommandVerifier
     from santiago.verification.seal import Side
+
+TESTS = "@tests"
+"""Stands among protected globs for everything that is a test, or steers one, in any common ecosystem."""
 
 
 class Checks:
@@ -50,8 +53,9 @@ class Checks:
         base_files: Collection[str],
         read: Callable[[str, str], bytes | None],
     ) -> tuple[str, ...]:
+        expanded = [glob for name in protected for glob in (globs.DEFAULT_PROTECTED if name == TESTS else (name,))]
         side = cast("Callable[[str, Side], bytes | None]", read)
-        return seal.tampered(changes, protected, files, commands, base_files, side)
+        return seal.tampered(changes, expanded, files, commands, base_files, side)
 
     def judge(
         self,

@@ -44,6 +44,8 @@ class Folders:
         # Resolved once, so that later comparisons need not follow any link.
         self.top = Path(os.path.realpath(scratch)) / run_id
         self.trash = self.top / "trash"
+        self.temporary = self.top / "tmp"
+        """For the temporary files of checks."""
 
     def attempt(self, story: str, attempt: int) -> Place:
         name = f"{story}-{attempt}"
@@ -74,9 +76,9 @@ class Folders:
         names = [str(path) for kind in KINDS for path in sorted((self.top / kind).glob("*"))]
         for name in names:
             self.discard(Path(name))
-        for left in self.trash.glob("*"):
+        for left in (*self.trash.glob("*"), *self.temporary.glob("*")):
             _remove(left)
-        for kind in (*KINDS, "trash", ""):
+        for kind in (*KINDS, "trash", "tmp", ""):
             with suppress(OSError):
                 (self.top / kind).rmdir()
         return names

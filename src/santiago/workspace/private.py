@@ -71,7 +71,7 @@ def make(folder: Path, found: Found, excludes: Path, commit: str, branch: str | 
     for name in ("objects/info", "refs"):
         (inside / name).mkdir(parents=True)
     (inside / "config").write_bytes(settings(found, excludes))
-    (inside / "objects" / "info" / "alternates").write_bytes(_alternates(found.objects))
+    (inside / "objects" / "info" / "alternates").write_bytes(os.fsencode(found.objects) + b"\n")
     if found.shallow:
         (inside / "shallow").write_bytes((found.common / "shallow").read_bytes())
     if branch is None:
@@ -80,16 +80,3 @@ def make(folder: Path, found: Found, excludes: Path, commit: str, branch: str | 
         (inside / "packed-refs").write_text(f"{_PACKED}\n{commit} refs/heads/{branch}\n", encoding="ascii")
         (inside / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="ascii")
     return inside
-
-
-def _alternates(objects: Path) -> bytes:
-    """Return where objects come from; those that the repository borrows itself by a relative path are named, too,
-    since git follows relative paths only one step."""
-    paths = [os.fsencode(objects)]
-    try:
-        borrowed = (objects / "info" / "alternates").read_bytes().splitlines()
-    except OSError:
-        borrowed = []
-    relative = [line for line in borrowed if line and not line.startswith((b"#", b'"', b"/"))]
-    paths += [os.path.normpath(os.path.join(os.fsencode(objects), line)) for line in relative]  # noqa: PTH118  # bytes
-    return b"\n".join(paths) + b"\n"

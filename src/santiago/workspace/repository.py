@@ -17,7 +17,7 @@ from santiago.workspace.inspect import excludes
 from santiago.workspace.private import put, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from santiago.workspace.inspect import Found
@@ -30,8 +30,10 @@ _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 class Repository:
     """Git commands on one repository."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Found, marks: Mapping[str, str] | None = None) -> None:
         self.found = found
+        self._marks = dict(marks or {})
+        """Variables by which a next start finds the git processes that a crash left behind."""
         self.common = found.common
         self.durability = durability_of(found.common, found.objects)
         self.zero = "0" * (64 if found.object_format == "sha256" else 40)
@@ -76,7 +78,7 @@ class Repository:
         """
         neutral = self._raw if raw else self._neutral
         name, mail = self.found.identity
-        env = environment() | {
+        env = environment() | self._marks | {
             "GIT_DIR": str(neutral),
             "GIT_OBJECT_DIRECTORY": str(self.found.objects),
             "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail,
@@ -101,7 +103,8 @@ class Repository:
     def on_refs(self, *arguments: str, stdin: bytes = b"", accept: Sequence[int] = (0,)) -> Answer:
         """Run a command on the repository's real refs, without its hooks."""
         name, mail = self.found.identity
-        env = environment() | {"GIT_DIR": str(self.common), "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail}
+        own = {"GIT_DIR": str(self.common), "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail}
+        env = environment() | self._marks | own
         patience = ("-c", "core.filesRefLockTimeout=2000", "-c", "core.packedRefsTimeout=2000")
         return call((*self.durability.options, *patience, *arguments), env, self._neutral, stdin=stdin, accept=accept)
 

@@ -12,7 +12,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
 from santiago.contract.ports import AttemptRef, Integration, Opened, RepositoryFacts, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
-from santiago.workspace import branch, gitlinks, private
+from santiago.workspace import branch, gitlinks, locks, private
 from santiago.workspace.changes import Changes
 from santiago.workspace.folders import Folders
 from santiago.workspace.inspect import find, is_dirty
@@ -21,7 +21,7 @@ from santiago.workspace.repository import Repository, checked
 from santiago.workspace.snapshot import Taking
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from santiago.workspace.folders import Place
 
@@ -31,15 +31,19 @@ _BASE = "base"
 
 
 class GitWorkspace:
-    """All that one run does with git. `scratch` is a folder of santiago's own, outside the repository."""
+    """All that one run does with git. `scratch` is a folder of santiago's own, outside the repository.
 
-    def __init__(self, repo: Path, run_id: str, scratch: Path) -> None:
+    Every git process that works for the run carries `marks` in its environment.
+    """
+
+    def __init__(self, repo: Path, run_id: str, scratch: Path, marks: Mapping[str, str] | None = None) -> None:
         if not is_run_id(run_id):
             raise SantiagoError(Kind.INPUT, "not a run id", where=run_id, reason=Reason.INVALID_INPUT)
         self.repo = repo
         self.branch = f"refs/heads/santiago/{run_id}"
         self.prefix = f"refs/santiago/{run_id}"
         self.folders = Folders(scratch, run_id)
+        self._marks = marks
         self._lock = threading.Lock()
         self._repository: Repository | None = None
         self._head: str | None = None
@@ -49,7 +53,7 @@ class GitWorkspace:
     def repository(self) -> Repository:
         with self._lock:
             if self._repository is None:
-                self._repository = Repository(find(self.repo))
+                self._repository = Repository(find(self.repo), self._marks)
             return self._repository
 
     def inspect(self) -> RepositoryFacts:
@@ -150,10 +154,16 @@ class GitWorkspace:
         return str(folder)
 
     def integrate(
-        self, story: str, commit: str, base: str, subject: str, trailers: Sequence[tuple[str, str]]
+        self,
+        story: str,
+        commit: str,
+        base: str,
+        subject: str,
+        trailers: Sequence[tuple[str, str]],
+        onto: str | None = None,
     ) -> Integration:
         repository = self.repository
-        head = self._head or self.head()
+        head = onto or self._head or self.head()
         if head is None:
             raise SantiagoError(Kind.BUG, f"the run's branch is missing, {story} cannot be integrated")
         tree = repository.trees(checked(commit))[0]
@@ -177,6 +187,12 @@ class GitWorkspace:
 
     def discard(self, folder: str) -> None:
         self.folders.discard(Path(folder))
+
+    def unlock(self) -> None:
+        locks.break_stale(self.repository.common, (self.branch, self.prefix))
+
+    def tidy(self) -> None:
+        self.folders.discard_all()
 
     def kept(self, story: str, attempt: int) -> Snapshot | None:
         ref = self._ref(story, attempt)

@@ -17,6 +17,7 @@ from santiago.planner.lists.model import UnitList, View
 from santiago.planner.lists.named import named_lists
 from santiago.planner.lists.numbered import numbered_lists
 from santiago.planner.lists.tables import table_lists, with_columns
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
@@ -25,13 +26,11 @@ if TYPE_CHECKING:
 MAX_TITLE = 120
 """Characters of a sentence that serves as a title."""
 
-_IMPROVED = re.compile(
+_IMPROVED = pattern(
     r"(?:improved|revised|rewritten|corrected|better|final)(?: requirement| version| wording| statement)?\s*[:：]\s*(.+)",
     re.IGNORECASE,
 )
-_OTHER_LABEL = re.compile(
-    r"^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*", re.IGNORECASE
-)
+_OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*", re.IGNORECASE)
 _BY_KIND = ("story", "requirement", "feature", "numbered", "other", "task", "phase", "chain", "table", "as-a")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from santiago.planner import hints, ids
 from santiago.planner.lists.prefixes import is_sure, kind_of
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from santiago.planner.lists.model import View
     from santiago.planner.outline import Block
 
-_JOINED = re.compile(r"[*_`\])]*\s*(?:[:：.)|]|[-–—]\s)|[*`\]]+(?:\s|$)")
-_LETTERED = re.compile(r"[\W_]*([A-Z]\d+[a-z]?(?:\.\d+)*)[*_`]*\s*[:.)\-–—]+\s+(.*)")
-_ISSUE = re.compile(r"[*_`\[]*(?:issue|ticket)s?\s*#", re.IGNORECASE)
-_FORMER = re.compile(
+_JOINED = pattern(r"[*_`\])]*\s*(?:[:：.)|]|[-–—]\s)|[*`\]]+(?:\s|$)")
+_LETTERED = pattern(r"[\W_]*([A-Z]\d+[a-z]?(?:\.\d+)*)[*_`]*\s*[:.)\-–—]+\s+(.*)")
+_ISSUE = pattern(r"[*_`\[]*(?:issue|ticket)s?\s*#", re.IGNORECASE)
+_FORMER = pattern(
     r"[(\[](?:formerly|former|was|previously|ex|old|antes|vormals|ehemals|anciennement|bisher|旧)[\s:.-]+([^)\]]{1,40})[)\]]",
     re.IGNORECASE,
 )

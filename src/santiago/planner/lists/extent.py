@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from santiago.planner import words
 from santiago.planner.carriers import chunk_of, is_group, label
 from santiago.planner.harvest import split_label
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.harvest import Carrier
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from santiago.planner.outline import Block
 
 
-_GROUP_NAME = re.compile(r"^[\W_]*([^\W\d_]+)\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)")
+_GROUP_NAME = pattern(r"^[\W_]*([^\W\d_]+)\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)")
 
 
 def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:

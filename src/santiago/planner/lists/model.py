@@ -12,6 +12,7 @@ from santiago.planner import words
 from santiago.planner.carriers import is_group, label
 from santiago.planner.harvest import Carrier, label_of
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class View:
         return self.ends[section] if section >= 0 else len(self.blocks)
 
 
-_OUTCOME = re.compile(
+_OUTCOME = pattern(
     r"\b(?:then|alors|entonces|então|allora|dann|så|dan|wtedy|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
     re.IGNORECASE,
 )

@@ -14,6 +14,7 @@ from santiago.planner.lists.extent import extents, grouped
 from santiago.planner.lists.model import UnitList, View
 from santiago.planner.lists.prefixes import is_listlike, is_sure
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.harvest import Carrier
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 SHORT_FILE = 150
 """Lines up to which an id that occurs once may be the document's only unit."""
 
-_PLAIN_NUMBER = re.compile(r"\D*?(\d+)")
+_PLAIN_NUMBER = pattern(r"\D*?(\d+)")
 
 
 def named_lists(view: View) -> list[UnitList]:

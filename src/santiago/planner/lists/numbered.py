@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 
 from santiago.planner import ids, words
@@ -10,10 +9,11 @@ from santiago.planner.carriers import carrier, is_group
 from santiago.planner.lists.extent import extents, grouped
 from santiago.planner.lists.model import UnitList, View
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
-_NUMBERED = re.compile(r"\d")
-_GROUP_NUMBER = re.compile(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—]+\s*(.*)$")
+_NUMBERED = pattern(r"\d")
+_GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—]+\s*(.*)$")
 
 
 def numbered_lists(view: View) -> list[UnitList]:

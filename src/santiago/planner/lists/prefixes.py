@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from santiago.planner import ids
 from santiago.planner.carriers import CRITERION_PREFIXES
+from santiago.planner.patterns import pattern
 
 
 def _set(names: str) -> frozenset[str]:
@@ -22,7 +23,7 @@ _KNOWN: dict[str, frozenset[str]] = {
 }
 _GROUPS = _set("E EP EPIC PHASE SPRINT MILESTONE WAVE STAGE STEP")
 _WORDS = {"story": "story", "requirement": "requirement", "feature": "feature", "task": "task"}
-_TWO_PART = re.compile(r"\D+\d+[-.]\d")
+_TWO_PART = pattern(r"\D+\d+[-.]\d")
 
 
 def kind_of(found: ids.Found) -> str | None:

@@ -15,13 +15,14 @@ from santiago.planner.lists.extent import grouped
 from santiago.planner.lists.model import UnitList, View
 from santiago.planner.lists.prefixes import is_listlike, kind_of
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Unit
     from santiago.planner.harvest import Carrier
 
-_BREAKS = re.compile(r"<br\s*/?>|;|；|•|\n")
+_BREAKS = pattern(r"<br\s*/?>|;|；|•|\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import ModuleType
 
     from santiago.planner.draft import Document
@@ -56,9 +56,19 @@ _CHOSEN: dict[str, tuple[str, ...]] = {
 """Who is asked where the user names the list to plan from; any other name is asked of the readers of lists."""
 
 
+_MARKS: dict[str, tuple[str, ...]] = {
+    "speckit_tasks": ("]",),
+    "kiro_tasks": ("]",),
+    "openspec_tasks": ("]",),
+    "checklist": ("]",),
+    "fenced_stories": ("```", "~~~"),
+}
+"""Characters without which a format cannot be there: its reader is not even loaded."""
+
+
 def read(source: Source) -> Document | None:
     """Return the document as its format's reader understood it, or None where no reader found a unit."""
-    for reader in _readers(_asked(source)):
+    for reader in _readers(name for name in _asked(source) if _may_be(source, name)):
         document: Document | None = reader.read(source)
         if document is not None:
             return document
@@ -72,7 +82,11 @@ def _asked(source: Source) -> tuple[str, ...]:
     return _CHOSEN.get(units.lower(), _LISTS)
 
 
-def _readers(names: tuple[str, ...]) -> Iterator[ModuleType]:
+def _may_be(source: Source, name: str) -> bool:
+    return any(mark in source.text for mark in _MARKS.get(name, ("",)))
+
+
+def _readers(names: Iterable[str]) -> Iterator[ModuleType]:
     # Imported one by one, so that a document pays only for the readers that looked at it.
     for name in names:
         yield import_module(f"santiago.planner.readers.{name}")

@@ -13,6 +13,7 @@ from santiago.planner.labels import read_label, split_label
 from santiago.planner.lists.choice import choose
 from santiago.planner.lists.extent import group_names
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
     from santiago.planner.harvest import Carrier
     from santiago.planner.source import Source
 
-_EPIC = re.compile(
+_EPIC = pattern(
     r"^[\W_]*(?:epic|épica|épico|epos|эпик|епік|エピック|史诗|史詩|에픽)\s*[#№]?\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)",
     re.IGNORECASE,
 )
 _STORIES = frozenset(
     {"stories", "user stories", "historias", "histórias", "истории", "ストーリー", "用户故事", "스토리"}
 )
-_ESTIMATE = re.compile(r"^\([^()]{1,20}\)\s*[-–—:]\s*")
-_SLUG = re.compile(r"^[*_]*`([\w./-]+)`[*_]*")
+_ESTIMATE = pattern(r"^\([^()]{1,20}\)\s*[-–—:]\s*")
+_SLUG = pattern(r"^[*_]*`([\w./-]+)`[*_]*")
 
 
 def read(source: Source) -> Document | None:

@@ -6,19 +6,19 @@ is the list; a task that stands under Completed as well is one unit, done.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.planner import assemble, boxes, carriers, words
 from santiago.planner.draft import Document, Status
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.boxes import Box
     from santiago.planner.harvest import Carrier
     from santiago.planner.source import Source
 
-_PUNCTUATION = re.compile(r"[\W_]+")
+_PUNCTUATION = pattern(r"[\W_]+")
 _OPENING = 3
 """Words that two titles must share at least to be of one task."""
 _LONGEST = 60

@@ -16,6 +16,7 @@ from santiago.planner import carriers, ids, json_tree, yaml_repair
 from santiago.planner.errors import DocumentError
 from santiago.planner.harvest import Harvester
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.readers.yaml_records import repaired_lines
 from santiago.planner.records import listing
 from santiago.planner.records.criteria import has_criteria
@@ -26,10 +27,10 @@ from santiago.planner.tree import Array, Node, Object, Scalar, as_text
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
 
-_RECORD = re.compile(r"^\s*(?:[-\[{,]\s*)*[\"']?id[\"']?\s*:", re.MULTILINE)
+_RECORD = pattern(r"^\s*(?:[-\[{,]\s*)*[\"']?id[\"']?\s*:", re.MULTILINE)
 _LANGUAGES = frozenset({"", "yaml", "yml", "json", "json5", "jsonc"})
-_PLACEHOLDER_ID = re.compile(r"(?:[A-Za-z]+[-_]?)?(?:[xX]{2,}|[nN#]{2,}|…|\.\.\.|<.*>|\{.*\}|\[.*\])$")
-_ELLIPSIS = re.compile(r"…|\.\.\.$|^\.\.\.")
+_PLACEHOLDER_ID = pattern(r"(?:[A-Za-z]+[-_]?)?(?:[xX]{2,}|[nN#]{2,}|…|\.\.\.|<.*>|\{.*\}|\[.*\])$")
+_ELLIPSIS = pattern(r"…|\.\.\.$|^\.\.\.")
 
 
 @dataclass(slots=True)

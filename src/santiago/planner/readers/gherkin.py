@@ -10,13 +10,14 @@ from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
 from santiago.planner.gherkin_words import HEADER, HEADERS, STEP, THEN
+from santiago.planner.patterns import pattern
 from santiago.planner.records.units import unique
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source
 
-_TAG = re.compile(r"@([^\s@#]+)")
-_CRITERION_ID = re.compile(r"[\[(]?((?:AC|CA|TC|SC)[-_ ]?\w*?\d+(?:[.\-]\d+)*)[\])]?(?![\w])", re.IGNORECASE)
+_TAG = pattern(r"@([^\s@#]+)")
+_CRITERION_ID = pattern(r"[\[(]?((?:AC|CA|TC|SC)[-_ ]?\w*?\d+(?:[.\-]\d+)*)[\])]?(?![\w])", re.IGNORECASE)
 
 
 @dataclass(slots=True)

@@ -14,12 +14,13 @@ from santiago.planner.draft import Dep, Document, Hint, Status, Unit
 from santiago.planner.harvest import Carrier, clean, status_of
 from santiago.planner.labels import read_label
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Entry, Source, Zone
 
-_CHILD = re.compile(
+_CHILD = pattern(
     r"^#?(?P<id>[\w./-]+?)(?:\.md)?\s+-\s*(?P<title>.*?)\s*\(parallel:\s*(?P<parallel>[^)]*)\)", re.IGNORECASE
 )
-_TITLE = re.compile(
+_TITLE = pattern(
     r"^[\W_]*(?:user story|story|task|issue|ticket|bug|code task)\s*[:：]\s*(?P<title>\S.*)$", re.IGNORECASE
 )
 _ID_KEYS = ("id", "task_number", "task_id", "story_id", "issue_id", "key")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from santiago.planner.lists.choice import choose
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document
     from santiago.planner.source import Source
 
-_EARS = re.compile(r"\b(?:SHALL|WHEN|WHILE|WHERE)\b|なければならない|するものとする")
+_EARS = pattern(r"\b(?:SHALL|WHEN|WHILE|WHERE)\b|なければならない|するものとする")
 
 
 def read(source: Source) -> Document | None:

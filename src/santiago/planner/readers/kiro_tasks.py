@@ -11,14 +11,15 @@ from santiago.planner import assemble, boxes, carriers, ids, ordering
 from santiago.planner.draft import Document, GroupEdge, Status
 from santiago.planner.harvest import Carrier, Harvester, label_of
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.boxes import Box, Boxes
     from santiago.planner.source import Source
 
-_STARRED = re.compile(r"\S*\d\.?\*(?:\s|$)")
-_PARALLEL = re.compile(r"^\((?:P|parallel)\)\s*")
-_PARTIAL = re.compile(
+_STARRED = pattern(r"\S*\d\.?\*(?:\s|$)")
+_PARALLEL = pattern(r"^\((?:P|parallel)\)\s*")
+_PARTIAL = pattern(
     r"\bpartial(?:ly)?\b|\(\s*\d{1,2}\s*%|部分的?完了|部分完成|부분 완료|частично|parcial", re.IGNORECASE
 )
 

@@ -10,13 +10,14 @@ from santiago.planner import assemble, carriers, ids
 from santiago.planner.draft import Document, Status
 from santiago.planner.harvest import Carrier, clean
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source
 
-_REQUIREMENT = re.compile(r"^[`#\s]*Requirement\s*[:：]\s*(?P<name>\S.*?)[`\s]*$", re.IGNORECASE)
-_DELTA = re.compile(r"^(?P<what>ADDED|MODIFIED|REMOVED|RENAMED)\s+Requirements?\b", re.IGNORECASE)
-_RENAME = re.compile(r"^(?P<end>FROM|TO)\s*:\s*[`#\s]*(?:Requirement\s*[:：]\s*)?(?P<name>.*?)[`\s]*$", re.IGNORECASE)
+_REQUIREMENT = pattern(r"^[`#\s]*Requirement\s*[:：]\s*(?P<name>\S.*?)[`\s]*$", re.IGNORECASE)
+_DELTA = pattern(r"^(?P<what>ADDED|MODIFIED|REMOVED|RENAMED)\s+Requirements?\b", re.IGNORECASE)
+_RENAME = pattern(r"^(?P<end>FROM|TO)\s*:\s*[`#\s]*(?:Requirement\s*[:：]\s*)?(?P<name>.*?)[`\s]*$", re.IGNORECASE)
 
 
 def read(source: Source) -> Document | None:

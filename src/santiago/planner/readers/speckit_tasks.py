@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from santiago.planner import assemble, boxes, carriers, ids, ordering
 from santiago.planner.draft import Dep, Document, Unit
 from santiago.planner.outline import Block, Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
 from santiago.planner.tickets import ROADMAP
 
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     from santiago.planner.boxes import Box
     from santiago.planner.harvest import Carrier
 
-_TASK = re.compile(r"T-?\d{2,6}[A-Za-z]?(?:\.\d+)?$")
-_MARK = re.compile(r"^[\s*_`]*[\[(](?P<mark>P|US-?\d+(?:\s*,\s*US-?\d+)*|Story\s*\d+|[A-Z]{2,6}\d*)[\])][\s*_`]*")
-_STORY = re.compile(r"\b(?:User Story|US|Story)\s*-?(?P<number>\d+)\b", re.IGNORECASE)
-_REVERSE = re.compile(
+_TASK = pattern(r"T-?\d{2,6}[A-Za-z]?(?:\.\d+)?$")
+_MARK = pattern(r"^[\s*_`]*[\[(](?P<mark>P|US-?\d+(?:\s*,\s*US-?\d+)*|Story\s*\d+|[A-Z]{2,6}\d*)[\])][\s*_`]*")
+_STORY = pattern(r"\b(?:User Story|US|Story)\s*-?(?P<number>\d+)\b", re.IGNORECASE)
+_REVERSE = pattern(
     r"[(\[]\s*(?:place |must (?:come|run|finish) |do (?:this )?|complete )?(?:before|blocks|precedes)\s*:?\s*(?P<names>[^)\]]+)[)\]]",
     re.IGNORECASE,
 )

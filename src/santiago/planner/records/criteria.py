@@ -7,16 +7,17 @@ from dataclasses import dataclass, field, replace
 
 from santiago.planner import words
 from santiago.planner.draft import DraftCriterion, Hint
+from santiago.planner.patterns import pattern
 from santiago.planner.records import vocabulary
 from santiago.planner.records.fields import is_plain_command
 from santiago.planner.tree import Array, Field, Node, Object, Scalar, as_text, flat, fold_key, items, text_lines
 
-_MARKS = re.compile(r"^\s*(?:[-*•+]\s+)?(?:\\?\[[ xX~\-]?\\?\]\s*)?(?:\d{1,3}[.)]\s+)?")
-_BULLET = re.compile(r"^\s*(?:[-*•+]\s+|\\?\[[ xX~\-]\\?\]\s|\d{1,3}[.)]\s+)")
-_OWN_ID = re.compile(
+_MARKS = pattern(r"^\s*(?:[-*•+]\s+)?(?:\\?\[[ xX~\-]?\\?\]\s*)?(?:\d{1,3}[.)]\s+)?")
+_BULLET = pattern(r"^\s*(?:[-*•+]\s+|\\?\[[ xX~\-]\\?\]\s|\d{1,3}[.)]\s+)")
+_OWN_ID = pattern(
     r"^[*_`\[(]*((?:AC|CA|KA|CS|AK)[-_ ]?\d+(?:[.\-]\d+)*)[*_`\])]*\s*[:：.)\-–—]+\s*[*_]*\s*", re.IGNORECASE
 )
-_SAYS_THEN = re.compile(
+_SAYS_THEN = pattern(
     r"\b(?:then|shall|alors|entonces|então|dann|allora|wtedy|dan|så|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
     re.IGNORECASE,
 )

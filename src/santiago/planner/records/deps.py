@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.planner import hints, ids, words
 from santiago.planner.draft import Dep
+from santiago.planner.patterns import pattern
 from santiago.planner.records import vocabulary
 from santiago.planner.tree import Array, Node, Object, as_text, fold_key, items
 
@@ -33,9 +34,9 @@ _NOT_BLOCKING = frozenset(
     }
 )
 """Types of a link that do not make one unit wait for the other."""
-_TOKEN = re.compile(r"#?\w[\w.\-~]*$")
-_JOINED = re.compile(r"[A-Za-z]+[-_.]\d|^#?\d|[A-Z]+\d")
-_PLACEHOLDER = re.compile(r"[A-Z]{1,6}-?[xX]{2,}$")
+_TOKEN = pattern(r"#?\w[\w.\-~]*$")
+_JOINED = pattern(r"[A-Za-z]+[-_.]\d|^#?\d|[A-Z]+\d")
+_PLACEHOLDER = pattern(r"[A-Z]{1,6}-?[xX]{2,}$")
 
 
 class Mention(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from santiago.planner import hints
 from santiago.planner.draft import Hint, Status
+from santiago.planner.patterns import pattern
 from santiago.planner.records import vocabulary
 from santiago.planner.tree import Array, Field, Node, Object, Scalar, as_bool, as_text, flat, fold_key, items, spoken
 
@@ -59,7 +59,7 @@ _ENGLISH = frozenset(
         "with",
     }
 )
-_SHELL = re.compile(r"(?:^|\s)(?:-{1,2}\w|[\w.*-]*/[\w./*-]*|&&|\|)|[\w-]+\.\w{1,4}\b")
+_SHELL = pattern(r"(?:^|\s)(?:-{1,2}\w|[\w.*-]*/[\w./*-]*|&&|\|)|[\w-]+\.\w{1,4}\b")
 
 
 class Said(NamedTuple):

@@ -1,0 +1,69 @@
+"""`santiago audit`: re-check a run offline, believing nothing that can be computed again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from santiago.cli.text import harmless, paint, say
+
+
+@click.command("audit")
+@click.argument("run", required=False)
+@click.option("--repo", type=click.Path(path_type=Path), help="The repository, where it was moved since.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+def command(run: str | None, repo: Path | None, as_json: bool, debug: bool) -> int:
+    """Re-check RUN (a folder or an id): log chain, digests, verdicts, git refs, result. Exit 0 clean, 30 otherwise."""
+    from santiago.artifacts.repository import resolved
+    from santiago.artifacts.store import LOG
+    from santiago.cli.auditing import Audit
+    from santiago.cli.auditing_git import open_git
+    from santiago.cli.finding import find_run
+    from santiago.cli.loading import frozen, working
+    from santiago.contract.errors import Kind, SantiagoError
+    from santiago.contract.reasons import ExitCode
+
+    out_dir = find_run(run)
+    if not (out_dir / LOG).exists():
+        raise SantiagoError(Kind.INPUT, "the run has not begun, so there is nothing to check", where=str(out_dir))
+    audit = Audit(out_dir)
+    if worker := working(out_dir):
+        audit.note("at_work", str(out_dir), f"{worker} is working on it; what is being written now may look unfinished")
+    git = None
+    try:
+        _, run_input = frozen(out_dir)
+    except SantiagoError:
+        pass  # the audit itself names it
+    else:
+        root = resolved(repo) if repo else Path(run_input.repo_path)
+        git = open_git(audit, root, run_input.run_id or out_dir.name)
+    audit.run()
+    if git is not None and audit.state is not None:
+        git.check()
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    "contract_version": 1,
+                    "out_dir": str(out_dir),
+                    "clean": audit.clean,
+                    "head": {"seq": audit.head[0], "hash": audit.head[1]},
+                    "checked": audit.checked,
+                    "findings": [finding._asdict() for finding in audit.findings],
+                },
+                indent=2,
+                ensure_ascii=False,
+            )
+        )
+        return ExitCode.OK if audit.clean else ExitCode.FAILED
+    for finding in audit.findings:
+        head = paint(f"{finding.level}[{finding.code}]:", "red" if finding.level == "error" else "cyan", bold=True, stderr=False)
+        say(f"{head} {harmless(finding.where)}: {harmless(finding.message)}")
+    looked = ", ".join(f"{number:,} {what}" for what, number in audit.checked.items())
+    errors = sum(1 for finding in audit.findings if finding.level == "error")
+    word = paint("clean", "green", bold=True, stderr=False) if audit.clean else paint(f"{errors} wrong", "red", bold=True, stderr=False)
+    say(f"{word}   {out_dir.name}: looked at {looked}")
+    return ExitCode.OK if audit.clean else ExitCode.FAILED

@@ -1,0 +1,77 @@
+"""A sign of life in logs of CI: at most once a minute, and only while nothing else is said."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+from santiago.cli.evidence import AttemptEvidence
+from santiago.cli.lines import Line
+from santiago.cli.measures import span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from santiago.contract.events import Event
+    from santiago.contract.state import RunState
+
+EVERY_MS = 60_000
+
+
+class Beat:
+    """Says who is at work when nothing was said for a minute."""
+
+    def __init__(self, out_dir: Path, now_ms: Callable[[], int], tell: Callable[[Line], None]) -> None:
+        self.out_dir = out_dir
+        self.now_ms = now_ms
+        self.tell = tell
+        self.state: RunState | None = None
+        self.since: dict[str, int] = {}
+        self.last = now_ms()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._keep_beating, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+
+    def take(self, events: Sequence[Event], state: RunState) -> None:
+        self.state = state
+        for event in events:
+            if event.story_id and event.phase == "running":
+                self.since[event.story_id] = self.now_ms()
+
+    def said(self) -> None:
+        """Something was shown; the next sign of life has time."""
+        self.last = self.now_ms()
+
+    def line(self) -> Line | None:
+        """Return the sign of life that is due now."""
+        now = self.now_ms()
+        if self.state is None or now - self.last < EVERY_MS:
+            return None
+        self.last = now
+        parts = [self._of(name, now) for name in sorted(self.state.running)]
+        return Line("beat", "; ".join(parts) or str(self.state.phase))
+
+    def _of(self, name: str, now: int) -> str:
+        assert self.state is not None
+        number = self.state.stories[name].attempts
+        evidence = AttemptEvidence(self.out_dir, name, number)
+        quiet = evidence.quiet_ms()
+        if evidence.has_ended():
+            doing = "is being verified"
+        else:
+            doing = f"last agent output {span(quiet)} ago" if quiet is not None else "no agent output yet"
+        return f"{name} attempt {number} running {span(now - self.since.get(name, now))}, {doing}"
+
+    def _keep_beating(self) -> None:
+        while not self._closing.wait(1.0):
+            with contextlib.suppress(Exception):  # a sign of life is never worth a run
+                line = self.line()
+                if line is not None:
+                    self.tell(line)

@@ -1,0 +1,62 @@
+"""Logs of CI services: groups that fold, and notes at the line of the document; nothing in between can give orders."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+Service = Literal["", "github", "buildkite"]
+
+
+def service() -> Service:
+    """Return the service whose log this is written to."""
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        return "github"
+    return "buildkite" if os.environ.get("BUILDKITE") == "true" else ""
+
+
+def is_ci() -> bool:
+    return bool(service()) or os.environ.get("CI", "").lower() not in {"", "0", "false", "no"}
+
+
+def opening(title: str) -> list[str]:
+    """Return the line that begins a group which stands open."""
+    match service():
+        case "github":
+            return [f"::group::{_message(title)}"]
+        case "buildkite":
+            return [f"+++ {title}"]
+        case _:
+            return []
+
+
+def closing() -> list[str]:
+    return ["::endgroup::"] if service() == "github" else []
+
+
+def annotation(path: str, line: int, title: str, message: str) -> list[str]:
+    """Return the line that puts an error at a line of the document."""
+    if service() != "github":
+        return []
+    place = f"file={_property(path)},line={max(line, 1)},title={_property(title)}"
+    return [f"::error {place}::{_message(message)}"]
+
+
+def quiet(text: str) -> str:
+    """Return a text in which a CI service finds no order of its own: what agents and checks print passes here."""
+    match service():
+        case "github":
+            plain = text.replace("##[", "## [")
+            return plain.replace("::", ": :", 1) if plain.lstrip().startswith("::") else plain
+        case "buildkite":
+            return f" {text}" if text.startswith(("---", "+++", "~~~", "^^^")) else text
+        case _:
+            return text
+
+
+def _message(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,191 @@
+"""Events as lines for people: one word, then what happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.cli.evidence import AttemptEvidence
+from santiago.cli.measures import count, span
+from santiago.cli.text import harmless, paint
+from santiago.contract.events import EventKind
+from santiago.contract.phases import RunPhase
+from santiago.executor.budget import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from santiago.contract.events import Event
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import Limits
+    from santiago.contract.state import RunState
+
+WORD = 8
+
+
+class Line(NamedTuple):
+    word: str
+    text: str
+    colour: str = ""
+
+    def painted(self, time: str, *, stderr: bool = True) -> str:
+        shown = f"{self.word:{WORD}} {self.text}"
+        return f"{time} {paint(shown, self.colour, stderr=stderr) if self.colour else shown}"
+
+
+class Lines:
+    """Says what events mean; `out_dir` is where an attempt's evidence adds which check failed."""
+
+    def __init__(self, plan: Plan, limits: Limits, out_dir: Path | None = None) -> None:
+        self.titles = {story.id: flat(story.title) for story in plan.stories}
+        self.limits = limits
+        self.out_dir = out_dir
+
+    def of(self, event: Event, state: RunState) -> Line | None:
+        """Return what matters while a run is watched; None for the rest."""
+        teller = _TOLD.get(event.event)
+        return teller(self, event, state) if teller else None
+
+    def whole(self, event: Event, state: RunState) -> Line:
+        """Return a line for any event, as `santiago log` shows it."""
+        told = self.of(event, state)
+        if told is not None:
+            return told
+        detail = "  ".join(f"{key}={flat(str(value))}" for key, value in event.context.items() if key in _SHOWN)
+        subject = f"{event.story_id} " if event.story_id else f"{flat(event.chunk)} " if event.chunk else ""
+        who = f"  by {flat(event.actor)}" if event.actor != "santiago" else ""
+        return Line("·", f"{subject}{event.event}{'  ' + detail if detail else ''}{who}")
+
+    def story(self, event: Event) -> str:
+        name = event.story_id or ""
+        return f"{name} {self.titles.get(name, '')}".strip()
+
+    def tries(self, state: RunState, story: str) -> int:
+        return Budget(self.limits, state).story_attempts(story)
+
+    def why(self, event: Event) -> str:
+        """Return the reason of an attempt's end, with the check that failed where one did."""
+        reason = event.context.get("reason", "")
+        message = flat(event.context.get("message", ""))
+        if self.out_dir is not None and event.story_id and event.attempt and event.context.get("digest"):
+            failing = AttemptEvidence(self.out_dir, event.story_id, event.attempt).failing()
+            if failing is not None:
+                return f"{reason}: {flat(failing.command)} {failing.ended}"
+        return f"{reason}: {message}" if message else reason
+
+
+def flat(text: str) -> str:
+    """Return a text that stays on its line and does nothing else either."""
+    return " ".join(harmless(text).split())
+
+
+_SHOWN = frozenset(
+    {"reason", "limit", "amount", "text", "answer", "message", "sandbox", "jobs", "version", "host", "pid", "branch", "until", "verdict", "proof", "head"}
+)  # fmt: skip
+
+
+def _chunk(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("chunk", flat(event.chunk or ""), "cyan")
+
+
+def _started(lines: Lines, event: Event, state: RunState) -> Line:
+    most = lines.tries(state, event.story_id or "")
+    voided = state.stories[event.story_id].voided if event.story_id in state.stories else 0
+    uncounted = f", {voided} not counted" if voided else ""
+    return Line("start", f"{lines.story(event)}  (attempt {event.attempt} of {most + voided}{uncounted})")
+
+
+def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
+    if event.status == "ok":
+        return None
+    word = "stopped" if event.status == "stopped" else "retry"
+    return Line(word, f"{event.story_id} attempt {event.attempt}: {lines.why(event)}", "yellow")
+
+
+def _voided(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("void", f"{event.story_id} attempt {event.attempt}, not counted: {lines.why(event)}", "yellow")
+
+
+def _conflict(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("retry", f"{event.story_id} attempt {event.attempt} did not fit: {lines.why(event)}", "yellow")
+
+
+def _done(lines: Lines, event: Event, state: RunState) -> Line:
+    story = state.stories.get(event.story_id or "")
+    spent = ""
+    if story is not None:
+        spent = f"  ({count(story.counted, 'attempt')}, {span(story.used_ms)}, {story.proof or 'no proof'})"
+    return Line("ok", f"{lines.story(event)}{spent}", "green")
+
+
+def _failed(lines: Lines, event: Event, state: RunState) -> Line:
+    limit = event.context.get("limit", "")
+    return Line("failed", f"{lines.story(event)}: {event.context.get('reason', '')}{f' ({limit})' if limit else ''}", "red")
+
+
+def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("blocked", f"{lines.story(event)}: {lines.why(event)}", "yellow")
+
+
+def _skipped(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("left out", f"{lines.story(event)}: {lines.why(event)}", "yellow")
+
+
+def _reopened(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("reopened", lines.story(event), "cyan")
+
+
+def _asked(lines: Lines, event: Event, state: RunState) -> Line:
+    question = flat(event.context.get("question", ""))
+    return Line("asked", f"{question}: {flat(event.context.get('text', ''))}", "yellow")
+
+
+def _answered(lines: Lines, event: Event, state: RunState) -> Line:
+    context = event.context
+    return Line("answered", f"{flat(context.get('question', ''))}: {flat(context.get('answer', ''))} {flat(context.get('text', ''))}".rstrip())
+
+
+def _raised(lines: Lines, event: Event, state: RunState) -> Line:
+    about = f" of {event.story_id}" if event.story_id else ""
+    return Line("raised", f"{event.context.get('limit', '')}{about} by {event.context.get('amount', 0)}", "cyan")
+
+
+def _stopping(lines: Lines, event: Event, state: RunState) -> Line:
+    running = ", ".join(f"{name}, attempt {state.stories[name].attempts}" for name in sorted(state.running))
+    what = f"the current step ({running})" if running else "the current step"
+    return Line("stopping", f"after {what}; press ctrl-c again to stop now. Nothing is lost either way.", "yellow")
+
+
+def _verifying(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("verify", "the whole run")
+
+
+def _run_ended(lines: Lines, event: Event, state: RunState) -> Line:
+    colour = "green" if event.phase == RunPhase.SUCCESS else "red"
+    reason = event.context.get("reason", "")
+    return Line("end", f"{event.phase}{' ' + reason if reason else ''}", colour)
+
+
+def _paused(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("paused", event.context.get("reason", "") or "nothing more to do here", "cyan")
+
+
+_TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
+    EventKind.CHUNK_STARTED: _chunk,
+    EventKind.ATTEMPT_STARTED: _started,
+    EventKind.ATTEMPT_ENDED: _ended,
+    EventKind.ATTEMPT_VOIDED: _voided,
+    EventKind.INTEGRATION_FAILED: _conflict,
+    EventKind.STORY_DONE: _done,
+    EventKind.STORY_FAILED: _failed,
+    EventKind.STORY_BLOCKED: _blocked,
+    EventKind.STORY_SKIPPED: _skipped,
+    EventKind.STORY_REOPENED: _reopened,
+    EventKind.QUESTION_ASKED: _asked,
+    EventKind.QUESTION_ANSWERED: _answered,
+    EventKind.BUDGET_RAISED: _raised,
+    EventKind.STOP_REQUESTED: _stopping,
+    EventKind.RUN_VERIFYING: _verifying,
+    EventKind.RUN_ENDED: _run_ended,
+    EventKind.RUN_PAUSED: _paused,
+}

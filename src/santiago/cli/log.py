@@ -1,0 +1,75 @@
+"""`santiago log`: the history of a run, and with --follow what comes next, line by line, without gap or repetition."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from santiago.artifacts.store import LOG
+from santiago.artifacts.tail import Tail
+from santiago.cli.finding import find_run
+from santiago.cli.lines import Lines
+from santiago.cli.loading import empty_fold, frozen, working
+from santiago.cli.text import say
+from santiago.contract import codec
+from santiago.contract.events import EventKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from santiago.contract.events import Event
+
+POLL_SECONDS = 0.2
+STREAM = {"type": "stream", "schema_version": "1.0"}
+
+
+@click.command("log")
+@click.argument("run", required=False)
+@click.option("--follow", "-f", is_flag=True, help="Go on until the run ends or rests.")
+@click.option("--story", metavar="STORY", help="Only what concerns this story.")
+@click.option("--json", "as_json", is_flag=True, help="Print NDJSON: the events as they are recorded.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+def command(run: str | None, follow: bool, story: str | None, as_json: bool, debug: bool) -> None:
+    """Print the history of RUN (a folder or an id), or of the latest run of this repository."""
+    out_dir = find_run(run)
+    show = _printer(out_dir, as_json=as_json)
+    for event in events_of(out_dir, follow=follow):
+        show(event, story is None or event.story_id == story)
+
+
+def _printer(out_dir: Path, *, as_json: bool) -> Callable[[Event, bool], None]:
+    if as_json:
+        click.echo(json.dumps(STREAM))
+
+        def as_data(event: Event, wanted: bool) -> None:
+            if wanted:
+                click.echo(json.dumps({"type": "event", **codec.to_data(event)}, ensure_ascii=False))
+
+        return as_data
+    plan, run_input = frozen(out_dir)
+    fold, lines = empty_fold(plan, run_input), Lines(plan, run_input.limits, out_dir)
+
+    def as_line(event: Event, wanted: bool) -> None:
+        fold.apply(event)
+        if wanted and event.event is not EventKind.TIME_USED:
+            say(lines.whole(event, fold.state).painted(f"{event.timestamp[:10]} {event.timestamp[11:19]}", stderr=False))
+
+    return as_line
+
+
+def events_of(out_dir: Path, *, follow: bool) -> Iterator[Event]:
+    """Yield the events of a log; with `follow` also those to come, until nobody works on the run any more."""
+    tail = Tail(out_dir / LOG)
+    while True:
+        # Asked before reading: who has let go of the lock has written everything that will be read now.
+        at_work = follow and (working(out_dir) is not None or not (out_dir / LOG).exists())
+        yield from tail.read()
+        if not at_work:
+            break
+        time.sleep(POLL_SECONDS)
+    if tail.torn and not follow:
+        say(f"note: an unfinished line of {tail.torn} bytes follows; the next start sets it aside", err=True)

@@ -1,0 +1,221 @@
+"""`santiago show STORY`: one story with its attempts, why each ended, its checks, its critique and what it changed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from santiago.cli.evidence import AttemptEvidence, Check, totals
+from santiago.cli.finding import find_run, split_target
+from santiago.cli.lines import flat
+from santiago.cli.loading import Run, load
+from santiago.cli.measures import count, span
+from santiago.cli.text import fit, harmless, paint, say, width
+from santiago.cli.waiting import explanation, glyph, mark, unicode
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.executor.budget import Budget
+from santiago.executor.judging import commands_of
+
+if TYPE_CHECKING:
+    from santiago.cli.history import AttemptStory
+    from santiago.contract.plan import Story
+
+OUTPUT_LINES = 30
+LOG_LINES = 200
+_COLOURS = {"ok": "green", "failed": "red", "voided": "yellow", "stopped": "yellow", "running": "cyan"}
+_SIGNS = {"ok": ("✓", "*"), "failed": ("✗", "x"), "voided": ("-", "-"), "stopped": ("-", "-"), "running": ("▶", ">")}
+
+
+@click.command("show")
+@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
+@click.option("--attempt", type=click.IntRange(1), help="Which attempt to show; the last one by default.")
+@click.option("--patch", is_flag=True, help="Print what the attempt changed, line by line.")
+@click.option("--log", "with_log", is_flag=True, help="Print the end of the agent's log.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+def command(
+    words: tuple[str, ...], attempt: int | None, patch: bool, with_log: bool, as_json: bool, debug: bool
+) -> None:
+    """Show STORY of RUN (a folder or an id), or of the latest run of this repository."""
+    run_name, rest = split_target(words, least=1)
+    if len(rest) != 1:
+        raise click.UsageError("Say which story.")
+    run = load(find_run(run_name))
+    planned = _story(run, rest[0])
+    tried = run.history.of(planned.id)
+    chosen = _chosen(planned, tried, attempt)
+    if as_json:
+        click.echo(json.dumps(document(run, planned, chosen), indent=2, ensure_ascii=False))
+        return
+    _head(run, planned)
+    _attempts(run, planned, tried)
+    if chosen is not None:
+        _attempt(run, planned, chosen, patch=patch, with_log=with_log)
+
+
+def _story(run: Run, name: str) -> Story:
+    found = run.story(name) or next((s for s in run.plan.stories if s.origin.id == name or s.id == name.upper()), None)
+    if found is None:
+        first, last = run.plan.stories[0].id, run.plan.stories[-1].id
+        raise SantiagoError(Kind.USAGE, f"the plan has no story {name}", hint=f"There are {first} to {last}.")
+    return found
+
+
+def _chosen(planned: Story, tried: list[AttemptStory], number: int | None) -> AttemptStory | None:
+    if number is None:
+        return tried[-1] if tried else None
+    found = next((one for one in tried if one.number == number), None)
+    if found is None:
+        raise SantiagoError(
+            Kind.USAGE,
+            f"{planned.id} has no attempt {number}",
+            hint=f"It has {count(len(tried), 'attempt')}." if tried else "It has not been attempted yet.",
+        )
+    return found
+
+
+def _head(run: Run, planned: Story) -> None:
+    story = run.state.stories[planned.id]
+    look = mark(story)
+    say(f"{paint(f'{planned.id} {flat(planned.title)}', 'cyan', bold=True, stderr=False)}   run {run.run_id}")
+    reason = f"  {story.reason}" if story.reason else ""
+    proof = f"  {story.proof}" if story.proof and not story.reason else ""
+    say(f"state      {paint(f'{glyph(look, stderr=False)} {look.word}{reason}{proof}', look.colour, stderr=False)}")
+    for number, text in enumerate(explanation(run.state, planned, run.run_input)):
+        say(f"{'because' if number == 0 else '':10} {harmless(text)}")
+    say(f"from       {harmless(run.plan.source.path)}:{planned.origin.line}   {', '.join(planned.requirements[:8])}")
+    say(f"chunk      {flat(planned.chunk)}")
+    if planned.depends_on:
+        say(f"after      {', '.join(planned.depends_on)}")
+    if planned.files:
+        say(f"files      {harmless(', '.join(planned.files[:8]))}")
+    criteria = {c.id: c.text for requirement in run.plan.requirements for c in requirement.criteria}
+    for number, name in enumerate(planned.criteria[:12]):
+        say(f"{'criteria' if number == 0 else '':10} {flat(criteria.get(name, name))}")
+    for number, text in enumerate(commands_of(planned, run.run_input)):
+        say(f"{'checks' if number == 0 else '':10} $ {flat(text)}")
+
+
+def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
+    if not tried:
+        return
+    most = Budget(run.run_input.limits, run.state).story_attempts(planned.id)
+    say()
+    say(f"  #  {'outcome':34}  {'agent':>7}  {'checks':>7}  changes   (of {most} attempts)")
+    for one in tried:
+        sign = _SIGNS.get(one.status, ("·", "."))[0 if unicode(stderr=False) else 1]
+        outcome = one.reason or (f"passed, {one.proof}" if one.status == "ok" else one.status)
+        outcome = f"{outcome}, not counted" if one.status == "voided" else outcome
+        stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
+        changes = totals(stats) if stats else "-"
+        text = f"  {one.number:<2} {sign} {fit(outcome, 32)}  {span(one.agent_ms):>7}  {span(one.verify_ms):>7}  {changes}"
+        say(paint(text, _COLOURS.get(one.status, "white"), stderr=False))
+
+
+def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_log: bool) -> None:
+    evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
+    say()
+    say(paint(f"Attempt {one.number}", "cyan", bold=True, stderr=False))
+    critique = evidence.critique()
+    for check in evidence.checks():
+        _check(check, with_output=not critique)
+    if tampered := evidence.tampered():
+        say(f"protected files that it changed: {', '.join(map(flat, tampered))}")
+    if one.message:
+        say(f"message    {flat(one.message)}")
+    if critique:
+        say()
+        say("critique, as the next attempt is told")
+        for line in critique.splitlines():
+            say(f"  {line}".rstrip())
+    if stats := evidence.stats():
+        say()
+        size = min(60, max(width(one.path) for one in stats))
+        for file in stats[:40]:
+            say(f"  {fit(file.path, size)}  +{file.added} -{file.removed}")
+        say(f"  {totals(stats)}")
+    if with_log:
+        _section("the agent's log", evidence.log().splitlines()[-LOG_LINES:])
+    if patch:
+        _section("changes", [_coloured(line) for line in evidence.patch().splitlines()])
+    _places(run, planned, one, patch=patch, with_log=with_log)
+
+
+def _check(check: Check, *, with_output: bool) -> None:
+    """Print a check; a critique quotes its output, so it is not printed twice."""
+    ran = f", {count(check.checks, 'test')}" if check.checks is not None else ""
+    colour = {"pass": "green", "fail": "red"}.get(check.verdict, "yellow")
+    say(f"{paint(check.verdict, colour, stderr=False)}  $ {flat(check.command)}   {check.ended}{ran}")
+    if with_output and check.verdict in ("fail", "inherited"):
+        bar = "│" if unicode(stderr=False) else "|"
+        for line in check.lines(OUTPUT_LINES):
+            say(f"{bar} {line}")
+        if check.dropped:
+            say(f"{bar} ({check.dropped:,} bytes were not kept)")
+
+
+def _section(title: str, lines: list[str]) -> None:
+    say()
+    say(paint(title, "cyan", bold=True, stderr=False))
+    for line in lines:
+        say(line)
+
+
+def _coloured(line: str) -> str:
+    text = harmless(line)
+    if text.startswith(("+++", "---", "diff ", "index ")):
+        return paint(text, "white", bold=True, stderr=False)
+    if text.startswith("@@"):
+        return paint(text, "cyan", stderr=False)
+    colour = {"+": "green", "-": "red"}.get(text[:1])
+    return paint(text, colour, stderr=False) if colour else text
+
+
+def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_log: bool) -> None:
+    say()
+    if one.commit:
+        say(f"kept at    refs/santiago/{run.run_id}/{planned.id}/{one.number}   {one.commit[:12]}")
+    say(f"evidence   {AttemptEvidence(run.out_dir, planned.id, one.number).folder}")
+    more = [*([] if patch else ["--patch"]), *([] if with_log else ["--log"])]
+    if more:
+        say(f"next: santiago show {planned.id} --attempt {one.number} {' '.join(more)}")
+
+
+def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str, Any]:
+    """Return all attempts, and the chosen one with its evidence, for programs."""
+    story = run.state.stories[planned.id]
+    return {
+        "contract_version": 1,
+        "run_id": run.run_id,
+        "id": planned.id,
+        "title": planned.title,
+        "phase": str(story.phase),
+        "reason": story.reason,
+        "why": explanation(run.state, planned, run.run_input),
+        "depends_on": list(planned.depends_on),
+        "checks": list(commands_of(planned, run.run_input)),
+        "attempts": [_attempt_data(run, planned, one) for one in run.history.of(planned.id)],
+        "shown": _evidence_data(run, planned, chosen) if chosen else None,
+    }
+
+
+def _attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:
+    stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
+    return {
+        "number": one.number, "status": one.status, "reason": one.reason or None, "proof": one.proof or None, "commit": one.commit or None,
+        "started": one.started, "ended": one.ended or None, "agent_seconds": one.agent_ms / 1000, "verify_seconds": one.verify_ms / 1000,
+        "tokens": one.tokens, "files": [file._asdict() for file in stats],
+    }  # fmt: skip
+
+
+def _evidence_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:
+    evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
+    return {
+        "number": one.number,
+        "folder": str(evidence.folder),
+        "results": [check._asdict() for check in evidence.checks()],
+        "critique": evidence.critique(),
+        "patch": evidence.patch(),
+    }

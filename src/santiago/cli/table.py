@@ -1,0 +1,206 @@
+"""The table of a running run: one row per story of the active chunk, as plain text that fits the terminal."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.cli.evidence import AttemptEvidence
+from santiago.cli.lines import flat
+from santiago.cli.measures import clock, limit
+from santiago.cli.text import fit, paint, width
+from santiago.cli.waiting import glyph, mark, mark_of, waits_for
+from santiago.contract.events import EventKind
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.executor.budget import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from santiago.contract.events import Event
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
+    from santiago.contract.state import RunState, StoryState
+
+QUIET_MS = 60_000
+"""After this long without output an agent is shown as quiet."""
+_PLACE = re.compile(r"(?P<story>.+?)(?:-\d+)?-(?P<what>base|check|merged|merged-base|claim|claim-base)$")
+_WORDS = {"base": "base", "check": "verify", "merged": "verify again", "merged-base": "base", "claim": "verify", "claim-base": "base"}  # fmt: skip
+_RUN = "run"
+
+
+class Checking(NamedTuple):
+    """A check that is running."""
+
+    word: str
+    place: int
+    total: int
+    command: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.word} {self.place}/{self.total}  {self.command}"
+
+
+class Table:
+    """Knows what to show; says nothing itself. All that it reads belongs to others and may change meanwhile."""
+
+    def __init__(self, plan: Plan, run_input: RunInput, out_dir: Path, agent: str, now_ms: Callable[[], int]) -> None:
+        self.run_input = run_input
+        self.out_dir = out_dir
+        self.agent = agent
+        self.now_ms = now_ms
+        self.titles = {story.id: flat(story.title) for story in plan.stories}
+        self.total = len(plan.stories)
+        self.started: dict[str, int] = {}
+        self.checking: dict[str, Checking] = {}
+        self.mark = now_ms()
+        """Since when time is not yet in the log."""
+        self.lock = threading.Lock()
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Note when things began; the rest is in the state."""
+        now = self.now_ms()
+        with self.lock:
+            for event in events:
+                if event.event is EventKind.TIME_USED:
+                    self.mark = now
+                if event.story_id:
+                    self.checking.pop(event.story_id, None)
+                if event.event is EventKind.ATTEMPT_STARTED and event.story_id:
+                    self.started[event.story_id] = now
+
+    def check_begun(self, folder: str, place: int, total: int, command: str) -> None:
+        """Note which check runs where; checkouts are named after story, attempt and purpose."""
+        found = _PLACE.match(folder.rpartition("/")[2])
+        if found is None:
+            return
+        story = found["story"]
+        with self.lock:
+            self.checking[story] = Checking(_WORDS[found["what"]], place, total, flat(command))
+
+    # The picture
+
+    def picture(self, state: RunState, columns: int, rows: int) -> list[str]:
+        """Return the lines of the live region."""
+        lines = [self.header(state, columns)]
+        if rows_of := self._fitting(state, columns, max(3, rows - 5)):
+            lines += [self._titles(state, columns), *rows_of]
+        if state.phase is RunPhase.RUN_VERIFICATION:
+            checking = self.checking.get(_RUN)
+            look = mark_of(StoryPhase.RUNNING)
+            text = f" {glyph(look)}  the whole run  {checking.text if checking else 'verify'}"
+            lines.append(paint(fit(text, columns).rstrip(), look.colour))
+        if warning := self._last_chance(state):
+            lines.append(paint(fit(warning, columns).rstrip(), "yellow"))
+        keys = "stopping after the current step · ctrl-c again stops now" if state.stop_requested else "ctrl-c stops safely"
+        return [*lines, paint(fit(keys, columns).rstrip(), "bright_black")]
+
+    def header(self, state: RunState, columns: int) -> str:
+        limits, raised = self.run_input.limits, state.raised
+        done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE)
+        attempts = limits.run_max_attempts + raised.get("run_max_attempts", 0)
+        minutes = int(limits.run_timeout_minutes) + raised.get("run_timeout_minutes", 0)
+        parts = [
+            f"run {state.run_id}",
+            f"{done}/{self.total} stories",
+            f"{state.counted}/{attempts} attempts",
+            f"{clock(self.used(state))} of {limit(minutes)}",
+        ]
+        if state.cost_micro_usd:
+            parts.append(f"${state.cost_micro_usd / 1e6:.2f}")
+        elif state.tokens:
+            parts.append(f"{state.tokens / 1000:.1f}k tokens")
+        return paint(fit("   ".join([*parts, self.agent]), columns).rstrip(), "cyan", bold=True)
+
+    def used(self, state: RunState) -> int:
+        return state.used_ms + self.now_ms() - self.mark
+
+    def _titles(self, state: RunState, columns: int) -> str:
+        name, title = self._widths(self.chunk(state), columns)
+        text = f"    {'story':{name}}  {fit('title', title)}  {'try':>5}  {'time':>7}  now"
+        return paint(fit(text, columns).rstrip(), "bright_black")
+
+    def _widths(self, here: list[StoryState], columns: int) -> tuple[int, int]:
+        name = max([5, *(len(story.id) for story in here)])
+        title = max([5, *(width(self.titles.get(story.id, "")) for story in here)])
+        return name, max(10, min(title, (columns - name - 24) * 11 // 20))
+
+    def chunk(self, state: RunState, label: str | None = None) -> list[StoryState]:
+        chunk = state.chunks.get(label or state.active_chunk or "")
+        if chunk is None or (label is None and chunk.ended):
+            return []
+        return [state.stories[name] for name in chunk.stories]
+
+    def _fitting(self, state: RunState, columns: int, most: int) -> list[str]:
+        """Return rows for as many stories as fit; the done ones give way first, then those that wait longest."""
+        stories = self.chunk(state)
+        lines: list[str] = []
+        if len(stories) > most:
+            done = [story for story in stories if story.phase is StoryPhase.DONE]
+            stories = [story for story in stories if story.phase is not StoryPhase.DONE]
+            lines += [f"    … {len(done)} done"] if done else []
+        room = most - len(lines) - 1
+        left = stories[room:] if len(stories) > room + 1 else []
+        shown = stories[: len(stories) - len(left)]
+        widths = self._widths(self.chunk(state), columns)
+        lines += [self._row(state, story, columns, widths) for story in shown]
+        return [*lines, f"    … {len(left)} more wait"] if left else lines
+
+    def rows(self, state: RunState, columns: int, label: str | None = None) -> list[str]:
+        """Return all rows of a chunk: the active one, or one that is named."""
+        stories = self.chunk(state, label)
+        widths = self._widths(stories, columns)
+        return [self._row(state, story, columns, widths) for story in stories]
+
+    def _row(self, state: RunState, story: StoryState, columns: int, widths: tuple[int, int]) -> str:
+        name, title = widths
+        look = mark(story)
+        tries = f"{story.counted}/{self._most(state, story)}" if story.attempts else ""
+        time = clock(self._elapsed(story)) if story.attempts else ""
+        text = f" {glyph(look)}  {story.id:{name}}  {fit(self.titles.get(story.id, ''), title)}  {tries:>5}  {time:>7}  {self._now(state, story)}"
+        line = fit(text, columns).rstrip()
+        return line if look.colour == "white" else paint(line, look.colour)
+
+    def _most(self, state: RunState, story: StoryState) -> int:
+        return Budget(self.run_input.limits, state).story_attempts(story.id)
+
+    def _elapsed(self, story: StoryState) -> int:
+        since = self.started.get(story.id) if story.phase is StoryPhase.RUNNING else None
+        return story.used_ms + (self.now_ms() - since if since is not None else 0)
+
+    def _now(self, state: RunState, story: StoryState) -> str:
+        """Say the state in a word, and what happens now."""
+        word = mark(story).word
+        checking = self.checking.get(story.id)
+        if story.phase is StoryPhase.VERIFIED and checking:
+            return checking.text
+        if story.phase is StoryPhase.RUNNING:
+            return checking.text if checking else self._agent(story)
+        if story.phase is StoryPhase.DONE:
+            return f"{word}  {story.proof or ''}".rstrip()
+        waits = waits_for(state, story)
+        if story.phase is StoryPhase.READY and story.attempts and story.reason:
+            return f"{word}  again after {story.reason}"
+        return waits if story.phase is StoryPhase.PLANNED else f"{word}  {waits}".rstrip()
+
+    def _agent(self, story: StoryState) -> str:
+        evidence = AttemptEvidence(self.out_dir, story.id, story.attempts)
+        if evidence.has_ended():
+            return "verify"
+        quiet = evidence.quiet_ms()
+        said = evidence.last_line()
+        silence = f"(quiet for {clock(quiet)}) " if quiet is not None and quiet > QUIET_MS else ""
+        return f"agent  {silence}{said}".rstrip()
+
+    def _last_chance(self, state: RunState) -> str:
+        if self.run_input.policy.keep_going:
+            return ""
+        for name in sorted(state.running):
+            story = state.stories[name]
+            if story.counted >= self._most(state, story):
+                left = sum(1 for other in state.stories.values() if not other.attempts and not other.skipped)
+                return f"last attempt for {name}: if it fails the run ends here, {left} stories not started"
+        return ""

@@ -1,0 +1,168 @@
+"""Agents that outlive, overload or attack what supervises them."""
+
+from __future__ import annotations
+
+from tests.adversaries.adversary import BOTH, Adversary
+
+FAILED = "story_verification_failed"
+_REWRITES = """
+    end = time.time() + 60
+    while time.time() < end:
+        for text in (RIGHT, WRONG):
+            tries(write, Path(FOLDER, "calc.py"), text)
+        tries(write, Path(FOLDER, "tests/test_calc.py"), "")
+        for clean in Path(FOLDER).parent.parent.glob("clean/*"):
+            tries(write, clean / "calc.py", RIGHT)
+        time.sleep(0.01)
+"""
+
+PROCESSES = (
+    Adversary(
+        name="late_writer",
+        does="returns success while a child goes on editing its folder and every checkout that it finds",
+        ends=FAILED,
+        fences=BOTH,
+        program=f"""
+FOLDER = os.getcwd()
+write("calc.py", WRONG + "# done")
+if os.fork() == 0:
+    time.sleep(0.3)
+{_REWRITES}
+""",
+    ),
+    Adversary(
+        name="daemon",
+        does="leaves a daemon: own session, forked twice, streams closed, environment cleared, SIGTERM ignored",
+        ends=FAILED,
+        fences=BOTH,
+        program=f"""
+FOLDER = os.getcwd()
+write("calc.py", WRONG + "# done")
+if os.fork() == 0:
+    os.setsid()
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    if os.fork() == 0:
+        for handle in (0, 1, 2):
+            os.close(handle)
+        if os.environ.get("AGAIN") is None:
+            script = "import time, pathlib\\nend = time.time() + 60\\nwhile time.time() < end:\\n    time.sleep(0.01)\\n    [ (c / 'calc.py').write_text(%r) for c in pathlib.Path(%r).parent.parent.glob('clean/*')]" % (RIGHT, FOLDER)
+            os.execve(sys.executable, ["python3", "-c", script], {{"AGAIN": "1"}})
+    os._exit(0)
+time.sleep(0.3)
+""",
+    ),
+    Adversary(
+        name="will_not_end",
+        does="does the work, ignores SIGTERM and never ends",
+        ends="agent_timeout",
+        fences=BOTH,
+        attempt_seconds=2,
+        program="""
+write("calc.py", RIGHT)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+while True: time.sleep(60)
+""",
+    ),
+    Adversary(
+        name="floods",
+        does="prints without end, without a single line break",
+        ends="agent_timeout",
+        attempt_seconds=2,
+        program="""
+write("calc.py", RIGHT)
+while True: os.write(1, b"ALL TESTS PASSED " * 4096)
+""",
+    ),
+    Adversary(
+        name="check_floods",
+        does="writes work that prints 200 MB during the check, with a passing summary in the middle",
+        ends=FAILED,
+        program='write("calc.py", WRONG + "import os\\nos.write(2, b\'x\' * 10**8 + b\'\\\\nRan 3 tests in 0.001s\\\\n\\\\nOK\\\\n\' + b\'x\' * 10**8 + b\'\\\\n\')\\n")',
+    ),
+    Adversary(
+        name="check_never_ends",
+        does="writes work that loops for ever when it is imported",
+        ends="verification_timeout",
+        check_seconds=2,
+        program='write("calc.py", "while True: pass\\n")',
+    ),
+    Adversary(
+        name="many_processes",
+        does="starts hundreds of processes that start processes, each in a session of its own",
+        ends=FAILED,
+        fences=BOTH,
+        program="""
+write("calc.py", WRONG + "# done")
+for _ in range(60):
+    if os.fork() == 0:
+        os.setsid()
+        for _ in range(3): os.fork()
+        time.sleep(60)
+""",
+    ),
+    Adversary(
+        name="kills_its_parent",
+        does="kills the process that started it, and leaves a writer behind",
+        ends="agent_killed",
+        fences=BOTH,
+        program=f"""
+FOLDER = os.getcwd()
+write("calc.py", WRONG + "# done")
+if os.fork() == 0:
+    os.setsid()
+{_REWRITES}
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(5)
+""",
+    ),
+    Adversary(
+        name="kills_all_above",
+        does="kills everything above it that carries the run's name or is its ancestor, but santiago itself",
+        ends="agent_killed",
+        ends_off="io_error",
+        fences=("off",),
+        program="""
+write("calc.py", WRONG + "# done")
+def parent(pid):
+    return int(Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[1])
+supervisor = os.getppid()
+server = parent(supervisor)
+os.kill(server, signal.SIGKILL)
+os.kill(supervisor, signal.SIGKILL)
+time.sleep(5)
+""",
+    ),
+    Adversary(
+        name="check_kills_its_parent",
+        does="writes work that kills whatever runs the check",
+        ends=FAILED,
+        ends_off="verification_unrunnable",
+        fences=BOTH,
+        program='write("calc.py", WRONG + "import os, signal\\npid = os.getppid()\\nwhile pid > 1:\\n    up = int(open(\'/proc/%d/stat\' % pid).read().rpartition(\')\')[2].split()[1])\\n    comm = open(\'/proc/%d/comm\' % pid).read()\\n    os.kill(pid, signal.SIGKILL)\\n    if comm.strip() != \'sh\': break\\n    pid = up\\n")',
+    ),
+    Adversary(
+        name="huge_file",
+        does="leaves a file of 64 MB, a fifo, a socket, names that are no text, and a folder a hundred deep",
+        ends=FAILED,
+        program="""
+write("calc.py", WRONG + "# done")
+with open("huge.bin", "wb") as file: file.truncate(64 * 2**20)
+os.mkfifo("fifo"); socket.socket(socket.AF_UNIX).bind("socket")
+open(b"not\\xfftext\\n", "w").close()
+os.makedirs("/".join(["deep"] * 100))
+""",
+    ),
+    Adversary(
+        name="takes_rights_away",
+        does="makes all files and folders read-only or unreadable",
+        ends=FAILED,
+        program="""
+write("calc.py", WRONG + "# done"); write("sub/sub/file", "x")
+os.chmod("sub/sub/file", 0); os.chmod("sub/sub", 0); os.chmod("sub", 0o555)
+for path in Path(".").glob("*"):
+    if path.is_file(): path.chmod(0o444)
+os.chmod("tests", 0o555); os.chmod(".", 0o555)
+""",
+    ),
+)

@@ -1,0 +1,154 @@
+"""Deaths, one after the other: kill a run, look, resume it (and perhaps kill it again), look again at its end."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from random import Random
+
+from tests.crash.checks import Finish, after_all, after_death, finish_of
+from tests.crash.nursery import Nursery, Report, When
+from tests.crash.world import SMALL, Story, World, memory_folder
+
+MOST_STARTS = 60
+"""Starts of one run until it must have come to its end."""
+
+
+@dataclass(frozen=True)
+class Death:
+    """Where one start dies."""
+
+    when: When
+    at: int
+    all: bool = False
+
+
+@dataclass
+class Tally:
+    """What a sweep came to."""
+
+    deaths: int = 0
+    runs: int = 0
+    violations: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        self.deaths += other.deaths
+        self.runs += other.runs
+        self.violations += other.violations
+
+
+@dataclass
+class Place:
+    """A nursery and a world of its own, and what an undisturbed run comes to there."""
+
+    nursery: Nursery
+    world: World
+    jobs: int
+    reference: Finish
+    effects: int
+    library: str = ""
+    plant: str = ""
+
+    def start(self, death: Death | None) -> Report:
+        if death is None:
+            return self.nursery.run(self.world, self.jobs, plant=self.plant)
+        return self.nursery.run(
+            self.world, self.jobs, when=death.when, at=death.at, all=death.all, plant=self.plant, library=self.library
+        )
+
+    def episode(self, deaths: Sequence[Death]) -> Tally:
+        """Run from the beginning through these deaths to the end."""
+        self.world.reset()
+        tally, acknowledged, told = Tally(), 0, ""
+        waiting = [*deaths]
+        for _ in range(MOST_STARTS):
+            death = waiting.pop(0) if waiting else None
+            report = self.start(death)
+            tally.runs += 1
+            acknowledged = max(acknowledged, report.acknowledged)
+            told += f" {death.when} {death.at}{' with all' if death.all else ''} ({report.where})" if death else ""
+            if report.code == 137:
+                tally.deaths += 1
+                tally.violations += [f"{told.strip()}: {what}" for what in after_death(self.world, acknowledged)]
+                continue
+            if report.code != 0:
+                tally.violations.append(f"{told.strip()}: ended with {report.code}: {report.words[-400:]}")
+                return tally
+            if not waiting:
+                break
+        wrong = after_all(self.world, self.reference, kills=tally.deaths, jobs=self.jobs)
+        tally.violations += [f"{told.strip()}: {what}" for what in wrong]
+        return tally
+
+
+@contextmanager
+def place(stories: tuple[Story, ...] = SMALL, jobs: int = 1, *, library: str = "", plant: str = "") -> Iterator[Place]:
+    """Make a place; where there is memory to keep files in, it is there."""
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="crash-", dir=memory_folder()))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        world = World(folder / "world", stories).make(folder / "template")
+        nursery = stack.enter_context(Nursery())
+        report = nursery.run(world, jobs)
+        assert report.code == 0, report
+        yield Place(nursery, world, jobs, finish_of(world), report.count, library, plant)
+
+
+def many(places: Sequence[Place], episodes: Iterable[Sequence[Death]], told: Callable[[Tally], None] = lambda _: None) -> Tally:
+    """Go through episodes in several places at once."""
+    waiting: SimpleQueue[Sequence[Death]] = SimpleQueue()
+    for episode in episodes:
+        waiting.put(episode)
+    total, lock = Tally(), threading.Lock()
+
+    def work(one: Place) -> None:
+        while True:
+            try:
+                deaths = waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                tally = one.episode(deaths)
+            except Exception as error:  # a broken episode is a finding, not the end of the others
+                tally = Tally(violations=[f"{deaths}: {error!r}"])
+            with lock:
+                total.add(tally)
+                told(total)
+
+    threads = [threading.Thread(target=work, args=(one,)) for one in places]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return total
+
+
+def at_every_port(effects: int, when: When, *, step: int = 1) -> list[tuple[Death, ...]]:
+    return [(Death(when, number),) for number in range(1, effects + 1, step)]
+
+
+def twice(effects: int, random: Random, count: int) -> list[tuple[Death, ...]]:
+    """Return episodes in which the resumed run dies as well, up to three times."""
+    whens: tuple[When, ...] = ("before", "after")
+
+    def death(most: int) -> Death:
+        return Death(random.choice(whens), random.randint(1, most), all=random.random() < 0.5)
+
+    return [(death(effects), *(death(30) for _ in range(random.randint(1, 3)))) for _ in range(count)]
+
+
+def at_calls(calls: int, random: Random, count: int) -> list[tuple[Death, ...]]:
+    """Return episodes with so many deaths at random system calls in all, most of them more than one in a row."""
+    episodes: list[tuple[Death, ...]] = []
+    while count > 0:
+        length = min(count, random.choice((1, 2, 2, 3, 4)))
+        ats = [random.randint(1, calls), *(random.randint(1, calls // 2) for _ in range(length - 1))]
+        episodes.append(tuple(Death("syscall", at, all=random.random() < 0.5) for at in ats))
+        count -= length
+    return episodes
