@@ -32,6 +32,8 @@ class Log:
         self._handle = handle
         self._inode = os.fstat(handle).st_ino
         self._seq, self._hash, self._run_id, self._size = reader.seq, reader.hash, reader.run_id, reader.end
+        self._unsynced = False
+        """Whether light events wait for a sync."""
         self._final: SantiagoError | None = None
         """Why nothing more may be written."""
 
@@ -79,10 +81,20 @@ class Log:
             self._cut_back()
             raise self._stopped(error, events) from None
         self._check_size(self._size + len(lines))
+        self._unsynced = True
         if any(event.event not in LIGHT for event in events):
             self._sync(events)
         self._seq, self._hash, self._run_id = events[-1].seq, digest, events[-1].run_id
         self._size += len(lines)
+
+    def settle(self) -> None:
+        """Return when also light events are on disk."""
+        if self._final is not None:
+            raise self._final
+        if self._unsynced:
+            with guarding(self.path, self._safe()):
+                os.fdatasync(self._handle)
+            self._unsynced = False
 
     def close(self) -> None:
         """Close the file; also light events are on disk then."""
@@ -132,6 +144,7 @@ class Log:
         except OSError as error:
             # A second try could succeed without the data being on disk, so this is the end of this log object.
             raise self._end(self._stopped(error, events)) from None
+        self._unsynced = False
 
     def _cut_back(self) -> None:
         """Leave no half line behind; where even that fails, the next start sets it aside."""

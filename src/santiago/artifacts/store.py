@@ -199,6 +199,8 @@ class FileStore:
     def put_result(self, result: Result) -> None:
         """Write result.json; an older, different one is kept beside it under the number of its last event."""
         content = self._redact(RESULT, codec.canonical(result))
+        if self._log is not None:
+            self._log.settle()  # the result names the log's last event, so that must not be lost after it
         old = self.get(RESULT)
         if old is not None and old != content:
             anchor = self._anchor()

@@ -134,6 +134,8 @@ class _Start:
             kill_leftovers(self.request.out_dir)
         self.workspace = GitWorkspace(self.repo, self.run_id, _scratch(self.repo), marks(self.request.out_dir))
         facts = self.facts = self.workspace.inspect()
+        if begun_before:
+            self.workspace.unlock()
         digests = store.freeze(self.frozen_input, self.plan)
         self.fold = Fold(initial(self.plan, followed(self.plan, optimistic=self.frozen_input.policy.optimistic)))
         self.projector = Projector(self.plan, store.get, lambda path, content: store.put(path, content, sync=False))
@@ -150,8 +152,9 @@ class _Start:
         if facts.dirty:
             notices.append("there are uncommitted changes; the run works on the last commit and does not see them")
         registry.register(Path(facts.common), self.run_id, self.request.out_dir, self.clock.utc())
-        if self.fold.state.phase is RunPhase.SUCCESS:
+        if self.fold.state.phase in ENDED:
             self._finish(self.fold.state)  # a crash may have come before the result was written
+        if self.fold.state.phase is RunPhase.SUCCESS:
             return self.fold.state
         self.going_on = self._approvals()
         if self.request.own_work and not fresh:
@@ -206,7 +209,12 @@ class _Start:
         return self.fence.wrap(
             command,
             writable=(packet.folder,),
-            readonly=(packet.plan_folder, packet.prompt_file, self.facts.common),
+            readonly=(
+                packet.plan_folder,
+                packet.prompt_file,
+                self.facts.common,
+                *_own_places(self.run_input.agent.command),
+            ),
             hidden=(str(self.request.out_dir),),
             network=True,
         )
@@ -389,6 +397,14 @@ class _Start:
 _PROJECTED = frozenset(
     {EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.STORY_DONE, EventKind.RUN_PAUSED, EventKind.RUN_ENDED}
 )
+
+
+def _own_places(command: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the folders that an agent's own command line names: a script beside its modules, a virtual environment."""
+    files = [Path(word) for word in command or () if word.startswith("/") and Path(word).is_file()]
+    return tuple(
+        str(path.parent.parent if path.parent.name == "bin" else path.parent) for path in files if len(path.parts) > 3
+    )
 
 
 def _scratch(repo: Path) -> Path:
