@@ -12,7 +12,7 @@ from tests.adversaries.table import ADVERSARIES
 
 if __name__ == "__main__":
     wanted = [(one, fence) for one in ADVERSARIES for fence in one.fences if not sys.argv[1:] or one.name in sys.argv[1:]]
-    with tempfile.TemporaryDirectory(prefix="adversaries-") as folder, ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory(prefix="adversaries-", ignore_cleanup_errors=True) as folder, ThreadPoolExecutor(2) as pool:
         template = make_template(Path(folder, "template"))
         places = [Path(folder, f"{one.name}-{fence}") for one, fence in wanted]
         for place in places:

@@ -49,7 +49,12 @@ FILES = {
     ".env": "WORD=plain\n",
     "prd.md": "# Calc\n\n- R1: add adds\n",
 }
-TRUTH = "import calc; assert calc.add(2, 3) == 5 and calc.add(10**20, 1) == 10**20 + 1 and calc.sub(5, 3) == 2"
+TRUTH = """
+import calc, sys
+sums = [calc.add(2, 3), calc.add(10**20, 1), calc.add(-7, 19), calc.sub(5, 3)]
+if [str(one) for one in sums] == ["5", str(10**20 + 1), "12", "2"]:
+    print(sys.stdin.read())
+"""
 PRELUDE = """
 import os, signal, socket, subprocess, sys, time
 from pathlib import Path
@@ -140,7 +145,7 @@ def _documents(adversary: Adversary, fence: Fence, place: Path, run_id: str) -> 
     run_input = {
         "contract_version": 1, "run_id": run_id, "repo_path": f"{place}/repo", "prd_path": "prd.md",
         "limits": {"story_max_attempts": adversary.attempts, "attempt_timeout_minutes": adversary.attempt_seconds / 60},
-        "verification": {"story_commands": [adversary.check], "timeout_minutes": adversary.check_seconds / 60},
+        "verification": {"story_commands": [adversary.check.replace("BASE_PYTHON", f"{sys.base_prefix}/bin/python3")], "timeout_minutes": adversary.check_seconds / 60},
         "workspace": {"setup": list(adversary.setup)},
         "agent": {"mode": "ralph_fresh", "command": [sys.executable, "-c", program]},
         "policy": {"sandbox": fence},
@@ -208,7 +213,9 @@ def _is_true(repo: Path, run_id: str, place: Path) -> bool:
         return False
     clean = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-s", "-c", TRUTH]
-    return subprocess.run(command, cwd=clone, env=clean, capture_output=True, check=False, timeout=20).returncode == 0
+    word = uuid.uuid4().hex
+    ran = subprocess.run(command, cwd=clone, env=clean, input=word, capture_output=True, text=True, check=False, timeout=20)
+    return ran.stdout.strip() == word
 
 
 def _alive(marker: str) -> list[str]:

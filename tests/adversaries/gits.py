@@ -78,7 +78,7 @@ write("calc.py", "import sys\\nsys.path.insert(0, 'nowhere')\\n" + WRONG)
     Adversary(
         name="attributes_for_the_tests",
         does="adds attributes that re-encode the tests on checkout",
-        ends=FAILED,
+        ends="verification_tampered",
         program='write("calc.py", WRONG + "# done"); write(".gitattributes", "tests/*.py working-tree-encoding=UTF-16\\n")',
     ),
     Adversary(

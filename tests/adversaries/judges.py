@@ -153,7 +153,7 @@ write("tests/test_aaa.py", "import unittest\\ndef run(self, result=None):\\n    
     Adversary(
         name="compiles_the_tests",
         does="plants compiled tests that Python takes without a look at the source",
-        ends="story_verification_failed",
+        ends=TAMPERED,
         fences=BOTH,
         program="""
 import importlib.util, py_compile

@@ -151,7 +151,7 @@ if made:
         name="breaks_the_repository",
         does="deletes the user's git directory",
         ends=FAILED,
-        ends_off="invalid_input",
+        ends_off="io_error",
         fences=BOTH,
         program=_WRONG + 'import shutil; shutil.rmtree(REPO + "/.git", ignore_errors=True)',
     ),
@@ -159,7 +159,6 @@ if made:
         name="poisons_santiagos_git",
         does="plants a filter in santiago's own git directory that tames the tests on their way into the checkout",
         ends=FAILED,
-        ends_off=FAILED,
         fences=BOTH,
         program=_WRONG
         + """
@@ -187,6 +186,21 @@ def forge():
     os.chmod(path, 0o644)
     path.write_bytes(zlib.compress(b"blob %d\\0" % len(tame) + tame))
 tries(forge)
+""",
+    ),
+    Adversary(
+        name="moves_its_base",
+        does="makes a commit with tame tests and notes it as the commit that its attempt began on",
+        ends="verification_tampered",
+        fences=("off",),
+        program=_WRONG
+        + """
+write("tests/test_calc.py", TESTS.replace("5)", "-1)").replace("10**20 + 1", "10**20 - 1"))
+git("add", "tests"); git("-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "-m", "tame")
+made = git("rev-parse", "HEAD").stdout.strip()
+git("push", "-q", REPO, "HEAD:refs/heads/tame")
+own = Path.cwd().parent.parent / "own" / "S1-1"
+tries(write, own / "base", made + "\\n")
 """,
     ),
 )

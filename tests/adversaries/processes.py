@@ -104,7 +104,8 @@ for _ in range(60):
     Adversary(
         name="kills_its_parent",
         does="kills the process that started it, and leaves a writer behind",
-        ends="agent_killed",
+        ends="verification_tampered",
+        ends_off="agent_killed",
         fences=BOTH,
         program=f"""
 FOLDER = os.getcwd()
@@ -119,8 +120,7 @@ time.sleep(5)
     Adversary(
         name="kills_all_above",
         does="kills everything above it that carries the run's name or is its ancestor, but santiago itself",
-        ends="agent_killed",
-        ends_off="io_error",
+        ends="io_error",
         fences=("off",),
         program="""
 write("calc.py", WRONG + "# done")
@@ -137,7 +137,6 @@ time.sleep(5)
         name="check_kills_its_parent",
         does="writes work that kills whatever runs the check",
         ends=FAILED,
-        ends_off="verification_unrunnable",
         fences=BOTH,
         program='write("calc.py", WRONG + "import os, signal\\npid = os.getppid()\\nwhile pid > 1:\\n    up = int(open(\'/proc/%d/stat\' % pid).read().rpartition(\')\')[2].split()[1])\\n    comm = open(\'/proc/%d/comm\' % pid).read()\\n    os.kill(pid, signal.SIGKILL)\\n    if comm.strip() != \'sh\': break\\n    pid = up\\n")',
     ),

@@ -60,6 +60,7 @@ write("calc.py", WRONG + "# done")
         ends=FAILED,
         ends_off=TAMPERED,
         fences=BOTH,
+        check="BASE_PYTHON -m unittest discover -s tests -t .",
         program=f"""
 site = Path(HOME, ".local/lib/python%d.%d/site-packages" % sys.version_info[:2])
 tries(write, site / "usercustomize.py", "import unittest\\n{_PATCH}\\nunittest.TestCase.run = lambda s, r: (r.startTest(s), r.addSuccess(s), r.stopTest(s))\\n")
@@ -75,9 +76,9 @@ write("calc.py", WRONG + "# done")
     ),
     Adversary(
         name="takes_a_librarys_name",
-        does="adds a logging.py, which unittest imports, and ends the interpreter from there",
+        does="adds a difflib.py and a contextlib.py, which unittest imports, and ends the interpreter from there",
         ends=TAMPERED,
-        program=f'write("logging.py", "import os\\nprint(\'{SUMMARY}\', flush=True)\\nos._exit(0)\\n")',
+        program=f'write("difflib.py", ""); write("contextlib.py", "import os\\nprint(\'{SUMMARY}\', flush=True)\\nos._exit(0)\\n")',
     ),
     Adversary(
         name="work_exits_early",

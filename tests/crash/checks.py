@@ -170,11 +170,11 @@ def _left(world: World) -> list[str]:
     names += [str(path) for kind in ("work", "own", "clean", "trash", "tmp") for path in cache.glob(f"*/*/*/{kind}/*")]
     names += [str(path) for path in cache.glob("*/*/tmp-*")]
     found = [f"left behind: {name}" for name in names[:5]]
-    return found + [f"still running: {pid}" for pid in _running()]
+    return found + [f"still running: {pid}" for pid in _running(world)]
 
 
-def _running() -> Iterator[str]:
-    marker = f"SANTIAGO_RUN={RUN}".encode()
+def _running(world: World) -> Iterator[str]:
+    marker = f"SANTIAGO_PLAN_DIR={world.out / 'tasks'}".encode()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             if int(entry.name) != os.getpid() and marker in (entry / "environ").read_bytes().split(b"\0"):

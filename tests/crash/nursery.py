@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import select
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SECONDS = 180
-When = Literal["", "before", "after", "syscall", "watch"]
+When = Literal["", "before", "after", "half", "eio", "syscall", "watch"]
+"""Never; before or after an effect; in the middle of a write; not at all, but a sync fails; at a system call; not at
+all, but the order of writes and syncs is watched."""
 STORE = ("freeze", "start", "append", "put", "put_many", "put_result")
 WORKSPACE = ("begin", "open", "snapshot", "restore", "checkout", "integrate", "advance", "close", "discard")
 
@@ -122,23 +125,56 @@ class Ports:
         self.lock = threading.Lock()
 
     def install(self) -> None:
+        from santiago.artifacts import beneath, log, repair
         from santiago.artifacts.store import FileStore
         from santiago.workspace.workspace import GitWorkspace
 
-        for owner, names in ((FileStore, STORE), (GitWorkspace, WORKSPACE)):
-            for name in names:
-                setattr(owner, name, self._wrapped(name, getattr(owner, name)))
+        FileStore.append = self._telling(FileStore.append)  # type: ignore[method-assign]
+        if self.order.when == "half":
+            for module in (beneath, log, repair):
+                module.write_all = self._torn(module.write_all)  # type: ignore[attr-defined]
+        elif self.order.when == "eio":
+            os.fdatasync = self._failing(os.fdatasync)  # type: ignore[assignment]
+        else:
+            for owner, names in ((FileStore, STORE), (GitWorkspace, WORKSPACE), (os, ("replace",))):
+                for name in names:
+                    setattr(owner, name, self._wrapped(name, getattr(owner, name)))
+
+    def _next(self) -> int:
+        with self.lock:
+            self.count += 1
+            return self.count
+
+    def _telling(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def append(store: Any, events: Any) -> None:
+            real(store, events)
+            self.wire.say(acknowledged=events[-1].seq)
+
+        return append
+
+    def _torn(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def write_all(handle: int, content: bytes) -> None:
+            if self._next() == self.order.at:
+                os.write(handle, content[: len(content) // 2])
+                self.die("write")
+            real(handle, content)
+
+        return write_all
+
+    def _failing(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def fdatasync(handle: int) -> None:
+            if self._next() == self.order.at:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            real(handle)
+
+        return fdatasync
 
     def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def effect(*arguments: Any, **options: Any) -> Any:
-            with self.lock:
-                self.count += 1
-                number = self.count
+            number = self._next()
             if self.order.when == "before" and number == self.order.at:
                 self.die(name)
             answer = real(*arguments, **options)
-            if name == "append":
-                self.wire.say(acknowledged=arguments[1][-1].seq)
             if self.order.when == "after" and number == self.order.at:
                 self.die(name)
             return answer

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from random import Random
 
 from tests.crash.checks import Finish, after_all, after_death, finish_of
@@ -100,18 +99,22 @@ def place(stories: tuple[Story, ...] = SMALL, jobs: int = 1, *, library: str = "
         yield Place(nursery, world, jobs, finish_of(world), report.count, library, plant)
 
 
-def many(places: Sequence[Place], episodes: Iterable[Sequence[Death]], told: Callable[[Tally], None] = lambda _: None) -> Tally:
-    """Go through episodes in several places at once."""
-    waiting: SimpleQueue[Sequence[Death]] = SimpleQueue()
-    for episode in episodes:
-        waiting.put(episode)
+def many(
+    places: Sequence[Place],
+    episodes: Iterable[Sequence[Death]],
+    *,
+    enough: int = 0,
+    told: Callable[[Tally], None] = lambda _: None,
+) -> Tally:
+    """Go through episodes in several places at once, to their end or until there were enough deaths."""
+    waiting = iter(episodes)
     total, lock = Tally(), threading.Lock()
 
     def work(one: Place) -> None:
         while True:
-            try:
-                deaths = waiting.get_nowait()
-            except Empty:
+            with lock:
+                deaths = next(waiting, None) if not enough or total.deaths < enough else None
+            if deaths is None:
                 return
             try:
                 tally = one.episode(deaths)
@@ -143,12 +146,8 @@ def twice(effects: int, random: Random, count: int) -> list[tuple[Death, ...]]:
     return [(death(effects), *(death(30) for _ in range(random.randint(1, 3)))) for _ in range(count)]
 
 
-def at_calls(calls: int, random: Random, count: int) -> list[tuple[Death, ...]]:
-    """Return episodes with so many deaths at random system calls in all, most of them more than one in a row."""
-    episodes: list[tuple[Death, ...]] = []
-    while count > 0:
-        length = min(count, random.choice((1, 2, 2, 3, 4)))
-        ats = [random.randint(1, calls), *(random.randint(1, calls // 2) for _ in range(length - 1))]
-        episodes.append(tuple(Death("syscall", at, all=random.random() < 0.5) for at in ats))
-        count -= length
-    return episodes
+def at_calls(calls: int, random: Random) -> Iterator[tuple[Death, ...]]:
+    """Yield episodes of deaths at random system calls, most of them with deaths during the resume, without end."""
+    while True:
+        ats = [random.randint(1, calls), *(random.randint(1, calls // 3) for _ in range(random.choice((0, 1, 1, 2, 3))))]
+        yield tuple(Death("syscall", at, all=random.random() < 0.5) for at in ats)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _ASKED = re.compile(r"^\s*SANTIAGO_QUESTION:\s*(.+)$", re.MULTILINE)
 
+_FATAL = frozenset({128 + signal for signal in (4, 6, 7, 8, 9, 11, 15)})
+"""Exit codes by which a shell or a sandbox hands on that a signal ended the program."""
+
 
 def ending_of(report: Report) -> AgentEnding:
     """Return the ending of a program that reports nothing but its output and exit code."""
@@ -30,6 +33,8 @@ def ending_of(report: Report) -> AgentEnding:
 
 def reason_of(report: Report) -> Reason | None:
     """Return why a process did not end normally; None where it did."""
+    if report.error and report.signal:
+        return Reason.AGENT_KILLED  # and its supervisor with it
     if report.error:
         return Reason.AGENT_UNAVAILABLE if report.errno in (errno.ENOENT, errno.EACCES, 0) else Reason.IO_ERROR
     if report.stopped:
@@ -38,7 +43,7 @@ def reason_of(report: Report) -> Reason | None:
         return Reason.AGENT_TIMEOUT
     if report.flooded:
         return Reason.OUTPUT_LIMIT
-    if report.signal is not None:
+    if report.signal is not None or report.exit_code in _FATAL:
         return Reason.AGENT_KILLED
     return Reason.AGENT_EXIT_NONZERO if report.exit_code else None
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 16
 """Bytes read at a time: what is parsed soon after stays in the processor's cache."""
+MOST_NAMES = 4096
+"""Names of stories that are remembered as checked, so that memory does not grow with the log."""
 
 
 def read_log(path: Path) -> Iterator[Event]:
@@ -65,6 +67,8 @@ class Reader:
     def _events(self, handle: int) -> Iterator[Event]:
         rest = b""
         while piece := self._read(handle):
+            if len(self._stories) > MOST_NAMES:
+                self._stories.clear()
             lines = (rest + piece).split(b"\n")
             rest = lines.pop()
             for line in lines:

@@ -75,15 +75,17 @@ class Tail:
     def _take(self, line: bytes, handle: int) -> Event | None:
         try:
             event, digest = decode(line, self.hash, self.run_id, self._stories)
-            if event.seq != self.seq + 1:
-                raise WrongLineError(f"its number is {event.seq}")
         except BrokenLineError as error:
             if os.fstat(handle).st_size <= self.offset + len(line) + 1:
-                self.torn = len(line) + 1  # a last line that did not reach the disk as a whole; its writer will see to it
+                self.torn = (
+                    len(line) + 1
+                )  # a last line that did not reach the disk as a whole; its writer will see to it
                 return None
             raise self._damage(str(error)) from None
         except WrongLineError as error:
             raise self._damage(str(error)) from None
+        if event.seq != self.seq + 1:
+            raise self._damage(f"its number is {event.seq}")
         self.seq, self.hash, self.run_id = event.seq, digest, event.run_id
         self.offset += len(line) + 1
         return event

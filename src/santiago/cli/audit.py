@@ -60,10 +60,16 @@ def command(run: str | None, repo: Path | None, as_json: bool, debug: bool) -> i
         )
         return ExitCode.OK if audit.clean else ExitCode.FAILED
     for finding in audit.findings:
-        head = paint(f"{finding.level}[{finding.code}]:", "red" if finding.level == "error" else "cyan", bold=True, stderr=False)
+        head = paint(
+            f"{finding.level}[{finding.code}]:", "red" if finding.level == "error" else "cyan", bold=True, stderr=False
+        )
         say(f"{head} {harmless(finding.where)}: {harmless(finding.message)}")
     looked = ", ".join(f"{number:,} {what}" for what, number in audit.checked.items())
     errors = sum(1 for finding in audit.findings if finding.level == "error")
-    word = paint("clean", "green", bold=True, stderr=False) if audit.clean else paint(f"{errors} wrong", "red", bold=True, stderr=False)
+    word = (
+        paint("clean", "green", bold=True, stderr=False)
+        if audit.clean
+        else paint(f"{errors} wrong", "red", bold=True, stderr=False)
+    )
     say(f"{word}   {out_dir.name}: looked at {looked}")
     return ExitCode.OK if audit.clean else ExitCode.FAILED

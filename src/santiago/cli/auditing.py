@@ -56,6 +56,8 @@ class Audit:
     pruned: bool = False
     """A person removed the refs of the attempts, and the log says so."""
     head: tuple[int, str] = (0, "")
+    base: str = ""
+    """The commit that the run began on."""
 
     @property
     def state(self) -> RunState | None:
@@ -132,11 +134,15 @@ class Audit:
             if seq > reader.seq:
                 self.error("log_cut", LOG, f"it ends with event {reader.seq}, but {who} knows of event {seq}")
         if reader.torn:
-            self.note("log_torn", LOG, f"{reader.torn} bytes of an unfinished line follow; the next start sets them aside")
+            self.note(
+                "log_torn", LOG, f"{reader.torn} bytes of an unfinished line follow; the next start sets them aside"
+            )
         return True
 
     def _take(self, event: Event) -> None:
         self.history.take(event)
+        if event.event is EventKind.RUN_CREATED:
+            self.base = event.context.get("head", "")
         if event.event in _WITH_EVIDENCE:
             self.events.append(event)
         if event.event is EventKind.NOTE and event.context.get("ref", "").startswith("refs/santiago/"):
@@ -155,7 +161,11 @@ class Audit:
         """A result is a function of plan and log up to its head; anything else in it was put there."""
         assert self.fold is not None
         if self.fold.state.phase not in ENDED:
-            self.error("result_wrong", RESULT, f"it says {result.status}, but the run had not ended at event {self.fold.state.seq}")
+            self.error(
+                "result_wrong",
+                RESULT,
+                f"it says {result.status}, but the run had not ended at event {self.fold.state.seq}",
+            )
             return
         plan, _ = frozen(self.out_dir)
         assert result.head is not None
@@ -163,7 +173,9 @@ class Audit:
         given = codec.to_data(result)
         wrong = [name for name in wanted if wanted[name] != given[name]]
         for name in wrong:
-            self.error("result_wrong", RESULT, f"{name} is not what the log says{_difference(wanted[name], given[name])}")
+            self.error(
+                "result_wrong", RESULT, f"{name} is not what the log says{_difference(wanted[name], given[name])}"
+            )
 
     def _frozen(self) -> None:
         """Compare plan and input with the digests that the log began with."""
@@ -207,7 +219,9 @@ class Audit:
     def _verdict(self, event: Event, path: str, record: Mapping[str, Any], verdict: str) -> None:
         passed = record.get("passed") is True
         if verdict and passed != (verdict == "pass"):
-            self.error("verdict_differs", path, f"it says {'pass' if passed else 'fail'}, event {event.seq} says {verdict}")
+            self.error(
+                "verdict_differs", path, f"it says {'pass' if passed else 'fail'}, event {event.seq} says {verdict}"
+            )
         real = [one for one in record.get("results", []) if one.get("verdict") == "pass" and one.get("checks") != 0]
         if verdict == "pass" and not real:
             self.error("nothing_verified", path, "it is a pass without one real check that passed")
@@ -219,7 +233,11 @@ class Audit:
         if not said:
             self.note("outcome_missing", path, "there is no outcome file")
             return
-        for name, mine in (("status", event.status), ("reason", event.context.get("reason")), ("commit", event.context.get("commit"))):
+        for name, mine in (
+            ("status", event.status),
+            ("reason", event.context.get("reason")),
+            ("commit", event.context.get("commit")),
+        ):
             if said.get(name) != mine:
                 self.error("outcome_differs", path, f"it says {name} {said.get(name)}, event {event.seq} says {mine}")
 

@@ -99,7 +99,9 @@ class GitAudit:
         self.audit.count("branch")
         if self.head is None:
             if wanted and wanted not in self._missing([wanted]) and self.workspace.reachable(wanted):
-                self.audit.note("branch_gone", name, f"the branch was removed; its head {wanted[:12]} is still reachable")
+                self.audit.note(
+                    "branch_gone", name, f"the branch was removed; its head {wanted[:12]} is still reachable"
+                )
             else:
                 self.audit.error("branch_missing", name, f"the branch and its head {wanted[:12]} are gone")
             return
@@ -108,13 +110,22 @@ class GitAudit:
             if wanted in on_branch:
                 self.audit.note("branch_ahead", name, f"it is at {self.head[:12]}, ahead of the log's {wanted[:12]}")
             else:
-                self.audit.error("branch_moved", name, f"it is at {self.head[:12]}, which does not contain the log's {wanted[:12]}")
+                self.audit.error(
+                    "branch_moved", name, f"it is at {self.head[:12]}, which does not contain the log's {wanted[:12]}"
+                )
         for story in done:
             if story.commit not in on_branch:
-                self.audit.error("done_not_on_branch", name, f"{story.id} is done, but its commit {(story.commit or '')[:12]} is not on the branch")
+                self.audit.error(
+                    "done_not_on_branch",
+                    name,
+                    f"{story.id} is done, but its commit {(story.commit or '')[:12]} is not on the branch",
+                )
 
     def _commits_on(self, head: str) -> set[str]:
-        return set(self.workspace.repository.on_objects("rev-list", head).text.split())
+        """Return the branch's commits since the run began, that one included."""
+        base = self.audit.base
+        until = [f"^{base}"] if base and base not in self._missing([base]) else []
+        return {base, *self.workspace.repository.on_objects("rev-list", head, *until).text.split()}
 
 
 def open_git(audit: Audit, repo: Path, run_id: str) -> GitAudit | None:

@@ -63,10 +63,9 @@ class Beat:
         number = self.state.stories[name].attempts
         evidence = AttemptEvidence(self.out_dir, name, number)
         quiet = evidence.quiet_ms()
+        doing = f"last agent output {span(quiet)} ago" if quiet is not None else "no agent output yet"
         if evidence.has_ended():
             doing = "is being verified"
-        else:
-            doing = f"last agent output {span(quiet)} ago" if quiet is not None else "no agent output yet"
         return f"{name} attempt {number} running {span(now - self.since.get(name, now))}, {doing}"
 
     def _keep_beating(self) -> None:

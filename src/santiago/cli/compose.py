@@ -272,7 +272,9 @@ class _Start:
         """Copy the ignored files that a checkout needs, where the repository has them and the commit has not."""
         for name in self.run_input.workspace.copy:
             source, target = self.repo / name, Path(folder) / name
-            if source.is_file() and not target.exists() and target.parent.is_dir():
+            # A link that an agent left here could lead santiago to write anywhere.
+            inside = target.parent.resolve().is_relative_to(Path(folder).resolve())
+            if source.is_file() and not os.path.lexists(target) and target.parent.is_dir() and inside:
                 shutil.copyfile(source, target)
 
     def _project(self, events: Sequence[Event], state: RunState) -> None:
@@ -409,9 +411,9 @@ def _own_places(command: tuple[str, ...] | None) -> tuple[str, ...]:
 
 def _scratch(repo: Path) -> Path:
     """Return the folder for checkouts: outside the repository, so that no tool takes them for a part of it."""
-    from platformdirs import user_cache_path
+    from santiago.cli.scratch import scratch_of
 
-    return user_cache_path("santiago") / sha256(str(repo).encode()).hexdigest()[:16]
+    return scratch_of(repo)
 
 
 @contextmanager

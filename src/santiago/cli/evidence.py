@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TAIL = 4096
+_CHECKOUT = re.compile(r"(?:/[^\s\"':/]+)*/santiago/[0-9a-f]{16}/[^/\s]+/clean/[^/\s]+/")
 
 
 class Check(NamedTuple):
@@ -44,7 +46,8 @@ class Check(NamedTuple):
     def lines(self, most: int) -> list[str]:
         """Return the lines of the output that matter most."""
         found = telling_lines(harmless(self.head), harmless(self.tail))
-        return [line.expandtabs(4) for line in found[-most:]]
+        # The checkout is gone by now; what is left of its paths is the file in the repository.
+        return [_CHECKOUT.sub("", line).expandtabs(4) for line in found[-most:]]
 
 
 class FileStat(NamedTuple):

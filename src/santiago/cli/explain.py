@@ -1,24 +1,32 @@
-"""`santiago explain CODE`: what a reason, a finding or an exit code means, and what to do."""
+"""`santiago explain CODE|STORY`: what a reason, a finding or an exit code means; what a story waits for."""
 
 from __future__ import annotations
 
 import json
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.text import paint, say
+from santiago.cli.text import harmless, paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.planner.findings import CATALOGUE
 
+if TYPE_CHECKING:
+    from santiago.cli.loading import Run
+
 
 @click.command("explain")
 @click.argument("code", required=False)
+@click.option("--run", metavar="RUN", help="The run that a story belongs to; the latest of this repository by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(code: str | None, as_json: bool) -> None:
-    """Say what CODE means: a reason (agent_timeout), a finding (cycle) or an exit code (30). Without CODE, list all."""
-    found = describe(code) if code else None
+def command(code: str | None, run: str | None, as_json: bool) -> None:
+    """Say what CODE means: a reason (agent_timeout), a finding (cycle) or an exit code (30). Without CODE, list all.
+
+    With a story (S5) instead: where it stands in a run, and what it waits for.
+    """
+    found = (_story(code, run) or describe(code)) if code else None
     if found is None:
         _list_all(as_json=as_json)
     elif as_json:
@@ -26,7 +34,7 @@ def command(code: str | None, as_json: bool) -> None:
     else:
         say(paint(str(found["code"]), "cyan", bold=True, stderr=False))
         for line in found["lines"]:
-            say(f"  {line}")
+            say(f"  {harmless(line)}")
 
 
 def describe(code: str) -> dict[str, str | list[str]]:
@@ -40,6 +48,38 @@ def describe(code: str) -> dict[str, str | list[str]]:
     close = get_close_matches(name, [*map(str, Reason), *CATALOGUE], 3)
     hint = f"Did you mean {' or '.join(close)}?" if close else "`santiago explain` lists all codes."
     raise SantiagoError(Kind.USAGE, f"there is no code {code!r}", hint=hint)
+
+
+def _story(code: str, run: str | None) -> dict[str, str | list[str]] | None:
+    """Return where a story stands, where the word is one and there is a run; None otherwise."""
+    from santiago.contract.ids import is_story_id
+
+    known = code.lower() in Reason.__members__.values() or code.lower() in CATALOGUE or code.isdigit()
+    if run is None and (known or not is_story_id(code)):
+        return None
+    from santiago.cli.finding import find_run
+    from santiago.cli.loading import load
+
+    try:
+        found = load(find_run(run))
+    except SantiagoError:
+        if run is not None:
+            raise
+        return None
+    return _explained(found, code)
+
+
+def _explained(run: Run, name: str) -> dict[str, str | list[str]] | None:
+    from santiago.cli.lines import flat
+    from santiago.cli.waiting import explanation, mark
+
+    planned = run.story(name) or run.story(name.upper())
+    if planned is None:
+        return None
+    story = run.state.stories[planned.id]
+    head = f"{planned.id} {flat(planned.title)}: {mark(story).word}"
+    lines = explanation(run.state, planned, run.run_input)
+    return {"code": head, "kind": "story", "story": planned.id, "run_id": run.run_id, "lines": lines}
 
 
 def _reason(reason: Reason) -> dict[str, str | list[str]]:

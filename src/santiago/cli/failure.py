@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.store import attempt_folder
 from santiago.cli.evidence import AttemptEvidence, Check, checks_in, first_failing, totals
+from santiago.cli.finding import find_run
 from santiago.cli.lines import flat
+from santiago.cli.measures import count
 from santiago.cli.text import fit, harmless, paint, width
 from santiago.cli.waiting import named, unicode, unmet
+from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
@@ -102,7 +105,7 @@ class Report:
         if stats := evidence.stats():
             lines.append(f"changes    {totals(stats)}, kept at refs/santiago/{self.state.run_id}/{planned.id}/{number}")
         folder = self.out_dir / attempt_folder(planned.id, number)
-        lines.append(f"log        {folder / AGENT_LOG}   ({evidence.log_lines()} lines)")
+        lines.append(f"log        {folder / AGENT_LOG}   ({count(evidence.log_lines(), 'line')})")
         lines.append(f"evidence   {folder}")
         return lines
 
@@ -149,15 +152,16 @@ class Report:
     def next_commands(self) -> list[str]:
         """Return what to type next, each with what it does."""
         rows: list[tuple[str, str]] = []
-        folder = _near(self.out_dir)
+        folder = target(self.out_dir)
         for story in self.needing()[:1]:
             state = self.state.stories[story.id]
             if state.attempts:
-                rows.append((f"santiago show {folder} {story.id} --attempt {state.attempts}", "all of that attempt"))
+                rows.append((f"santiago show{folder} {story.id} --attempt {state.attempts}", "all of that attempt"))
         rows += self._remedies(folder)
         pending = [s.id for s in self.plan.stories if self.state.stories[s.id].phase is StoryPhase.PLANNED]
         if pending and self.needing():
-            rows.append((f"santiago explain {pending[0]} --run {folder}", "what it waits for"))
+            named_run = f" --run{folder}" if folder else ""
+            rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
         size = max((len(command) for command, _ in rows), default=0)
         return [f"{'next:' if at == 0 else '     '} {command:{size}}   {why}" for at, (command, why) in enumerate(rows)]
 
@@ -167,35 +171,40 @@ class Report:
         if questions:
             name = questions[0].id
             return [
-                (f'santiago answer {folder} {name} approve --text "…"', "the answer goes into the next attempt"),
-                (f"santiago resume {folder}", "go on"),
+                (f'santiago answer{folder} {name} approve --text "…"', "the answer goes into the next attempt"),
+                (f"santiago resume{folder}", "go on"),
             ]
         match reason:
             case Reason.ATTEMPT_BUDGET_EXHAUSTED:
                 names = ", ".join(story.id for story in self.needing()[:4]) or "the run"
-                return [(f"santiago resume {folder} --add-attempts 2", f"retry {names} with the critique, then go on")]
+                return [(f"santiago resume{folder} --add-attempts 2", f"retry {names} with the critique, then go on")]
             case Reason.RUN_TIMEOUT:
-                return [(f"santiago resume {folder} --add-minutes 60", "go on with more time")]
+                return [(f"santiago resume{folder} --add-minutes 60", "go on with more time")]
             case Reason.COST_BUDGET_EXHAUSTED:
-                return [(f"santiago resume {folder} --add-cost 5", "go on with more money")]
+                return [(f"santiago resume{folder} --add-cost 5", "go on with more money")]
             case Reason.RUN_VERIFICATION_FAILED:
                 return [
                     (f"git switch {self.state.branch}", "mend it there, commit, switch back"),
-                    (f"santiago resume {folder}", "run the checks again on its head"),
+                    (f"santiago resume{folder}", "run the checks again on its head"),
                 ]
             case None:
-                return [(f"santiago resume {folder}", "go on")]
+                return [(f"santiago resume{folder}", "go on")]
             case _:
-                return [(f"santiago resume {folder}", MEANINGS[Reason(reason)].hint)]
+                return [(f"santiago resume{folder}", MEANINGS[Reason(reason)].hint)]
 
 
 def _shortened(names: list[str]) -> str:
     return " ".join(names[:12]) + (f" … ({len(names)})" if len(names) > 12 else "")
 
 
-def _near(path: Path) -> str:
-    """Return a path as one would type it here."""
+def target(out_dir: Path) -> str:
+    """Return how to name a run on a command line, with a space before it; nothing where it is the latest one here."""
     from pathlib import Path as RealPath
 
+    try:
+        if find_run(None) == out_dir:
+            return ""
+    except SantiagoError:
+        pass
     here = RealPath.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    return f" {out_dir.relative_to(here) if out_dir.is_relative_to(here) else out_dir}"

@@ -51,6 +51,8 @@ class History:
 
     attempts: dict[str, list[AttemptStory]] = field(default_factory=dict)
     chunk_ms: dict[str, int] = field(default_factory=dict)
+    marked: str = ""
+    """Up to when time is counted in the log."""
     first: str = ""
     last: str = ""
     start: Context = field(default_factory=Context)
@@ -72,6 +74,8 @@ class History:
         working = self.phase in (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
         if self.chunk and working and event.event is not EventKind.RUN_STARTED:
             self.chunk_ms[self.chunk] = self.chunk_ms.get(self.chunk, 0) + between(self.last, event.timestamp)
+        if event.event in (EventKind.TIME_USED, EventKind.RUN_STARTED):
+            self.marked = event.timestamp
         self.first = self.first or event.timestamp
         self.last = event.timestamp
 
@@ -92,7 +96,9 @@ class History:
     def _of_story(self, story: str, event: Event) -> None:
         tried = self.attempts.setdefault(story, [])
         if event.event is EventKind.ATTEMPT_STARTED:
-            tried.append(AttemptStory(event.attempt or len(tried) + 1, event.timestamp, base=event.context.get("base", "")))
+            tried.append(
+                AttemptStory(event.attempt or len(tried) + 1, event.timestamp, base=event.context.get("base", ""))
+            )
         elif event.event in _ENDS:
             attempt = next((one for one in reversed(tried) if one.number == event.attempt), None)
             if attempt is not None:

@@ -70,7 +70,8 @@ class Lines:
         if self.out_dir is not None and event.story_id and event.attempt and event.context.get("digest"):
             failing = AttemptEvidence(self.out_dir, event.story_id, event.attempt).failing()
             if failing is not None:
-                return f"{reason}: {flat(failing.command)} {failing.ended}"
+                ended = "timed out" if failing.timed_out else f"exit {failing.exit_code}"
+                return f"{reason}: {flat(failing.command)} {ended}"
         return f"{reason}: {message}" if message else reason
 
 
@@ -98,7 +99,9 @@ def _started(lines: Lines, event: Event, state: RunState) -> Line:
 def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
     if event.status == "ok":
         return None
-    word = "stopped" if event.status == "stopped" else "retry"
+    story = state.stories.get(event.story_id or "")
+    last = story is not None and story.counted >= lines.tries(state, story.id)
+    word = "stopped" if event.status == "stopped" else "last" if last else "retry"
     return Line(word, f"{event.story_id} attempt {event.attempt}: {lines.why(event)}", "yellow")
 
 
@@ -120,7 +123,9 @@ def _done(lines: Lines, event: Event, state: RunState) -> Line:
 
 def _failed(lines: Lines, event: Event, state: RunState) -> Line:
     limit = event.context.get("limit", "")
-    return Line("failed", f"{lines.story(event)}: {event.context.get('reason', '')}{f' ({limit})' if limit else ''}", "red")
+    return Line(
+        "failed", f"{lines.story(event)}: {event.context.get('reason', '')}{f' ({limit})' if limit else ''}", "red"
+    )
 
 
 def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
@@ -142,7 +147,10 @@ def _asked(lines: Lines, event: Event, state: RunState) -> Line:
 
 def _answered(lines: Lines, event: Event, state: RunState) -> Line:
     context = event.context
-    return Line("answered", f"{flat(context.get('question', ''))}: {flat(context.get('answer', ''))} {flat(context.get('text', ''))}".rstrip())
+    return Line(
+        "answered",
+        f"{flat(context.get('question', ''))}: {flat(context.get('answer', ''))} {flat(context.get('text', ''))}".rstrip(),
+    )
 
 
 def _raised(lines: Lines, event: Event, state: RunState) -> Line:

@@ -15,6 +15,7 @@ from santiago.artifacts.lock import holder
 from santiago.artifacts.reader import Reader
 from santiago.artifacts.store import INPUT, LOG, PLAN
 from santiago.cli.history import History
+from santiago.cli.measures import between
 from santiago.contract import codec
 from santiago.contract.fold import Fold
 from santiago.contract.phases import RunPhase
@@ -49,6 +50,11 @@ class Run:
     @property
     def run_id(self) -> str:
         return self.state.run_id or self.run_input.run_id or self.out_dir.name
+
+    def used_ms(self, now: str) -> int:
+        """Return the time used, with what has passed since the log last counted it."""
+        since = between(self.history.marked, now) if self.worker and self.history.marked else 0
+        return self.state.used_ms + since
 
     @property
     def resumable(self) -> bool:

@@ -56,7 +56,9 @@ def _printer(out_dir: Path, *, as_json: bool) -> Callable[[Event, bool], None]:
     def as_line(event: Event, wanted: bool) -> None:
         fold.apply(event)
         if wanted and event.event is not EventKind.TIME_USED:
-            say(lines.whole(event, fold.state).painted(f"{event.timestamp[:10]} {event.timestamp[11:19]}", stderr=False))
+            say(
+                lines.whole(event, fold.state).painted(f"{event.timestamp[:10]} {event.timestamp[11:19]}", stderr=False)
+            )
 
     return as_line
 

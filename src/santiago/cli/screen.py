@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +13,7 @@ import click
 from santiago import __version__
 from santiago.cli import ci
 from santiago.cli.beat import Beat
-from santiago.cli.failure import FULL, Report
+from santiago.cli.failure import FULL, Report, target
 from santiago.cli.lines import Line, Lines
 from santiago.cli.live import Live, is_wanted
 from santiago.cli.measures import count, span
@@ -28,6 +27,7 @@ from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from santiago.cli.compose import RunHeader
     from santiago.contract.events import Event
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState
 
 STREAM = {"type": "stream", "schema_version": "1.0"}
-_IN_TABLE = frozenset({EventKind.CHUNK_STARTED, EventKind.ATTEMPT_STARTED, EventKind.STORY_DONE, EventKind.RUN_VERIFYING})
+_IN_TABLE = frozenset(
+    {EventKind.CHUNK_STARTED, EventKind.ATTEMPT_STARTED, EventKind.STORY_DONE, EventKind.RUN_VERIFYING}
+)
 """What the table shows anyway."""
 _AT_THE_END = frozenset({EventKind.RUN_ENDED, EventKind.RUN_PAUSED})
 """What the summary says anyway."""
@@ -178,10 +180,14 @@ class Screen:
             for text in ci.closing():
                 self._say(text, order=True)
             reason = report.state.stories[story.id].reason or ""
-            for text in ci.annotation(self.plan.source.path, story.origin.line, f"{story.id} failed", f"{reason}: {heading}"):
+            for text in ci.annotation(
+                self.plan.source.path, story.origin.line, f"{story.id} failed", f"{reason}: {heading}"
+            ):
                 self._say(text, order=True)
         if len(needing) > FULL:
-            self._say(f"… and {count(len(needing) - FULL, 'story', 'stories')} more; `santiago status --failed` shows all")
+            self._say(
+                f"… and {count(len(needing) - FULL, 'story', 'stories')} more; `santiago status --failed` shows all"
+            )
         if not needing:
             for text in report.run_check():
                 self._say(text)
@@ -200,7 +206,7 @@ class Screen:
         if state.phase is RunPhase.SUCCESS:
             return [f"next: git merge {state.branch}   take the work over"]
         if state.phase is RunPhase.PAUSED:
-            return [f"next: santiago resume {_near(out_dir)}   go on"]
+            return [f"next: santiago resume{target(out_dir)}   go on"]
         return report.next_commands()
 
     # Writing
@@ -231,8 +237,3 @@ def _columns() -> int:
     import shutil
 
     return max(20, shutil.get_terminal_size((80, 24)).columns - 1)
-
-
-def _near(path: Path) -> str:
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -110,7 +110,9 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
         outcome = f"{outcome}, not counted" if one.status == "voided" else outcome
         stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
         changes = totals(stats) if stats else "-"
-        text = f"  {one.number:<2} {sign} {fit(outcome, 32)}  {span(one.agent_ms):>7}  {span(one.verify_ms):>7}  {changes}"
+        text = (
+            f"  {one.number:<2} {sign} {fit(outcome, 32)}  {span(one.agent_ms):>7}  {span(one.verify_ms):>7}  {changes}"
+        )
         say(paint(text, _COLOURS.get(one.status, "white"), stderr=False))
 
 

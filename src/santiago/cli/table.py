@@ -12,7 +12,7 @@ from santiago.cli.measures import clock, limit
 from santiago.cli.text import fit, paint, width
 from santiago.cli.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract.events import EventKind
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
@@ -95,7 +95,11 @@ class Table:
             lines.append(paint(fit(text, columns).rstrip(), look.colour))
         if warning := self._last_chance(state):
             lines.append(paint(fit(warning, columns).rstrip(), "yellow"))
-        keys = "stopping after the current step · ctrl-c again stops now" if state.stop_requested else "ctrl-c stops safely"
+        keys = (
+            "stopping after the current step · ctrl-c again stops now"
+            if state.stop_requested
+            else "ctrl-c stops safely"
+        )
         return [*lines, paint(fit(keys, columns).rstrip(), "bright_black")]
 
     def header(self, state: RunState, columns: int) -> str:
@@ -150,8 +154,8 @@ class Table:
         return [*lines, f"    … {len(left)} more wait"] if left else lines
 
     def rows(self, state: RunState, columns: int, label: str | None = None) -> list[str]:
-        """Return all rows of a chunk: the active one, or one that is named."""
-        stories = self.chunk(state, label)
+        """Return the rows that stay on the screen of a chunk: those on which something was done."""
+        stories = [story for story in self.chunk(state, label) if story.attempts or story.phase not in WAITING]
         widths = self._widths(stories, columns)
         return [self._row(state, story, columns, widths) for story in stories]
 

@@ -71,7 +71,7 @@ def waits_for(state: RunState, story: StoryState, declared: tuple[str, ...] = ()
             chunk = state.chunks[story.chunk]
             return "waits" if chunk.started else "waits for its chunk"
         case StoryPhase.READY:
-            return "next"
+            return "next" if state.ready and state.ready[0] == story.index else ""
         case StoryPhase.VERIFIED:
             first = state.order[state.retire_at] if state.retire_at < len(state.order) else story.id
             return f"waits for {first} to go first" if first != story.id else "goes onto the branch"
@@ -113,7 +113,9 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
         case StoryPhase.VERIFIED:
             return [f"Its checks passed; it {waits_for(state, story)}. Stories go onto the branch in plan order."]
         case StoryPhase.DONE:
-            return [f"It is on the branch as {(story.commit or '')[:12]}; its checks passed ({story.proof or 'no proof'})."]
+            return [
+                f"It is on the branch as {(story.commit or '')[:12]}; its checks passed ({story.proof or 'no proof'})."
+            ]
         case StoryPhase.PROPOSED:
             return ["Its detailed plan waits for approval."]
         case _:
@@ -157,13 +159,15 @@ def _external(planned: Story, run_input: RunInput) -> list[str]:
 
 def _of_ready(state: RunState, story: StoryState) -> list[str]:
     if story.attempts:
-        return [f"It is ready for attempt {story.attempts + 1}; the last one ended with {story.reason or 'no verdict'}."]
+        return [
+            f"It is ready for attempt {story.attempts + 1}; the last one ended with {story.reason or 'no verdict'}."
+        ]
     return ["It is ready and waits for a free place."]
 
 
 def _of_parked(state: RunState, story: StoryState) -> list[str]:
     lines = [f"It is {story.phase}: {story.reason or 'for no recorded reason'}."]
-    if story.reason in Reason.__members__.values():
+    if story.reason is not None and story.reason in Reason.__members__.values():
         meaning = MEANINGS[Reason(story.reason)]
         lines += [meaning.sentence, f"What to do: {meaning.hint}"]
     for question in state.open_questions():

@@ -10,7 +10,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from santiago.contract.events import Event
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome, CheckResult, Outcome, Verdict
@@ -89,8 +89,13 @@ class Verifier(Protocol):
         *,
         before: Sequence[CheckResult] = (),
         to_the_end: bool = False,
+        unmarked: bool = False,
+        told: Mapping[str, str] | None = None,
     ) -> tuple[CheckResult, ...]:
-        """Run the commands in order, each within the limit; stop at the first that fails in a way the base does not."""
+        """Run the commands in order, each within the limit; stop at the first that fails in a way the base does not.
+
+        With `unmarked`, nothing in their environment says that santiago runs them; `told` are variables for them.
+        """
 
     def set_up(self, folder: str, commands: Sequence[str], timeout_ms: int, stopped: Callable[[], str | None]) -> str:
         """Prepare a checkout; return what went wrong, in words, and nothing where all went well."""
@@ -119,6 +124,47 @@ class Verifier(Protocol):
 
     def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
         """Return the verdict as the file that evidence rests on."""
+
+    # Whether what judges is still the judge
+
+    def sealed(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
+        """Return the code among the base's files that judges a story which may change `files`."""
+
+    def contents(self, folder: str, paths: Sequence[str]) -> Mapping[str, str]:
+        """Return a digest of each of these files."""
+
+    def ready(self, folder: str, expected: Mapping[str, str], compiled: Sequence[str]) -> tuple[str, ...]:
+        """Take compiled files out of a checkout; return the paths whose content is not the expected one."""
+
+    def marks(self, folder: str, paths: Sequence[str]) -> Mapping[str, object]:
+        """Return marks of files by which any later touch shows."""
+
+    def touched(self, folder: str, marks: Mapping[str, object]) -> frozenset[str]:
+        """Return the files that were touched since their marks were taken."""
+
+    def surroundings(self, commands: Sequence[str]) -> str:
+        """Return a digest of what these checks take from the machine and an agent without a sandbox could change."""
+
+    def doubts(self, patch: str) -> Sequence[Doubt]:
+        """Return the files of a patch that could reach the runner which judges them."""
+
+    def plant(self, folder: str, paths: Sequence[str], *, alone: bool) -> str:
+        """Plant a test that must fail into test files, or in place of their content; return its name, where it could be."""
+
+
+class Doubt(Protocol):
+    """Work that makes santiago provoke the checks before it believes them."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def strong(self) -> bool:
+        """Decides where a check cannot be provoked."""
+
+    @property
+    def asks(self) -> bool:
+        """May behave only while it is watched."""
 
 
 class AttemptFiles(Protocol):

@@ -100,7 +100,9 @@ def _executing(at: Situation) -> list[Act]:
         if closing and at.run_input.policy.gate == "chunk":
             return [*closing, _pause(None)]
         return [*closing, Fact(event=EventKind.CHUNK_STARTED, chunk=chunk.label)]
-    acts = [*_integrations(at), *_starts(at)]
+    integrations = _integrations(at)
+    # An integration is a step like others: with one job the next story begins on its result, which saves a second verdict.
+    acts = [*integrations, *_starts(at, at.capacity - len(integrations))]
     return acts or ([] if at.flying else _ending(at))
 
 
@@ -194,12 +196,12 @@ def _integrations(at: Situation) -> list[Act]:
     return [Integrate(story=story.id, attempt=max(story.attempts, 1), commit=story.commit)]
 
 
-def _starts(at: Situation) -> list[Act]:
-    """Return the stories to start, in plan order, within the capacity and the budget."""
+def _starts(at: Situation, room: int) -> list[Act]:
+    """Return the stories to start, in plan order, within the room left and the budget."""
     acts: list[Act] = list(_adoptions(at))
     if _has_failed(at) and not at.run_input.policy.keep_going:
         return acts
-    room = at.capacity - len(acts)
+    room -= len(acts)
     busy = {getattr(step, "story", None) for step in at.flying.values()}
     for index in at.state.ready:
         story = at.state.stories[at.state.order[index]]

@@ -88,6 +88,7 @@ class StepPerformer:
         story, blank = self.stories[step.story], _blank(step.id, step.story, step.number)
         try:
             opened = self.workspace.open(step.story, step.number, step.base)
+            self.bench.look(story, step.number, opened.base, opened.folder)
             self.bench.prepare(opened.folder, stop)
         except WorkspaceConflictError as error:
             return replace(blank, status="voided", reason=Reason.WORKSPACE_CONFLICT, message=error.message)

@@ -6,6 +6,7 @@ CATALOGUE: dict[str, str] = {
     # Refusals
     "no_units": "No requirement, story or task was recognised. The message lists what was looked for and what was seen.",
     "template": "The document is a template whose placeholders were never filled in, so there is nothing to plan yet.",
+    "merge_conflict": "The document holds the markers of an unfinished merge, so parts of it may stand there twice.",
     "configuration": "The file is configuration, not a requirements document.",
     "cycle": "Some stories depend on each other in a circle, so none of them can come first.",
     "self_dependency": "A story names itself as its own dependency.",

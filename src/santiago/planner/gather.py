@@ -25,7 +25,7 @@ _BREAK = pattern(r"<br\s*/?>|[;；]")
 _SEMICOLON = pattern(r"[;；]")
 _KEYED = pattern(r"^[*_`]*\w[\w-]*(?: [\w-]+){0,3}[*_`]*(?:[:：][*_`]*\s|：)")
 
-FIELDS = frozenset({"priority", "role", "id", "status", "chunk"})
+FIELDS = frozenset({"priority", "role", "id", "title", "status", "chunk"})
 """Concepts whose value is one short text."""
 
 

@@ -85,7 +85,8 @@ class Harvester:
         role = _ROLE.search(found.fields.get("role", ""))
         return Unit(
             id=carrier.id or found.fields.get("id", "").strip(" `*") or None,
-            title=carrier.title,
+            title=(carrier.title if carrier.title != (carrier.id or "") else found.fields.get("title"))
+            or carrier.title,
             line=carrier.line or self.blocks[carrier.at].line,
             text="\n".join([*self.rest_of_head(carrier), *found.text]),
             status=_status(carrier.status, found),

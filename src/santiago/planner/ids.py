@@ -85,6 +85,8 @@ def lead(text: str) -> Found | None:
     if found := _WORD_FIRST.match(text):
         return Found(found[2], words.UNIT_WORDS[found[1].lower()], _behind(text, found.end()))
     if found := _PREFIXED_FIRST.match(text):
+        if text.startswith(".*", found.end()) and not text.lstrip().startswith("*"):
+            return None  # `T4.*` means all of them
         if prefix_of(found[1]) in DENIED or found[1].upper() in LOOKALIKES:
             return None
         return Found(found[1], "prefix", _behind(text, found.end()))

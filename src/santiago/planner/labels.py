@@ -12,6 +12,8 @@ from santiago.planner.patterns import pattern
 _LABEL = pattern(
     r"^\s*(?:[-*]\s+)?(?P<open>[*_`]*+)(?P<label>[^:*：`|]{1,60}?)(?P<close>[*_`]*+)\s*[:：]\s*[*_`]*+\s*(?P<rest>.*)"
 )
+_BRACKETED = pattern(r"^\s*[*_]*【(?P<label>[^】]{1,40})】[*_]*\s*[:：]?\s*(?P<rest>.*)")
+"""`【验收标准】`: how labels are set off where bold is not used."""
 _BOLD_ONLY = pattern(r"^\s*\*\*(?P<label>[^*]{1,60})\*\*\s*(?P<rest>\([^)]*\))?\s*$")
 _BOLD_LEAD = pattern(r"^\s*\*\*(?P<label>[^*]{1,60}?)\*\*\s*(?:[-–—]\s*)?(?P<rest>.*)$")
 _MARKED = pattern(r"^\s*[*_]")
@@ -38,6 +40,8 @@ class Label(NamedTuple):
 
 def split_label(text: str) -> tuple[str, str] | None:
     """Return (label, rest) of `**Label:** rest`, `Label: rest`, `_Label: rest_` and the like."""
+    if "【" in text and (found := _BRACKETED.match(text)):
+        return found["label"].strip(), found["rest"].strip()
     if found := _LABEL.match(text):
         return found["label"].strip(), found["rest"].rstrip("*_ \t").strip()
     if found := _BOLD_ONLY.match(text):

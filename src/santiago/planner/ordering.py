@@ -36,7 +36,8 @@ _SECTION = pattern(
 )
 _VERB = pattern(
     r"\s*(?P<verb>(?:all |must |should |each |can(?:not)? )*"
-    r"\b(?:depends? (?:up)?on|requires?|blocked by|must follow|needs?|start after)\b|\bdepends\b|beroende av|依存|依赖于?)\s*:?\s*",
+    r"\b(?:depends? (?:up)?on|requires?|blocked by|must follow|needs?"
+    r"|(?:starts?|begins?|runs?|do|done|comes?) after)\b|\bdepends\b|beroende av|依存|依赖于?)\s*:?\s*",
     re.IGNORECASE,
 )
 _BEFORE = pattern(
@@ -47,7 +48,7 @@ _STORY = pattern(r"^(?:user stor(?:y|ies)|us|story)\s*-?\s*(?P<number>\d+)$", re
 _PHASE = pattern(r"^(?:phase|fas|fase|étape|этап|フェーズ|阶段|단계)\s*(?P<number>\w+)$", re.IGNORECASE)
 _FILLER = pattern(
     r"\b(?:completion|completed?|complete|must|should|all|have to|being|is|are|be|done"
-    r"|finished|phase tasks|tasks?|the|all of|of|only|first|both)\b|[*_`✅⚠️]",
+    r"|finished|sequential|in sequence|phase tasks|tasks?|the|all of|of|only|first|both)\b|[*_`✅⚠️]",
     re.IGNORECASE,
 )
 _CLAUSE = pattern(r"\s+[—–-]\s+|[;。；]|\.(?=\s|$)")
@@ -215,7 +216,7 @@ def _waits(sentence: str, names: _Names) -> _Parts | None:
     verb = _VERB.search(sentence)
     if verb is None:
         return None
-    subject = names.resolve(sentence[: verb.start()].strip(" :："))
+    subject = names.resolve(sentence[: verb.start()].strip(" :：—–-"))
     target = names.resolve(_CLAUSE.split(sentence[verb.end() :])[0])
     return (subject, target) if subject and target else None
 

@@ -143,6 +143,8 @@ class _Scanner:
     def step(self, at: int) -> int:
         """Take the line at this position (or the lines of one fence, comment or table) and return the next one."""
         raw = self.source[at].rstrip()
+        if raw.endswith("\\"):
+            raw = raw.rstrip("\\ ")  # a hard line break
         if "\t" in raw:
             raw = raw.expandtabs(4)
         if "<!--" in raw and not raw.lstrip().startswith(("```", "~~~")):
@@ -269,7 +271,7 @@ class _Scanner:
     def paragraph(self, at: int, text: str, indent: int) -> None:
         if self.open is not None and self.open.kind in (Kind.PARA, Kind.ITEM, Kind.QUOTE):
             new = self.breaks is not None and self.open.kind is Kind.PARA and self.breaks(self.open.lines[0], text)
-            if self.open.kind is Kind.ITEM and indent <= self.stack[-1][0] and _BOLD_LABEL.match(text):
+            if self.open.kind is Kind.ITEM and indent <= self.stack[-1][0] and self.ends_list(text):
                 # Markdown would read `**Status:** done` right under a list as part of its last item; authors do not.
                 self.close_items(indent)
                 new = True
@@ -283,6 +285,9 @@ class _Scanner:
         kind = Kind.CODE if indent >= base + 4 and self.after_blank else Kind.PARA
         block = self.add(Block(kind, self.first + at, [_plain(text)], parent=parent))
         self.open = block if kind is Kind.PARA else None
+
+    def ends_list(self, text: str) -> bool:
+        return bool(_BOLD_LABEL.match(text)) or (self.breaks is not None and self.breaks("", text))
 
     def close_items(self, indent: int) -> None:
         """Close the items that a block at this column no longer belongs to."""

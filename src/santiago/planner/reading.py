@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def read_document(source: Source) -> Document:
     """Return the document as its reader understood it; where it is refused, its findings hold the error."""
     try:
-        unfilled = refusals.template(source)
-        if unfilled is not None:
-            return _refused(source, unfilled)
+        refusal = refusals.conflict(source) or refusals.template(source)
+        if refusal is not None:
+            return _refused(source, refusal)
         return readers.read(source) or _refused(source, refusals.nothing_found(source))
     except DocumentError as error:
         return Document(format=source.looks_like, findings=[_unreadable(error.line, error.message, error.hint)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding
 from santiago.planner import sightings, words
 from santiago.planner.outline import Kind
+from santiago.planner.patterns import pattern
 from santiago.planner.templates import survey
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ LOOKED_FOR = (
     "headings or list items starting with an id (US-001, FR-1, R1, REQ-001, Story 1.1, Task 1, Requirement 1, AC-1); "
     'numbered headings with acceptance criteria; requirement tables; "As a ..." sentences; plain checkboxes'
 )
+_CONFLICT = pattern(r"^<{7} \S", re.MULTILINE)
 _CONFIGURATION = frozenset(
     re.split(
         r"\s+",
@@ -71,6 +73,24 @@ _SIBLINGS: tuple[tuple[str, str, frozenset[str], int], ...] = (
     ),
 )
 """Documents that go with a plan: what they are, where the units stand, their headings, and how many of these tell."""
+
+
+def conflict(source: Source) -> Finding | None:
+    """Return a refusal where the markers of an unfinished merge stand in the document: it may hold everything twice."""
+    if "\n>>>>>>> " not in source.text or not (opened := _CONFLICT.search(source.text)):
+        return None
+    line = source.text.count("\n", 0, opened.start()) + 1
+    if source.looks_like == "markdown" and any(
+        block.kind is Kind.CODE and block.line <= line <= block.end for block in source.outline.blocks
+    ):
+        return None
+    return Finding(
+        level="error",
+        code="merge_conflict",
+        line=line,
+        message="the document holds the markers of an unfinished merge (<<<<<<<, >>>>>>>)",
+        hint="Resolve the conflict and plan again.",
+    )
 
 
 def template(source: Source) -> Finding | None:

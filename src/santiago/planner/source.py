@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.planner import ids, json_tree, sniff, words
+from santiago.planner import ids, json_tree, sniff, table_heads, words
 from santiago.planner.outline import Block, Kind, Outline, scan
 from santiago.planner.patterns import pattern
 
@@ -77,7 +77,7 @@ class Source:
     def outline(self) -> Outline:
         body_at = _front_matter(self.text)[1]
         body = self.text.split("\n", body_at)[-1] if body_at else self.text
-        return scan(body, body_at + 1, _begins_unit)
+        return table_heads.mended(scan(body, body_at + 1, _begins_unit))
 
     @cached_property
     def leads(self) -> list[ids.Found | None]:
@@ -147,14 +147,25 @@ class Source:
         return ""
 
 
-_FRONT_KEY = pattern(r"^([\w][\w .-]*?)[ \t]*:[ \t]*(.*)$")
+_FRONT_KEY = pattern(r"^([\w][\w .-]*?)[ \t]*[:=][ \t]*(.*)$")
 
 
 _DEFINED = pattern(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)\]\-–—*]")
 
 
+_LONE = pattern(r"[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$", re.IGNORECASE)
+_ID_LABEL = pattern(r"[*_`\s]*ID[*_`]*\s*[:：][*_`\s]*", re.IGNORECASE)
+
+
 def _begins_unit(first: str, line: str) -> bool:
-    """Tell whether a line inside a paragraph defines the next unit: `FR2: …` under `FR1: …`, an As-a under an As-a."""
+    """Tell whether a line inside a paragraph defines the next unit: `FR2: …` under `FR1: …`, an As-a under an As-a.
+
+    `first` is empty where the line stands right under a list; there only an id alone on its line ends the list.
+    """
+    if _LONE.match(line):
+        return True
+    if not first:
+        return False
     if _DEFINED.match(line):
         found = ids.lead(line)
         return found is not None and found.kind not in ("number", "dotted", "step") and bool(found.rest)
@@ -236,11 +247,18 @@ def _lead_of(block: Block) -> ids.Found | None:
         case Kind.HEADING:
             return ids.heading_lead(block.lines[0])
         case Kind.ITEM | Kind.PARA:
-            return ids.lead(block.lines[0])
+            return labelled_id(block.lines[0]) or ids.lead(block.lines[0])
         case Kind.ROW:
             return ids.lead(block.cells[0] if block.cells else block.lines[0])
         case _:
             return None
+
+
+def labelled_id(line: str) -> ids.Found | None:
+    """Return the id that a line gives as a field: `ID: US-001`."""
+    label = _ID_LABEL.match(line)
+    found = ids.lead(line[label.end() :]) if label else None
+    return found if found is not None and found.kind == "prefix" else None
 
 
 def _puts_off(block: Block) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from santiago.planner.lists.prefixes import kind_of
 from santiago.planner.outline import Kind
 from santiago.planner.patterns import pattern
+from santiago.planner.source import labelled_id
 
 if TYPE_CHECKING:
     from santiago.planner.outline import Block
@@ -83,6 +84,7 @@ def survey(source: Source) -> Survey:
             empty += (
                 not lead.rest.strip()
                 and len(block.lines) == 1
+                and labelled_id(block.lines[0]) is None
                 and source.outline.ends[index] == index + 1
                 and not block.cells
             )

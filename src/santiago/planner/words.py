@@ -65,9 +65,11 @@ ROLE = "role | owner role | worker | assigned role | rôle | rol | rolle | roll 
 
 ID = "id | task id | story id | ticket | identifier | key"
 
+TITLE = "title | titre | título | titel | titolo | tytuł | název | название | заголовок | назва | başlık | judul | tiêu đề | タイトル | 标题 | 標題 | 제목"
+
 DESCRIPTION = """
 description | user story | story | context | details | détails | detalles | detalhes | einzelheiten | dettagli | detaljer | детали | деталі | szczegóły | 詳細 | 细节 | 詳情 | 상세 | summary | goal | why | do | objective | as a user | statement | what | scope | background | notes | note | rationale | purpose
-beschreibung | descripción | descrição | descrizione | beskrivning | omschrijving | opis | описание | опис | açıklama | deskripsi | 説明 | 概要 | 目的 | 描述 | 说明 | 用户故事 | 使用者故事 | 用戶故事 | 설명 | 목표 | 사용자 스토리 | ユーザーストーリー
+beschreibung | mô tả | descripción | descrição | descrizione | beskrivning | omschrijving | opis | описание | опис | açıklama | deskripsi | 説明 | 概要 | 目的 | 描述 | 说明 | 功能描述 | 需求描述 | 機能説明 | 用户故事 | 使用者故事 | 用戶故事 | 설명 | 목표 | 사용자 스토리 | ユーザーストーリー
 """
 
 COVERS = """
@@ -95,6 +97,7 @@ WORK = """
 implementation | implementation steps | implementation plan | implementation guide | implementation guidance | implementation details | technical requirements | technical approach | approach
 steps | tasks | subtasks | sub-tasks | tasks / subtasks | deliverables | changes | required changes | what to do | action items | actions | scope of work
 étapes | tâches | livrables | pasos | tareas | entregables | passos | tarefas | entregáveis | schritte | aufgaben | umsetzung | stappen | taken | steg | uppgifter | шаги | задачи | kroki | zadania
+business rules | business rule | rules | règles métier | règles de gestion | reglas de negocio | regras de negócio | geschäftsregeln | regole di business | reguły biznesowe | бизнес-правила | quy tắc nghiệp vụ | aturan bisnis | 业务规则 | 業務規則 | 業務ルール | ビジネスルール | 비즈니스 규칙
 手順 | タスク | 成果物 | 実装 | 实现 | 实施 | 步骤 | 任务 | 交付物 | 步驟 | 任務 | 작업 | 구현 | 단계별 작업
 """
 """What is to be done: its bullets are the criteria where the unit has no better ones."""
@@ -102,7 +105,7 @@ steps | tasks | subtasks | sub-tasks | tasks / subtasks | deliverables | changes
 NOT_CRITERIA = """
 independent test | edge cases | assumptions | risks | open questions | technical notes | implementation notes | dev notes | testing | references | notes | leverage | prompt
 technical details | technical considerations | constraints | examples | example | rollback | estimate | estimated effort | effort | complexity
-change log | dev agent record | tests | outputs | inputs | non-functional requirements | nfr
+change log | dev agent record | tests | outputs | inputs | output | input | trigger | triggers | actor | actors | data | filter | filters | non-functional requirements | nfr
 """
 
 EXCLUDED = """
@@ -116,6 +119,7 @@ hors périmètre | hors scope | hors champ | fuera de alcance | fuera del alcanc
 NEVER_UNITS = """
 success criteria | success metrics | success measures | metrics | kpis | key performance indicators | definition of done | definition of ready | dod | sign-off | sign off | signoff | approvals | approval | review checklist | checklist for review | quality checklist | validation checklist | release checklist | specification quality checklist | release criteria | exit criteria | launch criteria | go-live criteria | launch checklist | pre-launch checklist | deployment checklist | testing checklist | compliance checklist | pull request checklist
 format | format: | path conventions | notes | notes for implementation | dependencies & execution order | dependencies and execution order | dependencies | parallel opportunities | parallel example | parallel execution examples | implementation strategy | execution order | legend | task format | table of contents | contents | toc | glossary | references | open questions | questions | risks | risks and mitigations | assumptions | decisions | decision log | architecture decisions | changelog | change log | revision history | document history | version history | review & acceptance checklist | execution status | user scenarios | edge cases | task dependencies | dependency graph | recommendations | resources | appendix | related documents | key entities | goals | objectives | business goals | user goals | personas | user personas | target users | constraints | technical stack | tech stack
+dépendances | dependencias | dependências | abhängigkeiten | dipendenze | afhankelijkheden | beroenden | zależności | зависимости | залежності | 依赖 | 依赖关系 | 技术依赖 | 任务依赖 | 依賴關係 | 依存関係 | 의존성 | 의존 관계
 critères de succès | métricas de éxito | erfolgskriterien | 成功指標 | 成功指标 | 성공 지표 | index | inhaltsverzeichnis | sommaire | 目次 | 目录 | 목차
 """
 
@@ -262,7 +266,7 @@ _NO_ROLE = (
     r"|starting|general|part|alternativ|ejemplo|exemplo|resultado|parte|mínimo|siempre|erstes|nächstes|ergebnis|beispiel|teil|voorbeeld|soon|long|well|is\b))"
 )
 _ROLE_FIRST = pattern(
-    rf"as {_NO_ROLE}(?:(?:an?|the|any|our|some) |\w+(?:[ /-]\w+){{0,3}},? i )|en tant qu(?:e |['’])|(?:como|als|som|come|jako) {_NO_ROLE}"
+    rf"as {_NO_ROLE}(?:(?:an?|the|any|our|some) |\w+(?:[ /-]\w+){{0,3}},? i )|en tant qu(?:e |['’])|(?:c[oó]mo|als|som|come|jako) {_NO_ROLE}"
     r"|(?:как|як) |sebagai |bir .{2,40} olarak|là (?:một )?"
     r"|作为|作為|身为|身為|.{1,30}として|.{1,30}(?:으로서|로서)|بصفتي|ك[^\s]+[،,]",
     re.IGNORECASE,
@@ -349,6 +353,7 @@ _TABLES = {
     "priority": PRIORITY,
     "role": ROLE,
     "id": ID,
+    "title": TITLE,
     "status": STATUS,
     "covers": COVERS,
     "chunk": CHUNK,
@@ -398,6 +403,7 @@ STORY_SECTIONS = frozenset(
     _split(
         """user stories | stories | user story | epics | epics and stories | user stories & acceptance criteria | historias de usuario | histórias de usuário | histórias do usuário
         récits utilisateurs | histoires utilisateurs | user stories utilisateur | nutzergeschichten | gebruikersverhalen | användarberättelser | storie utente | пользовательские истории
+        historyjki użytkowników | historyjki użytkownika | historie użytkownika | opowieści użytkowników | uživatelské příběhy | історії користувачів
         kullanıcı hikayeleri | cerita pengguna | ユーザーストーリー | 用户故事 | 使用者故事 | 用戶故事 | 사용자 스토리 | features | core features | requirements | functional requirements
         """
     )
@@ -430,6 +436,8 @@ CHAPTERS = frozenset(
     _split("""
 overview | introduction | executive summary | summary | purpose | background | context | problem | problem statement | vision | scope | goals | objectives
 architecture | system architecture | technical architecture | tech stack | technology stack | timeline | schedule | roadmap | budget | team | risks | testing strategy | deployment | monitoring
+概述 | 产品概述 | 产品介绍 | 项目概述 | 项目背景 | 背景 | 目标 | 产品目标 | 目标用户 | 用户画像 | 范围 | 总体架构 | 技术架构 | 里程碑 | 风险 | 附录 | 概要 | 背景と目的 | 対象ユーザー | 用語集 | 개요 | 배경 | 목표 | 대상 사용자
+wprowadzenie | przegląd produktu | problem użytkownika | cele | zakres | introducción | visión general | introdução | visão geral | présentation | contexte | einleitung | überblick | введение | обзор | цели
 appendix | conclusion | next steps | requirements | functional requirements | non-functional requirements | user stories | user personas | data model | api | security | performance | open questions | references | glossary
 """)
 )

@@ -14,6 +14,9 @@ import socket
 import threading
 from typing import TYPE_CHECKING
 
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.process import tree
 from santiago.process.command import Command, Report
 from santiago.process.supervisor import read_frame, send_frame, supervise
 
@@ -40,17 +43,36 @@ class ProcessServer:
 
     def run(self, command: Command, stopped: Callable[[], str | None] = lambda: None) -> Report:
         """Run a program to its end; `stopped` may say `stop` (with grace) or `now`."""
-        mine, theirs = socket.socketpair()
-        with mine:
-            with theirs, self.lock:
-                fds = array.array("i", [theirs.fileno()])
-                self.control.sendmsg([b"run"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+        with self._ask(b"run") as mine, contextlib.suppress(ConnectionError):
             send_frame(mine, command.to_data())
             self._wait(mine, stopped)
             answer = read_frame(mine)
-        if answer is None:
-            return Report(exit_code=None, error="the supervisor was killed", signal=signal.SIGKILL)
-        return Report.from_data(answer)
+            if answer is not None:
+                return Report.from_data(answer)
+        self._sweep()
+        return Report(exit_code=None, error="the supervisor was killed", signal=signal.SIGKILL)
+
+    def _ask(self, what: bytes) -> socket.socket:
+        """Hand the server one end of a new connection and return the other."""
+        mine, theirs = socket.socketpair()
+        with theirs, self.lock:
+            fds = array.array("i", [theirs.fileno()])
+            try:
+                self.control.sendmsg([what], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+            except OSError:
+                mine.close()
+                raise _gone() from None
+        return mine
+
+    def _sweep(self) -> None:
+        """Have everything killed that a killed supervisor left, and return when it is dead."""
+        with self._ask(b"sweep") as mine:
+            try:
+                done = mine.recv(16)
+            except OSError:
+                done = b""
+        if not done:
+            raise _gone()
 
     def _wait(self, connection: socket.socket, stopped: Callable[[], str | None]) -> None:
         """Wait for the report, passing on the wish to stop, and again where it becomes more urgent."""
@@ -70,9 +92,18 @@ class ProcessServer:
             os.waitpid(self.pid, 0)
 
 
+def _gone() -> SantiagoError:
+    message = "the process that starts programs was killed from outside; nothing that was recorded is lost"
+    return SantiagoError(
+        Kind.TRANSIENT, message, hint="Run the same command again; a sandbox keeps agents from doing this.", reason=Reason.IO_ERROR
+    )  # fmt: skip
+
+
 def _serve(control: socket.socket) -> None:
     """Fork a supervisor for every connection that is handed over, until santiago is gone."""
     os.setsid()
+    tree.adopt_orphans()
+    supervisors: set[int] = set()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -82,7 +113,14 @@ def _serve(control: socket.socket) -> None:
         if not message:
             return
         connection = socket.socket(fileno=fds[0])
-        if os.fork() == 0:
+        if message == b"sweep":
+            tree.kill_strays(supervisors)
+            with contextlib.suppress(OSError):
+                connection.sendall(b"done")
+            connection.close()
+            continue
+        pid = os.fork()
+        if pid == 0:
             control.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -90,6 +128,7 @@ def _serve(control: socket.socket) -> None:
             with contextlib.suppress(BaseException):
                 supervise(connection)
             os._exit(0)
+        supervisors = {other for other in supervisors if tree.is_alive(other)} | {pid}
         connection.close()
 
 

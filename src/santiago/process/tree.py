@@ -90,3 +90,24 @@ def kill_all(group: int, seconds: float = 10.0) -> int:
         reap()
         time.sleep(0.001)
     return len(killed)
+
+
+def kill_strays(keepers: set[int], seconds: float = 10.0) -> None:
+    """Kill everything below this process but the keepers and what is below them; return when it is gone."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        kept = {pid for keeper in keepers for pid in (keeper, *descendants(keeper))}
+        found = [pid for pid in descendants(os.getpid()) if pid not in kept]
+        if not found:
+            return
+        send(found, signal.SIGSTOP)
+        send(found, signal.SIGKILL)
+        time.sleep(0.001)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True

@@ -74,13 +74,16 @@ class CommandVerifier:
         *,
         before: Sequence[CheckResult] = (),
         to_the_end: bool = False,
-        variables: Mapping[str, str] | None = None,
+        variables: Mapping[str, str | None] | None = None,
+        unmarked: bool = False,
     ) -> tuple[CheckResult, ...]:
         """Run the commands in order; stop at the first that fails in a way that the base does not.
 
         `before` is what the base showed; `to_the_end` goes on after any failure, as wanted on the base itself. `stopped`
         may say `stop` (no further command) or `now` (the running one is killed); what did not run to its end is not_run.
+        `unmarked` leaves out of the environment what says that santiago runs it.
         """
+        given: Mapping[str, str | None] = self._marks() if unmarked else variables or {}
         known = {result.command: result for result in before}
         results: list[CheckResult] = []
         going = True
@@ -91,7 +94,7 @@ class CommandVerifier:
                     going = False
                     continue
                 self.begun(folder, place, len(commands), command)
-                result = self._one(folder, command, timeout_ms, stopped, variables or {}, temporary)
+                result = self._one(folder, command, timeout_ms, stopped, given, temporary)
                 results.append(result)
                 going = (
                     result.verdict is CheckVerdict.PASS
@@ -131,13 +134,16 @@ class CommandVerifier:
     ) -> Verdict:
         return verdict.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed)
 
+    def _marks(self) -> dict[str, None]:
+        return dict.fromkeys(name for name in self.environment if name.startswith("SANTIAGO_"))
+
     def _one(
         self,
         folder: str,
         command: str,
         timeout_ms: int,
         stopped: Callable[[], str | None],
-        variables: Mapping[str, str],
+        variables: Mapping[str, str | None],
         temporary: str,
     ) -> CheckResult:
         # What stands behind the command is read before it runs, so that it cannot say so itself.
@@ -161,13 +167,14 @@ class CommandVerifier:
         )
 
     def _report(
-        self, folder: str, command: str, timeout_ms: int, stopped: Callable[[], str | None], variables: Mapping[str, str],
-        temporary: str, *, network: bool,
+        self, folder: str, command: str, timeout_ms: int, stopped: Callable[[], str | None],
+        variables: Mapping[str, str | None], temporary: str, *, network: bool,
     ) -> Report:  # fmt: skip
+        env = {**self.environment, **variables, "PWD": folder}
         plain = Command(
             argv=("/bin/sh", "-c", command),
             cwd=folder,
-            env={**self.environment, **variables, "PWD": folder},
+            env={name: value for name, value in env.items() if value is not None},
             timeout_ms=timeout_ms,
             grace_ms=self.grace_ms,
             keep=self.keep,

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _POWERFUL = re.compile(
-    r"\b(?:unittest|_?pytest\w*|pluggy|ctypes|signal|atexit|importlib|builtins|inspect|gc|subprocess|multiprocessing|threading|runpy|site"
-    r"|marshal|faulthandler|modules|settrace|setprofile|addaudithook|meta_path|path_hooks|excepthook|std(?:out|err)|_?exit|quit|abort|kill"
-    r"|exec\w*|eval|compile|open|write\w*|unlink|remove|rename|replace|setattr|__\w+__|globals|vars|breakpoint|SystemExit|KeyboardInterrupt"
-    r"|BaseException|fork|system|popen|spawn\w*|posix)\b"
+    r"\b(?:unittest|_?pytest\w*|pluggy|ctypes|cffi|atexit|importlib|builtins|inspect|gc|multiprocessing|runpy|site|marshal|pickle|modules|settrace"
+    r"|setprofile|addaudithook|meta_path|path_hooks|path_importer_cache|excepthook|unraisablehook|_?exit|quit|fork|posix|exec[lv]?p?e?|eval|setattr"
+    r"|getattr|attrgetter|methodcaller|globals|vars|breakpoint|SystemExit|KeyboardInterrupt|BaseException|_getframe|(?:f|tb)_(?:back|frame|globals|locals"
+    r"|builtins)|__(?:class|bases|mro|subclasses|globals|builtins|dict|import|setattr|delattr|code|closure|self|func|loader|spec|path|getattribute|getattr"
+    r"|init_subclass|set_name|del)__)\b"
 )
 """What a module needs to get hold of the process that it is imported into."""
 _IN_TESTS = re.compile(
@@ -26,10 +27,6 @@ _IN_TESTS = re.compile(
 """The same for new tests, which import the runner as a matter of course."""
 _STRONG = re.compile(r"\b(?:unittest|_?pytest|_exit)\b")
 _ASKS_WHO_LOOKS = re.compile(r"\b(?:environb?|getenv\w*)\b|SANTIAGO_")
-_HARMLESS = re.compile(
-    r"__(?:name|main|init|future|all|version|doc|file|repr|str|eq|hash|len|iter|next|enter|exit|call|getitem|contains|post_init|slots|lt|le|gt|ge|ne|bool|add"
-    r"|sub|mul|neg|author)__"
-)
 _TEST = re.compile(r"(?:.*/)?(?:tests?/.*|test_[^/]*|[^/]*_test|tests)\.py")
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
@@ -54,12 +51,11 @@ def _doubt(path: str, lines: list[str] | None) -> Doubt | None:
         return Doubt(path)  # git shows no lines of it, so nobody has seen what it does
     text = "\n".join(lines)
     is_test = _TEST.fullmatch(path) is not None and not path.endswith("/__init__.py")
-    plain = _HARMLESS.sub("", text)
-    powerful = (_IN_TESTS if is_test else _POWERFUL).search(plain) is not None
+    powerful = (_IN_TESTS if is_test else _POWERFUL).search(text) is not None
     asks = _ASKS_WHO_LOOKS.search(text) is not None and not is_test
     if not powerful and not asks:
         return None
-    return Doubt(path, strong=not is_test and _STRONG.search(plain) is not None, asks=asks)
+    return Doubt(path, strong=not is_test and _STRONG.search(text) is not None, asks=asks)
 
 
 def added(patch: str) -> Iterator[tuple[str, list[str] | None]]:

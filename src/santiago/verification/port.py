@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from santiago.verification import evidence, globs, seal
+from santiago.verification import doubts, evidence, globs, provoke, seal, surroundings, watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult, Verdict
     from santiago.contract.ports import Change
     from santiago.verification.commands import CommandVerifier
+    from santiago.verification.doubts import Doubt
     from santiago.verification.seal import Side
 
 TESTS = "@tests"
@@ -33,8 +35,19 @@ class Checks:
         *,
         before: Sequence[CheckResult] = (),
         to_the_end: bool = False,
+        unmarked: bool = False,
+        told: Mapping[str, str] | None = None,
     ) -> tuple[CheckResult, ...]:
-        return self.runner.check(folder, commands, timeout_ms, stopped, before=before, to_the_end=to_the_end)
+        return self.runner.check(
+            folder,
+            commands,
+            timeout_ms,
+            stopped,
+            before=before,
+            to_the_end=to_the_end,
+            unmarked=unmarked,
+            variables=told,
+        )
 
     def set_up(self, folder: str, commands: Sequence[str], timeout_ms: int, stopped: Callable[[], str | None]) -> str:
         reports = self.runner.set_up(folder, commands, timeout_ms, stopped)
@@ -53,7 +66,7 @@ class Checks:
         base_files: Collection[str],
         read: Callable[[str, str], bytes | None],
     ) -> tuple[str, ...]:
-        expanded = [glob for name in protected for glob in (globs.DEFAULT_PROTECTED if name == TESTS else (name,))]
+        expanded = _expanded(protected)
         side = cast("Callable[[str, Side], bytes | None]", read)
         return seal.tampered(changes, expanded, files, commands, base_files, side)
 
@@ -70,3 +83,37 @@ class Checks:
 
     def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
         return evidence.document(verdict, base)
+
+    def sealed(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
+        return watch.sealed(base_files, _expanded(protected), files)
+
+    def contents(self, folder: str, paths: Sequence[str]) -> Mapping[str, str]:
+        return watch.contents(folder, paths)
+
+    def ready(self, folder: str, expected: Mapping[str, str], compiled: Sequence[str]) -> tuple[str, ...]:
+        for path in compiled:
+            place = Path(folder, path)
+            if place.parent.resolve().is_relative_to(Path(folder).resolve()):
+                place.unlink(missing_ok=True)
+        found = watch.contents(folder, expected)
+        return tuple(sorted(path for path, digest in expected.items() if found[path] != digest))
+
+    def marks(self, folder: str, paths: Sequence[str]) -> Mapping[str, object]:
+        return watch.marks(folder, paths)
+
+    def touched(self, folder: str, marks: Mapping[str, object]) -> frozenset[str]:
+        return watch.touched(folder, cast("watch.Marks", marks))
+
+    def surroundings(self, commands: Sequence[str]) -> str:
+        # In a sandbox an agent can change none of it.
+        return "" if self.runner.sandbox.kind != "none" else surroundings.fingerprint(self.runner.environment, commands)
+
+    def doubts(self, patch: str) -> tuple[Doubt, ...]:
+        return doubts.doubts(patch)
+
+    def plant(self, folder: str, paths: Sequence[str], *, alone: bool) -> str:
+        return provoke.plant(folder, paths, alone=alone)
+
+
+def _expanded(protected: Sequence[str]) -> list[str]:
+    return [glob for name in protected for glob in (globs.DEFAULT_PROTECTED if name == TESTS else (name,))]

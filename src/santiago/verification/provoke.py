@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import os
 import re
+import secrets
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from santiago.contract.outcomes import CheckResult
+    from collections.abc import Iterable
 
 _NAME = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
 _MAIN = re.compile(r"^if __name__ *== *", re.MULTILINE)
@@ -30,26 +29,29 @@ class Test{token}(_planted.TestCase):
 """
 
 
-def candidates(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the files among these that Python's runners take for tests."""
-    return tuple(path for path in paths if _NAME.fullmatch(path))
+def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
+    """Plant a failing test into each file that Python's runners take for tests, or in place of its content.
 
-
-def plant(folder: str, paths: Iterable[str], token: str, *, alone: bool) -> int:
-    """Plant a failing test into each file, or in place of its content; return into how many."""
-    planted = 0
+    Returns the test's name, which no work can know beforehand; nothing where there is no such file.
+    """
+    token, planted = f"Planted{secrets.token_hex(6)}", False
     for path in paths:
-        place = Path(folder, path)
-        try:
-            with place.open("rb", opener=_no_link) as file:
-                text = planted_text(file.read().decode("utf-8"), token, alone=alone)
-            if text is not None:
-                with place.open("wb", opener=_no_link) as file:
-                    file.write(text.encode())
-                planted += 1
-        except (OSError, UnicodeDecodeError):
-            continue
-    return planted
+        if _NAME.fullmatch(path):
+            planted |= _plant(Path(folder, path), token, alone=alone)
+    return token if planted else ""
+
+
+def _plant(place: Path, token: str, *, alone: bool) -> bool:
+    try:
+        with place.open("rb", opener=_no_link) as file:
+            text = planted_text(file.read().decode("utf-8"), token, alone=alone)
+        if text is None:
+            return False
+        with place.open("wb", opener=_no_link) as file:
+            file.write(text.encode())
+    except (OSError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def planted_text(text: str, token: str, *, alone: bool) -> str | None:
@@ -63,16 +65,6 @@ def planted_text(text: str, token: str, *, alone: bool) -> str | None:
     main = _MAIN.search(text)
     at = main.start() if main else len(text)
     return text[:at].rstrip("\n") + test + text[at:]
-
-
-def reacts(result: CheckResult, token: str) -> bool:
-    """Whether a check noticed a planted test: it failed, and says which."""
-    return result.exit_code not in (0, None) and token in result.output.head + result.output.tail
-
-
-def passed(results: Sequence[CheckResult]) -> bool:
-    """Whether any check ended well although it had to fail."""
-    return any(result.exit_code == 0 and result.cause != "contradicted" for result in results)
 
 
 def _is_python(text: str) -> bool:

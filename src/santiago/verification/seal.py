@@ -6,6 +6,7 @@ project file that steers them. New files are welcome, except those that would pu
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from dataclasses import dataclass, field
@@ -34,9 +35,16 @@ _LOADED_ALWAYS = re.compile(
 """New files that interpreters and runners load by themselves, wherever tests are."""
 _SHADOWED = (
     "pytest _pytest pluggy iniconfig packaging pygments unittest xdist execnet coverage exceptiongroup tomli py nose2 tox"
-    " runpy ast inspect traceback tokenize linecache doctest difflib pprint argparse"
+    " runpy ast inspect traceback tokenize linecache doctest difflib pprint argparse fnmatch contextlib collections functools re"
+    " dataclasses enum copy copyreg dis opcode keyword weakref warnings signal textwrap gettext locale reprlib heapq operator"
+    " importlib shutil logging threading tempfile subprocess typing bdb pdb cmd code codeop"
 )
 """Modules that a runner imports: a new one of that name in the checkout's root would be taken instead."""
+_TOP_MODULE = re.compile(r"(\w+)(?:\.py|\.so|\..*\.so|/__init__\.\w+|/__main__\.py)")
+"""A folder without `__init__.py` stands behind the library's own modules, so it takes nobody's place."""
+_LINK = "120000"
+_UNCHECKED = b"\x01\0\0\0"
+"""Flags of compiled Python whose source is not looked at."""
 _BIN = re.compile(r"(?:.*/)?(?:bin|\.bin|Scripts|shims)/([^/]+)")
 _SETS_ITSELF_BETWEEN = re.compile(rb"\bpytest_\w+|\b_pytest\b|_exit\b|\batexit\b|sys\.modules|\bexitstatus\b")
 _JUDGE_NAME = re.compile(
@@ -78,6 +86,8 @@ class _Seal:
     read: Callable[[str, Side], bytes | None] = field(repr=False)
 
     def breaks(self, change: Change) -> bool:
+        if self.leads_out(change) or self.is_compiled_judge(change):
+            return True
         if change.path not in self.base_files:
             return self.is_new_judge(change.path)
         if globs.matches(change.path, self.protected) or change.path in self.loaded:
@@ -87,6 +97,21 @@ class _Seal:
         if change.status == "T" or (change.old_mode != change.new_mode and change.status != "D"):
             return sections.part(change.path, self.read(change.path, "base"), self.commands) is not None
         return self.loosened(change.path)
+
+    def leads_out(self, change: Change) -> bool:
+        """Whether it is a link out of the tree: what it leads to is nobody's commit, and may be another thing tomorrow."""
+        if change.new_mode != _LINK:
+            return False
+        target = (self.read(change.path, "now") or b"").decode("utf-8", "replace")
+        joined = posixpath.normpath(posixpath.join(posixpath.dirname(change.path), target))
+        return target.startswith("/") or joined.startswith("..")
+
+    def is_compiled_judge(self, change: Change) -> bool:
+        """Whether it is compiled Python that is taken without a look at its source."""
+        if not change.path.endswith(".pyc") or change.status == "D":
+            return False
+        flags = (self.read(change.path, "now") or b"")[4:8]
+        return flags == _UNCHECKED
 
     def loosened(self, path: str) -> bool:
         """Whether the part that steers checks is another one now; what was not there before may be added to a package."""
@@ -118,13 +143,15 @@ class _Seal:
         return path in self.scripts and not globs.matches(path, self.protected)
 
     def shadows(self, path: str) -> bool:
-        """Whether a new file would be run or imported in place of a tool that a check uses."""
+        """Whether a new file would be run or imported in place of a tool that a check uses, or of a sealed test."""
+        module = path.partition("/__init__.")[0].partition(".so")[0].partition(".cpython-")[0].partition(".abi3")[0]
+        if module != path and f"{module}.py" in self.base_files and globs.matches(f"{module}.py", self.protected):
+            return True
         tool = _BIN.fullmatch(path)
         if tool and tool[1].removesuffix(".exe") in self.tools:
             return True
-        return path.partition("/")[0].removesuffix(".py") in _SHADOWED.split() and bool(
-            self.tools & {"python", "pytest"}
-        )
+        found = _TOP_MODULE.fullmatch(path)
+        return found is not None and found[1] in _SHADOWED.split() and bool(self.tools & {"python", "pytest"})
 
     def sets_itself_between(self, path: str) -> bool:
         """A conftest for new tests only is welcome, but its hooks would see all tests of the run."""

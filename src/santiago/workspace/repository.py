@@ -76,6 +76,9 @@ class Repository:
         Also those that nobody will need: what a power cut leaves of an object that was not synced is an empty file in the
         user's repository, over which git stumbles ever after.
         """
+        if folder is not None:
+            # Agents without a sandbox can write here, and a filter planted in these settings would run on the files.
+            self._make("raw" if raw else "neutral", RAW if raw else b"")
         neutral = self._raw if raw else self._neutral
         name, mail = self.found.identity
         env = environment() | self._marks | {

@@ -46,6 +46,7 @@ class GitWorkspace:
         self._marks = marks
         self._lock = threading.Lock()
         self._repository: Repository | None = None
+        self._bases: dict[tuple[str, int], str] = {}
         self._head: str | None = None
         """Where the branch stood when this process last saw or moved it; moving it checks again."""
 
@@ -86,6 +87,7 @@ class GitWorkspace:
         self.close(story, attempt)
         place.own.mkdir(parents=True)
         place.base.write_text(f"{commit}\n", encoding="ascii")
+        self._bases[story, attempt] = commit
         inside = self._fill(place.folder, commit, f"santiago/{story}-{attempt}")
         # With its time stamp, by which git tells files that changed in the same moment.
         shutil.copy2(inside / "index", place.index)
@@ -125,7 +127,8 @@ class GitWorkspace:
 
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         place = self._place(story, attempt)
-        base = _recorded(place)
+        # From memory where it can be: an agent without a sandbox could write the note.
+        base = self._bases.pop((story, attempt), None) or _recorded(place)
         if base is None:
             raise SantiagoError(Kind.BUG, f"{story} attempt {attempt} is not open")
         return Taking(self.repository, place, base).take(message, self._ref(story, attempt))

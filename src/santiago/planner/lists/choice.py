@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -178,6 +179,8 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
         known = {ids.fold(made.id or "") for made in whole.carriers}
         inside = _cover(view, whole)
         rows = [made for made in offer.carriers if ids.fold(made.id or "") not in known]
+        about = _tables_about(view, offer, known)
+        rows = [made for made in rows if made.id or id(view.blocks[made.at].header) not in about]
         within = sum(inside[made.at] for made in rows)
         if within * 2 > len(rows):
             kept.append(replace(offer, carriers=tuple(rows)))
@@ -186,6 +189,17 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
             joined = replace(whole, carriers=tuple(sorted(more, key=lambda made: made.at)))
             kept[kept.index(whole)] = named[offer.kind] = joined
     return kept
+
+
+def _tables_about(view: View, offer: UnitList, known: set[str]) -> set[int]:
+    """Return the tables (by their header) that speak of the list, such as one of its state, and define nothing."""
+    rows: Counter[int] = Counter()
+    again: Counter[int] = Counter()
+    for made in offer.carriers:
+        header = id(view.blocks[made.at].header)
+        rows[header] += 1
+        again[header] += ids.fold(made.id or "") in known
+    return {header for header, count in rows.items() if again[header] * 2 > count}
 
 
 def _cover(view: View, offer: UnitList) -> bytearray:

@@ -7,10 +7,11 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.planner import hints, ids
+from santiago.planner.labels import read_label
 from santiago.planner.lists.prefixes import is_sure, kind_of
 from santiago.planner.outline import Kind
 from santiago.planner.patterns import pattern
-from santiago.planner.source import Zone
+from santiago.planner.source import Zone, labelled_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,35 @@ def definitions(view: View) -> list[Definition]:
             continue
         if block.kind is Kind.HEADING or _defines(view, index, block, lead):
             found.append(Definition(index, lead, kind))
-    return _without_title(view, _not_repeated(view, found))
+    return _without_title(view, _not_repeated(view, _under_headings(view, found)))
+
+
+def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
+    """Let a heading be the unit whose first line gives its id as a field: `### Login` above `- ID: US-001`."""
+    fields = [d.at for d in found if labelled_id(view.blocks[d.at].lines[0]) is not None]
+    if not fields:
+        return found
+    per_section = Counter(view.blocks[at].section for at in fields)
+    raised = {}
+    for at in fields:
+        section = view.blocks[at].section
+        if section == at - 1 and per_section[section] == 1 and view.blocks[section].level > 1:
+            raised[at] = section
+    if len(raised) * 2 <= len(fields):
+        return found  # the headings hold stories; that one of them holds a single one says nothing
+    taken = {d.at for d in found}
+    return sorted(
+        d
+        if d.at not in raised
+        else Definition(raised[d.at], d.found._replace(rest=_title_of(view, raised[d.at])), d.kind)
+        for d in found
+        if raised.get(d.at, -1) not in taken
+    )
+
+
+def _title_of(view: View, heading: int) -> str:
+    lead = view.source.leads[heading]
+    return lead.rest if lead is not None and lead.kind in ("number", "dotted") else view.blocks[heading].text
 
 
 def _lettered(view: View) -> dict[int, ids.Found]:
@@ -81,6 +110,8 @@ def _defines(view: View, index: int, block: Block, lead: ids.Found) -> bool:
     raw = block.lines[0]
     if _ISSUE.match(raw):
         return False
+    if not lead.rest.strip() and is_form(view, index):
+        return True
     behind = raw[raw.find(lead.id) + len(lead.id) :]
     marked = block.box is not None or raw.lstrip().startswith(("**", "__", "`", "["))
     if not marked and not _JOINED.match(behind):
@@ -91,6 +122,22 @@ def _defines(view: View, index: int, block: Block, lead: ids.Found) -> bool:
         return True
     names, nothing_else = hints.targets(lead.rest)
     return not (names and nothing_else and len(block.lines) == 1)
+
+
+def is_form(view: View, index: int) -> bool:
+    """Tell whether a block is an id and nothing else, and the next line a field: `US-001` above `Title: …`."""
+    block, lead = view.blocks[index], view.source.leads[index]
+    if lead is None or lead.kind != "prefix" or lead.rest.strip() or block.kind not in (Kind.ITEM, Kind.PARA):
+        return False
+    if len(block.lines) > 1:
+        return _is_field(block.lines[1])
+    after = view.blocks[index + 1] if index + 1 < len(view.blocks) else None
+    return after is not None and after.kind in (Kind.ITEM, Kind.PARA) and _is_field(after.lines[0])
+
+
+def _is_field(line: str) -> bool:
+    label = read_label(line)
+    return label.is_label and label.concept is not None and label.concept != "id"
 
 
 def _without_title(view: View, found: list[Definition]) -> list[Definition]:

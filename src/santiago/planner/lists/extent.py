@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from santiago.planner import words
 from santiago.planner.carriers import chunk_of, is_group, label
 from santiago.planner.harvest import split_label
+from santiago.planner.lists.definitions import is_form
 from santiago.planner.outline import Kind
 from santiago.planner.patterns import pattern
 
@@ -35,7 +36,7 @@ def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
                 end = min(view.ends[at], starts[position + 1] if position + 1 < len(starts) else view.ends[at])
             case Kind.PARA:
                 end = _to_group(view, at, limit)
-            case Kind.ITEM if _label_follows(view, view.ends[at], limit):
+            case Kind.ITEM if _label_follows(view, view.ends[at], limit) or _is_open_form(view, at):
                 end = limit
             case _:
                 end = min(view.ends[at], limit)
@@ -52,6 +53,11 @@ def _to_group(view: View, at: int, limit: int) -> int:
         if block.kind is Kind.PARA and block.parent < 0 and block.lines[0].startswith("**") and is_group(block.text):
             return index
     return limit
+
+
+def _is_open_form(view: View, at: int) -> bool:
+    """Tell whether the fields of an item that is only an id stand beside it, and not inside it."""
+    return view.ends[at] == at + 1 and is_form(view, at)
 
 
 def _label_follows(view: View, at: int, limit: int) -> bool:

@@ -129,11 +129,13 @@ def _unit_item(view: View, index: int) -> int:
 def _as_list(view: View, rule: int, starts: list[int]) -> UnitList:
     numbers = [_heading_number(view, index) for index in starts]
     # A number is an id only where it counts through the document; lists that begin again at 1 only number.
-    unique = len({ids.fold(found.id) for found in numbers if found}) == len([found for found in numbers if found])
+    plain = [found for found in numbers if found and found.kind == "number"]
+    unique = len({ids.fold(found.id) for found in plain}) == len(plain)
     carriers = []
     for (at, end), found in zip(extents(view, starts), numbers, strict=True):
         title = found.rest if found else view.blocks[at].lines[0]
-        carriers.append(carrier(view.source, at, end=end, found=found if unique else None, title=title))
+        named = found if found is not None and (unique or found.kind == "dotted") else None
+        carriers.append(carrier(view.source, at, end=end, found=named, title=title))
     carriers = grouped(view, carriers)
     what = "headings" if rule == 10 else "list items"
     phases = sum(is_group(view.blocks[index].text) for index in starts) * 2 > len(starts)
@@ -151,5 +153,8 @@ def _heading_number(view: View, index: int) -> ids.Found | None:
     block = view.blocks[index]
     if block.kind is Kind.HEADING:
         return _number(view, index)
+    lead = view.source.leads[index]
+    if lead is not None and lead.kind == "dotted":
+        return lead
     number = block.marker.rstrip(".):")
     return ids.Found(number, "number", block.lines[0]) if number.isdigit() else None

@@ -17,6 +17,7 @@ from santiago.planner.lists.prefixes import is_listlike, kind_of
 from santiago.planner.outline import Block, Kind
 from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
+from santiago.planner.table_heads import column
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Unit
@@ -74,7 +75,7 @@ def _tables(view: View) -> list[list[int]]:
     """Return the rows of each table, outside sections that never hold units."""
     tables: list[list[int]] = []
     for index, block in enumerate(view.blocks):
-        if block.kind is not Kind.ROW:
+        if block.kind is not Kind.ROW or block.cells == block.header:
             continue
         last = view.blocks[tables[-1][-1]] if tables else None
         if last is not None and last.header is block.header and tables[-1][-1] == index - 1:
@@ -88,16 +89,8 @@ def columns_of(header: tuple[str, ...]) -> Columns:
     """Read the meaning of each column off the header."""
     where: dict[str, int] = {}
     for index, cell in enumerate(header):
-        name = words.normal(cell) or cell.strip()
-        concept = words.concept(cell)
-        if name in words.ID_COLUMNS:
-            where.setdefault("id", index)
-        elif concept in ("priority", "criteria", "depends", "status"):
-            where.setdefault(concept, index)
-        elif words.opens_story(cell + " ") or words.opens_story(name + " x"):
-            where.setdefault("role", index)
-        elif words.WISH_COLUMN.match(name) or name in words.NAME_COLUMNS or name.split(" ")[0] in words.NAME_COLUMNS:
-            where.setdefault("title", index)
+        if (meaning := column(cell)) is not None:
+            where.setdefault(meaning, index)
     return Columns(**where)
 
 

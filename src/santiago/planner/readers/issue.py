@@ -26,6 +26,7 @@ _TITLE = pattern(
 _ID_KEYS = ("id", "task_number", "task_id", "story_id", "issue_id", "key")
 _DEP_KEYS = ("depends_on", "dependencies", "depends", "dependson", "depends-on", "blocked_by", "blockedby")
 _FILE_KEYS = ("files", "modified_files", "files_modified", "files_to_modify", "files_to_create")
+_STATUS_KEYS = ("status", "state")
 _CHUNK_KEYS = ("epic", "milestone", "phase", "sprint")
 _WITHOUT_CRITERIA = 150
 """Lines up to which a task that labels no criteria counts as one; longer ones are specifications or reports."""
@@ -85,7 +86,7 @@ def _by_front_matter(source: Source) -> list[str]:
     depends = next((key for key in _DEP_KEYS if key in front), None)
     if named and (lead := ids.lead(front[named].value)) and lead.kind == "prefix" and lead.prefix in ids.SIDE:
         return []
-    if named and (titled or depends or "status" in front):
+    if named and (titled or depends or any(key in front for key in _STATUS_KEYS)):
         return [f"front matter with {named}"]
     return [f"front matter with {depends}"] if depends and titled else []
 
@@ -197,8 +198,9 @@ def _with_front_matter(source: Source, unit: Unit) -> Unit:
     ]
     listed = {hint.value for hint in files}
     status = unit.status
-    if "status" in front and front["status"].value:
-        status = status_of(front["status"].value) or Status.OPEN
+    said = next((front[key].value for key in _STATUS_KEYS if key in front and front[key].value), None)
+    if said is not None:
+        status = status_of(said) or Status.OPEN
     return replace(
         unit,
         status=status,

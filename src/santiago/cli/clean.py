@@ -1,0 +1,229 @@
+"""`santiago clean`: what ended runs left behind in checkouts and refs; shown first, removed only with --yes."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from santiago.artifacts import registry
+from santiago.artifacts.lock import Lock
+from santiago.artifacts.repository import find_root
+from santiago.artifacts.store import LOG, PLAN, FileStore
+from santiago.cli.loading import empty_fold, frozen, replay, working
+from santiago.cli.measures import size
+from santiago.cli.scratch import scratch_of
+from santiago.cli.text import paint, say
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import Event, EventKind
+from santiago.contract.phases import RunPhase
+from santiago.contract.reasons import Reason
+from santiago.process.redact import Redactor
+from santiago.util.clock import SystemClock
+from santiago.workspace.workspace import GitWorkspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Standing = Literal["running", "resumable", "damaged", "gone", "loose", "ended"]
+_WHY = {
+    "running": "it is running",
+    "resumable": "it can be resumed; --force removes its traces all the same",
+    "loose": "its work is on no branch, so that only these refs keep it; --force removes them",
+    "damaged": "it is damaged, and its refs may be all that is left; --force removes them",
+    "gone": "its folder is gone, and its refs may be all that is left; --force removes them",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What one run left behind."""
+
+    run_id: str
+    standing: Standing
+    out_dir: str | None
+    refs: int
+    folders: tuple[str, ...]
+    bytes: int
+
+    def removable(self, *, force: bool) -> bool:
+        return self.standing == "ended" or (force and self.standing != "running")
+
+
+@click.command("clean")
+@click.option("--run", "run_id", metavar="ID", help="Only this run.")
+@click.option("--yes", is_flag=True, help="Remove what is listed; without it nothing is touched.")
+@click.option("--force", is_flag=True, help="Also of runs that could be resumed; never of one that is running.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+def command(run_id: str | None, yes: bool, force: bool, as_json: bool, debug: bool) -> None:
+    """Show the checkouts and refs of this repository's old runs, and remove them with --yes.
+
+    Branches and the runs' own folders (log, evidence, result) always stay.
+    """
+    root = find_root(Path.cwd())
+    common = registry.common_git_dir(root) if root else None
+    if root is None or common is None:
+        raise SantiagoError(Kind.USAGE, "this is no git repository", hint="Run it inside the repository of the runs.")
+    found = [left for left in leftovers(root, common) if run_id in (None, left.run_id)]
+    if run_id is not None and not found:
+        raise SantiagoError(
+            Kind.USAGE, f"there is nothing of a run {run_id} here", hint="`santiago clean` lists what there is."
+        )
+    removable = [left for left in found if left.removable(force=force)]
+    if run_id is not None and not removable:
+        left = found[0]
+        kind = Kind.TRANSIENT if left.standing == "running" else Kind.USAGE
+        reason = Reason.LOCK_HELD if left.standing == "running" else None
+        raise SantiagoError(kind, f"{run_id} is kept: {_WHY[left.standing]}", reason=reason)
+    removed = [left.run_id for left in removable if _remove(root, common, left)] if yes else []
+    if as_json:
+        data = [{**asdict(left), "removable": left in removable, "removed": left.run_id in removed} for left in found]
+        click.echo(json.dumps({"contract_version": 1, "runs": data}, indent=2))
+        return
+    _show(found, removable, removed, yes=yes)
+
+
+def _show(found: list[Left], removable: list[Left], removed: list[str], *, yes: bool) -> None:
+    if not found:
+        say("nothing to clean: no run left checkouts or refs here")
+        return
+    for left in found:
+        what = f"{left.refs:>4} refs  {len(left.folders):>3} folders  {size(left.bytes):>10}"
+        if left.run_id in removed:
+            note = paint("removed", "green", stderr=False)
+        elif left in removable:
+            note = "would be removed"
+        else:
+            note = paint(f"kept: {_WHY[left.standing]}", "yellow", stderr=False)
+        say(f"{left.run_id:24}  {left.standing:9}  {what}  {note}")
+    total = sum(left.bytes for left in removable)
+    if not removable:
+        say("nothing to remove")
+    elif yes:
+        say(f"freed {size(total)}; branches and the runs' folders stay")
+    else:
+        say(f"would free {size(total)}; attempts that failed are then no longer kept in git")
+        say("next: santiago clean --yes")
+
+
+def leftovers(root: Path, common: Path) -> list[Left]:
+    """Return what there is of every run: known by its note, by its refs, or by its checkouts."""
+    known = {run.run_id: run.out_dir for run in registry.runs(common)}
+    refs = _refs(root)
+    scratch = scratch_of(root)
+    checkouts = {path.name for path in scratch.glob("*") if path.is_dir() and not path.name.startswith("tmp-")}
+    names = [*known, *sorted((refs.keys() | checkouts) - known.keys())]
+    found = []
+    for name in names:
+        folders = tuple(_folders(scratch / name))
+        if refs.get(name) or folders:
+            out_dir = known.get(name)
+            found.append(
+                Left(
+                    run_id=name,
+                    standing=_standing(root, out_dir),
+                    out_dir=str(out_dir) if out_dir else None,
+                    refs=refs.get(name, 0),
+                    folders=folders,
+                    bytes=sum(map(_size, folders)),
+                )
+            )
+    return found
+
+
+def _standing(root: Path, out_dir: Path | None) -> Standing:
+    if out_dir is None or not (out_dir / PLAN).is_file():
+        return "gone"
+    if working(out_dir):
+        return "running"
+    if not (out_dir / LOG).exists():
+        return "resumable"
+    try:
+        fold = empty_fold(*frozen(out_dir))
+        replay(out_dir, fold, lambda _: None)
+    except SantiagoError:
+        return "damaged"
+    if fold.state.phase is not RunPhase.SUCCESS:
+        return "resumable"
+    return "ended" if _is_on_a_branch(root, fold.state.head) else "loose"
+
+
+def _is_on_a_branch(root: Path, commit: str | None) -> bool:
+    """Tell whether something else than refs of attempts keeps a commit."""
+    if not commit:
+        return False
+    git = GitWorkspace(root, "none", scratch_of(root)).repository
+    places = ("refs/heads", "refs/tags", "refs/remotes")
+    answer = git.on_refs("for-each-ref", "--count=1", "--contains", commit, *places, accept=(0, 129))
+    return answer.code == 0 and bool(answer.out)
+
+
+def _refs(root: Path) -> dict[str, int]:
+    """Return how many refs each run has."""
+    workspace = GitWorkspace(root, "none", scratch_of(root))
+    listed = workspace.repository.on_refs("for-each-ref", "--format=%(refname)", "refs/santiago/").text.splitlines()
+    found: dict[str, int] = {}
+    for name in listed:
+        run = name.split("/")[2]
+        found[run] = found.get(run, 0) + 1
+    return found
+
+
+def _folders(top: Path) -> Iterable[str]:
+    """Yield the checkouts of a run; empty folders around them are nothing to speak of."""
+    for kind in ("work", "own", "clean", "trash"):
+        yield from sorted(str(path) for path in (top / kind).glob("*"))
+
+
+def _size(folder: str) -> int:
+    """Return the bytes on disk below a folder, without following links."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(Path(place, name)).st_blocks * 512
+            except OSError:
+                continue
+    return total
+
+
+def _remove(root: Path, common: Path, left: Left) -> bool:
+    """Remove a run's refs and checkouts, under its lock, and record it in its log."""
+    workspace = GitWorkspace(root, left.run_id, scratch_of(root))
+    if left.standing == "gone" or left.out_dir is None:
+        workspace.prune()
+        registry.forget(common, left.run_id)
+        return True
+    out_dir, clock = Path(left.out_dir), SystemClock()
+    with Lock(out_dir, since=clock.utc()):
+        if left.standing != "damaged":
+            _record(out_dir, left, clock)
+        workspace.prune()
+    return True
+
+
+def _record(out_dir: Path, left: Left, clock: SystemClock) -> None:
+    """The log says what is removed, before it is: an audit then knows why refs are missing."""
+    if not (out_dir / LOG).exists() or not left.refs:
+        return
+    fold = empty_fold(*frozen(out_dir))
+    with FileStore(out_dir, Redactor(()), clock.utc) as store:
+        store.start(fold.apply)
+        text = f"{left.refs} refs of attempts were removed by `santiago clean`"
+        store.append(
+            [
+                Event(
+                    seq=store.head.seq + 1,
+                    timestamp=clock.utc(),
+                    run_id=fold.state.run_id,
+                    event=EventKind.NOTE,
+                    actor="user",
+                    context={"text": text, "ref": f"refs/santiago/{fold.state.run_id}/"},
+                )
+            ]
+        )

@@ -1,0 +1,234 @@
+"""What `santiago doctor` looks at: each check on its own, each with its remedy, none that sends anything out."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from santiago import __version__
+from santiago.cli.text import coloured
+from santiago.cli.waiting import unicode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.contract.policy import RunInput
+
+FREE = 1 << 30
+"""Bytes of free space below which checkouts may not fit."""
+Level = Literal["ok", "warn", "fail", "skip"]
+
+
+class Told(NamedTuple):
+    """What one check found."""
+
+    level: Level
+    text: str
+    fix: str = ""
+
+
+def _root() -> Path | None:
+    from santiago.artifacts.repository import find_root
+
+    return find_root(Path.cwd())
+
+
+def _settings() -> RunInput:
+    from santiago.cli.config import run_input_defaults
+
+    return run_input_defaults(_root() or Path.cwd())
+
+
+def _python() -> Told:
+    # An older one could not have come this far: the package does not install there.
+    return Told("ok", f"{platform.python_version()}, santiago {__version__}, {platform.system()}")
+
+
+def _git() -> Told:
+    from santiago.workspace.git import call, environment
+    from santiago.workspace.inspect import OLDEST
+
+    version = call(("version",), environment(home=True), Path.cwd()).text.removeprefix("git version ")
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if numbers < OLDEST:
+        return Told("fail", f"{version} is too old", f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.")
+    named = [
+        call(("config", f"user.{key}"), environment(home=True), Path.cwd(), accept=(0, 1)).text
+        for key in ("name", "email")
+    ]
+    if not all(named):
+        fix = 'git config --global user.name "…" && git config --global user.email "…"'
+        return Told("warn", f"{version}, but user.name or user.email is not set; commits are made as `santiago`", fix)
+    return Told("ok", f"{version}, commits as {named[0]} <{named[1]}>")
+
+
+def _repository() -> Told:
+    from santiago.workspace.inspect import find, is_dirty
+
+    root = _root()
+    if root is None:
+        return Told("fail", "this folder is in no git repository", 'git init && git add -A && git commit -m "Start"')
+    found = find(root)
+    where = f"{root} on {found.branch or 'a detached head'} at {found.head[:8]}"
+    if is_dirty(root):
+        fix = "Commit them, or leave them: a run works on the last commit and does not see them."
+        return Told("warn", f"{where}, with uncommitted changes", fix)
+    return Told("ok", f"{where}, clean")
+
+
+def _config() -> Told:
+    from santiago.cli.config import load
+
+    root = _root() or Path.cwd()
+    settings = load(root)
+    _settings()
+    origins: dict[str, int] = {}
+    for setting in settings.values():
+        if setting.origin != "default":
+            origins[setting.origin] = origins.get(setting.origin, 0) + 1
+    named = [
+        f"{origin.replace(f'{root}/', '')} ({number} value{'s' if number > 1 else ''})"
+        for origin, number in origins.items()
+    ]
+    if (root / "santiago.toml").is_file() and "[tool.santiago]" in _text(root / "pyproject.toml"):
+        return Told("warn", "santiago.toml is used; [tool.santiago] in pyproject.toml is not", "Remove one of the two.")
+    return Told("ok", " + ".join([*named, "defaults"]))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _agent() -> Told:
+    agent = _settings().agent
+    root = _root() or Path.cwd()
+    if agent.mode == "scripted":
+        if agent.playbook and (root / agent.playbook).is_file():
+            return Told("ok", f"scripted, plays {agent.playbook}")
+        return Told(
+            "fail",
+            f"scripted, but there is no playbook {agent.playbook or ''}".rstrip(),
+            "Name one in [agent] playbook.",
+        )
+    if not agent.command:
+        fix = 'Put command = ["prog", "arg"] under [agent] in santiago.toml, or use `santiago run PRD --agent "prog arg"`.'
+        return Told("warn", "no agent is set", fix)
+    program = agent.command[0]
+    found = shutil.which(program)
+    if found is None:
+        return Told("fail", f"{program} is not on PATH", f"Install {program}, or correct [agent] command.")
+    return Told("ok", f"{' '.join(agent.command)}  ({found})")
+
+
+def _sandbox() -> Told:
+    from santiago.process.sandbox import detect
+
+    mode = _settings().policy.sandbox
+    if mode == "off":
+        return Told(
+            "warn", "turned off by policy.sandbox", 'Set sandbox = "auto" under [policy] to fence agents and checks in.'
+        )
+    found = detect(mode)
+    if found.kind == "none":
+        fix = "Install bubblewrap (Debian: apt-get install bubblewrap) and allow user namespaces, or use --sandbox off."
+        return Told("warn", "none works here; running a real agent will need consent", fix)
+    if found.kind == "landlock":
+        fix = "Install bubblewrap for files that are hidden and a network that is off."
+        return Told("warn", f"{found.name}: writing is fenced in, reading is not", fix)
+    return Told("ok", f"{found.name}, tried")
+
+
+def _verification() -> Told:
+    from santiago.verification.noop import is_noop
+
+    settings = _settings()
+    commands = (*settings.verification.story_commands, *settings.verification.run_commands)
+    if not commands:
+        return Told(
+            "warn",
+            "no check is set; a document must bring its own",
+            "`santiago init` finds this repository's test command.",
+        )
+    idle = [command for command in commands if is_noop(command)]
+    if idle:
+        return Told("fail", f"`{idle[0]}` cannot fail, so it checks nothing", "Name a command that runs tests.")
+    missing = [(program, command) for command in commands for program in _programs(command) if not _is_there(program)]
+    if missing:
+        program, command_line = missing[0]
+        fix = f"Install {program}, or correct the command in santiago.toml; `santiago config show` says where it comes from."
+        return Told("fail", f"`{program}` of `{command_line}` is not on PATH", fix)
+    return Told("ok", "; ".join(commands))
+
+
+def _programs(command: str) -> list[str]:
+    from santiago.verification.runners import programs
+
+    return [argv[0] for argv in programs(command)]
+
+
+def _is_there(program: str) -> bool:
+    if "/" in program:
+        return program.startswith("/") is False or Path(program).exists()
+    return shutil.which(program) is not None or program in _BUILT_IN
+
+
+_WORDS_BUILT_IN = (
+    "cd test [ set export . source exec eval command exit return read umask ulimit if for while case { ( !"
+)
+_BUILT_IN = frozenset(_WORDS_BUILT_IN.split())
+
+
+def _disk() -> Told:
+    from santiago.cli.measures import size
+    from santiago.cli.scratch import scratch_of
+
+    place = scratch_of(_root() or Path.cwd())
+    while not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK):
+        return Told("fail", f"{place} cannot be written", "Change its permissions, or set XDG_CACHE_HOME.")
+    free = shutil.disk_usage(place).free
+    if free < FREE:
+        return Told(
+            "warn",
+            f"{size(free)} free at {place}",
+            "Free space; every attempt gets a checkout of its own. `santiago clean` helps.",
+        )
+    return Told("ok", f"{size(free)} free for checkouts at {place}")
+
+
+def _terminal() -> Told:
+    from santiago.cli.ci import is_ci, service
+    from santiago.cli.live import is_wanted
+
+    encoding = (sys.stderr.encoding or "?").lower()
+    if not sys.stderr.isatty():
+        why = f"CI ({service() or 'unknown service'})" if is_ci() else "no terminal"
+        return Told("ok", f"{why}: whole lines and a heartbeat, {encoding}")
+    columns, rows = shutil.get_terminal_size()
+    live = "on" if is_wanted(plain=False) else "off"
+    colour = "colours" if coloured() else "no colours"
+    told = f"{columns}x{rows}, {encoding}, {colour}, live view {live}"
+    if not unicode():
+        return Told("warn", told, "Use a UTF-8 locale; titles in other scripts are shown as codes.")
+    return Told("ok", told)
+
+
+CHECKS: dict[str, Callable[[], Told]] = {
+    "python": _python,
+    "git": _git,
+    "repository": _repository,
+    "config": _config,
+    "agent": _agent,
+    "sandbox": _sandbox,
+    "verification": _verification,
+    "disk": _disk,
+    "terminal": _terminal,
+}

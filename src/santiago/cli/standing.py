@@ -1,0 +1,141 @@
+"""Where a run stands, in words and as data: its state, what needs a person, the other runs of its repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from santiago.artifacts import registry
+from santiago.artifacts.repository import find_root
+from santiago.artifacts.store import PLAN
+from santiago.cli.lines import flat
+from santiago.cli.loading import Run, load, working
+from santiago.cli.measures import between
+from santiago.cli.waiting import explanation
+from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
+from santiago.contract.phases import ENDED, RunPhase, StoryPhase
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.executor.budget import Budget
+from santiago.executor.result import status_of
+from santiago.util.clock import SystemClock
+
+if TYPE_CHECKING:
+    from santiago.contract.state import ChunkState
+
+OTHERS = 5
+"""Other runs that are named."""
+STATUSES = ("done", "failed", "blocked", "pending", "skipped")
+
+
+def word_of(run: Run) -> str:
+    """Return the run's state in a word that people use."""
+    if not run.begun:
+        return "planned"
+    if run.worker is not None:
+        return "stopping" if run.state.stop_requested else "running"
+    if run.state.phase is RunPhase.PAUSED:
+        return "stopped"
+    return str(run.state.phase) if run.state.phase in ENDED else "interrupted"
+
+
+def counts_of(run: Run, chunk: ChunkState) -> dict[str, int]:
+    found = dict.fromkeys(STATUSES, 0)
+    for name in chunk.stories:
+        found[status_of(run.state.stories[name])] += 1
+    return found
+
+
+def chunk_ms(run: Run, chunk: ChunkState) -> int:
+    passed = run.history.chunk_ms.get(chunk.label, 0)
+    if run.worker and run.history.chunk == chunk.label:
+        passed += between(run.history.last, SystemClock().utc())
+    return passed
+
+
+def needs_of(run: Run) -> list[str]:
+    """Return what only a person can do."""
+    state, questions = run.state, run.state.open_questions()
+    found = [f"{one.id}: {flat(one.text)}   (santiago answer {one.id} approve --text …)" for one in questions]
+    asked = {one.story for one in questions}
+    for story in state.stories.values():
+        if story.skipped or story.id in asked:
+            continue
+        if story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is StoryPhase.FAILED:
+            most = Budget(run.run_input.limits, state).story_attempts(story.id)
+            reached = run.history.limits.get(story.id, "")
+            found.append(f"{story.id} used {story.counted} of {most} attempts" + (f" ({reached})" if reached else ""))
+        elif story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and story.reason:
+            found.append(f"{story.id} is {story.phase}: {MEANINGS[Reason(story.reason)].sentence}")
+    if word_of(run) == "interrupted":
+        found.append("nobody is working on it; it was interrupted, and `santiago resume` continues it")
+    return found
+
+
+def others_of(out_dir: Path) -> list[tuple[str, str]]:
+    """Return the other runs of this repository, newest first, each with its state in a word."""
+    root = find_root(Path.cwd())
+    common = registry.common_git_dir(root) if root else None
+    found = []
+    for run in registry.runs(common) if common else []:
+        if run.out_dir != out_dir:
+            found.append((run.run_id, _standing(run.out_dir)))
+        if len(found) == OTHERS:
+            break
+    return found
+
+
+def _standing(out_dir: Path) -> str:
+    if not (out_dir / PLAN).is_file():
+        return "its folder is gone"
+    if working(out_dir):
+        return "running"
+    try:
+        run = load(out_dir)
+    except SantiagoError:
+        return "damaged"
+    word = word_of(run)
+    return f"{word} (resumable)" if run.resumable and word != "running" else word
+
+
+def document(run: Run) -> dict[str, Any]:
+    """Return everything that is shown, for programs."""
+    state = run.state
+    return {
+        "contract_version": 1,
+        "run_id": run.run_id,
+        "out_dir": str(run.out_dir),
+        "state": word_of(run),
+        "phase": str(state.phase),
+        "reason": state.reason,
+        "resumable": run.resumable,
+        "worker": run.worker,
+        "branch": state.branch,
+        "head": state.head,
+        "seq": state.seq,
+        "last_event": run.history.last or None,
+        "plan_unchanged": not run.begun or codec.digest(run.plan) == state.plan_digest,
+        "usage": {"attempts": state.counted, "seconds": state.used_ms / 1000, "tokens": state.tokens, "cost_usd": state.cost_micro_usd / 1e6},
+        "chunks": [
+            {"label": chunk.label, "started": chunk.started, "seconds": run.history.chunk_ms.get(chunk.label, 0) / 1000, **counts_of(run, chunk)}
+            for chunk in state.chunks.values()
+        ],
+        "stories": [
+            {
+                "id": story.id, "title": run.titles.get(story.id, ""), "phase": str(story.phase), "status": status_of(story),
+                "attempts": story.counted, "reason": story.reason, "proof": story.proof, "commit": story.commit,
+                "waits": _why(run, story.id),
+            }
+            for story in state.stories.values()
+        ],
+        "questions": [{"id": q.id, "story": q.story, "text": q.text} for q in state.open_questions()],
+        "needs": needs_of(run),
+        "others": [{"run_id": name, "state": word} for name, word in others_of(run.out_dir)],
+    }  # fmt: skip
+
+
+def _why(run: Run, name: str) -> list[str]:
+    planned = run.story(name)
+    if planned is None or run.state.stories[name].phase is StoryPhase.DONE:
+        return []
+    return explanation(run.state, planned, run.run_input)

@@ -1,0 +1,97 @@
+"""What the suite asks of santiago beside sweeps of deaths; each probe returns what is wrong, and the planted bugs try them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.crash.checks import after_all, after_death
+from tests.crash.sweeps import Death
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tests.crash.sweeps import Place
+
+
+def deaths(place: Place, episodes: Iterable[Death]) -> list[str]:
+    """Die once at each of these."""
+    return [what for death in episodes for what in place.episode((death,)).violations]
+
+
+def order_of_syncs(place: Place) -> list[str]:
+    """Run undisturbed, watched."""
+    place.world.reset()
+    report = place.start(Death("watch", 0))
+    return report.findings if report.code == 0 else [f"ended with {report.code}: {report.words}"]
+
+
+def failing_syncs(place: Place, numbers: Iterable[int]) -> list[str]:
+    """A sync of the log that fails ends the run, said so; the same command then finishes it."""
+    found = []
+    for number in numbers:
+        place.world.reset()
+        report = place.start(Death("eio", number))
+        if report.code != 20:
+            found.append(f"sync {number} failed, and the run ended with {report.code}")
+        found += after_death(place.world, report.acknowledged)
+        if place.start(None).code == 0:
+            found += after_all(place.world, place.reference, kills=1, jobs=place.jobs)
+        else:
+            found.append(f"after sync {number} had failed, the run cannot be continued")
+    return found
+
+
+def damaged_lines(place: Place, positions: Iterable[float]) -> list[str]:
+    """A log that is damaged before its end is refused, and not one byte of it changes."""
+    place.world.reset()
+    place.start(Death("before", place.effects // 2))
+    whole, found = place.world.log.read_bytes(), []
+    for position in positions:
+        damaged = bytearray(whole)
+        damaged[int(position * (len(whole) - 800))] ^= 4
+        place.world.log.write_bytes(damaged)
+        report = place.start(None)
+        if report.code != 10:
+            found.append(f"a damaged log was accepted: {report.code}")
+        if place.world.log.read_bytes() != bytes(damaged):
+            found.append("a damaged log was changed")
+    return found
+
+
+def rubbish(place: Place) -> list[str]:
+    """Unfinished files of an earlier death are gone after the next start."""
+    place.world.reset()
+    place.start(Death("before", place.effects // 2))
+    for folder in ("", "attempts/S1", "planning"):
+        (place.world.out / folder / ".left.json.tmp").write_bytes(b"{")
+    if place.start(None).code != 0:
+        return ["the run cannot be continued"]
+    return after_all(place.world, place.reference, kills=1, jobs=place.jobs)
+
+
+def torn_everywhere(place: Place, step: int = 1) -> list[str]:
+    """Die in the middle of writes."""
+    found, number = [], 1
+    while True:
+        tally = place.episode((Death("half", number),))
+        found += tally.violations
+        if not tally.deaths:
+            return found
+        number += step
+
+
+def done_and_dead(place: Place) -> list[str]:
+    """Die right after each story was recorded as done, and at the effects around it."""
+    found: list[str] = []
+    for number in _appends(place):
+        found += place.episode((Death("after", number),)).violations
+        if found:
+            break
+    return found
+
+
+def _appends(place: Place) -> Iterable[int]:
+    return range(place.effects // 3, place.effects + 4)
+
+
+Probe = "Callable[[Place], list[str]]"

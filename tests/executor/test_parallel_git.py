@@ -1,0 +1,15 @@
+"""Promise 7 with real git: eight jobs and one give the same completions, commit subjects and tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.executor.parity import compare
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_eight_jobs_end_like_one(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    compare(seed, tmp_path)
