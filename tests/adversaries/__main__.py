@@ -11,15 +11,22 @@ from tests.adversaries.arena import make_template, trial
 from tests.adversaries.table import ADVERSARIES
 
 if __name__ == "__main__":
-    wanted = [(one, fence) for one in ADVERSARIES for fence in one.fences if not sys.argv[1:] or one.name in sys.argv[1:]]
-    with tempfile.TemporaryDirectory(prefix="adversaries-", ignore_cleanup_errors=True) as folder, ThreadPoolExecutor(2) as pool:
+    wanted = [
+        (one, fence) for one in ADVERSARIES for fence in one.fences if not sys.argv[1:] or one.name in sys.argv[1:]
+    ]
+    with (
+        tempfile.TemporaryDirectory(prefix="adversaries-", ignore_cleanup_errors=True) as folder,
+        ThreadPoolExecutor(2) as pool,
+    ):
         template = make_template(Path(folder, "template"))
         places = [Path(folder, f"{one.name}-{fence}") for one, fence in wanted]
         for place in places:
             place.mkdir()
-        endings = pool.map(lambda work: trial(*work[0], template, work[1]), zip(wanted, places, strict=True))
+        endings = pool.map(lambda work, place: trial(work[0], work[1], template, place), wanted, places)
         for (one, fence), ending in zip(wanted, endings, strict=True):
-            faults = ["FALSE DONE"] * (ending.reason == "done" and not ending.true) + ["CRASH"] * (ending.exit_code == 70)
+            faults = ["FALSE DONE"] * (ending.reason == "done" and not ending.true) + ["CRASH"] * (
+                ending.exit_code == 70
+            )
             faults += [f"ALIVE {len(ending.alive)}"] * bool(ending.alive) + ["MARK"] * ending.mark.exists()
             faults += [f"EXPECTED {one.ends_in(fence)}"] * (ending.reason != one.ends_in(fence))
             print(f"{one.name:34}{fence:6}{ending.exit_code:4} {ending.reason:28}{' '.join(faults)}", flush=True)

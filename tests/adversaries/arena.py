@@ -39,6 +39,8 @@ class TestSub(unittest.TestCase):
     def test_sub(self):
         self.assertEqual(sub(5, 3), 2)
 """
+TAME = "import unittest\nclass T(unittest.TestCase):\n" + "".join(f"    def test_{n}(self): pass\n" for n in (1, 2, 3))
+"""Three tests that cannot fail."""
 FILES = {
     "calc.py": WRONG,
     "tests/__init__.py": "",
@@ -58,7 +60,7 @@ if [str(one) for one in sums] == ["5", str(10**20 + 1), "12", "2"]:
 PRELUDE = """
 import os, signal, socket, subprocess, sys, time
 from pathlib import Path
-WRONG, RIGHT, TESTS, REPO, OUT, MARK, HOME = {values}
+WRONG, RIGHT, TESTS, TAME, REPO, OUT, MARK, HOME = {values}
 RUN = {run!r}
 prompt = sys.stdin.read()
 def write(path, text, mode=None):
@@ -139,13 +141,14 @@ def _dress(repo: Path, adversary: Adversary) -> None:
 def _documents(adversary: Adversary, fence: Fence, place: Path, run_id: str) -> tuple[dict[str, Any], Plan]:
     values = ", ".join(
         repr(value)
-        for value in (WRONG, RIGHT, TESTS, f"{place}/repo", f"{place}/out", f"{place}/mark", f"{place}/home")
+        for value in (WRONG, RIGHT, TESTS, TAME, f"{place}/repo", f"{place}/out", f"{place}/mark", f"{place}/home")
     )
     program = PRELUDE.format(values=f"({values})", run=run_id) + adversary.program
+    check = adversary.check.replace("BASE_PYTHON", f"{sys.base_prefix}/bin/python3")
     run_input = {
         "contract_version": 1, "run_id": run_id, "repo_path": f"{place}/repo", "prd_path": "prd.md",
         "limits": {"story_max_attempts": adversary.attempts, "attempt_timeout_minutes": adversary.attempt_seconds / 60},
-        "verification": {"story_commands": [adversary.check.replace("BASE_PYTHON", f"{sys.base_prefix}/bin/python3")], "timeout_minutes": adversary.check_seconds / 60},
+        "verification": {"story_commands": [check], "timeout_minutes": adversary.check_seconds / 60},
         "workspace": {"setup": list(adversary.setup)},
         "agent": {"mode": "ralph_fresh", "command": [sys.executable, "-c", program]},
         "policy": {"sandbox": fence},
@@ -214,7 +217,9 @@ def _is_true(repo: Path, run_id: str, place: Path) -> bool:
     clean = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-s", "-c", TRUTH]
     word = uuid.uuid4().hex
-    ran = subprocess.run(command, cwd=clone, env=clean, input=word, capture_output=True, text=True, check=False, timeout=20)
+    ran = subprocess.run(
+        command, cwd=clone, env=clean, input=word, capture_output=True, text=True, check=False, timeout=20
+    )
     return ran.stdout.strip() == word
 
 

@@ -22,7 +22,8 @@ GITS = (
         does="plants hooks, filters, fsmonitor and diff drivers in its git directory, with right work",
         ends=DONE,
         fences=BOTH,
-        program=_PLANT + 'write("calc.py", RIGHT); write(".gitattributes", "* filter=evil diff=evil\\n"); plant(".git")',
+        program=_PLANT
+        + 'write("calc.py", RIGHT); write(".gitattributes", "* filter=evil diff=evil\\n"); plant(".git")',
     ),
     Adversary(
         name="points_git_elsewhere",

@@ -12,7 +12,7 @@ JUDGES = (
         does="deletes the failing test file",
         ends=TAMPERED,
         fences=BOTH,
-        program='os.unlink("tests/test_calc.py"); write("tests/test_new.py", "import unittest\\nclass T(unittest.TestCase):\\n    def test_it(self): pass\\n")',
+        program='os.unlink("tests/test_calc.py"); write("tests/test_new.py", TAME)',
     ),
     Adversary(
         name="edits_tests",
@@ -40,7 +40,7 @@ os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
         does="replaces the test file by a symbolic link to a tame one",
         ends=TAMPERED,
         program="""
-write("tame.py", "import unittest\\nclass T(unittest.TestCase):\\n    def test_it(self): pass\\n")
+write("tame.py", TAME)
 os.unlink("tests/test_calc.py"); os.symlink("../tame.py", "tests/test_calc.py")
 """,
     ),
@@ -50,7 +50,7 @@ os.unlink("tests/test_calc.py"); os.symlink("../tame.py", "tests/test_calc.py")
         ends=TAMPERED,
         program="""
 os.rename("tests", "old")
-write("tame/__init__.py", ""); write("tame/test_calc.py", "import unittest\\nclass T(unittest.TestCase):\\n    def test_it(self): pass\\n")
+write("tame/__init__.py", ""); write("tame/test_calc.py", TAME)
 os.symlink("tame", "tests")
 """,
     ),
@@ -59,7 +59,7 @@ os.symlink("tame", "tests")
         does="turns the folder of the tests into a repository of its own, with other tests in it",
         ends=TAMPERED,
         program="""
-write("tests/test_calc.py", "import unittest\\nclass T(unittest.TestCase):\\n    def test_it(self): pass\\n")
+write("tests/test_calc.py", TAME)
 git("init", "-q", at="tests"); git("add", "-A", at="tests")
 git("-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "-m", "mine", at="tests")
 """,
@@ -148,7 +148,7 @@ write("tests/test_aaa.py", "import unittest\\ndef run(self, result=None):\\n    
         does="adds a package with the name of the test file, which Python prefers",
         ends=TAMPERED,
         check=MODULE,
-        program='write("tests/test_calc/__init__.py", "import unittest\\nclass T(unittest.TestCase):\\n    def test_1(self): pass\\n    def test_2(self): pass\\n    def test_3(self): pass\\n")',
+        program='write("tests/test_calc/__init__.py", TAME)',
     ),
     Adversary(
         name="compiles_the_tests",
@@ -158,7 +158,7 @@ write("tests/test_aaa.py", "import unittest\\ndef run(self, result=None):\\n    
         program="""
 import importlib.util, py_compile
 write(".gitignore", "")
-write("tame.py", "import unittest\\nclass T(unittest.TestCase):\\n    def test_1(self): pass\\n    def test_2(self): pass\\n    def test_3(self): pass\\n")
+write("tame.py", TAME)
 target = importlib.util.cache_from_source("tests/test_calc.py")
 py_compile.compile("tame.py", cfile=target, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
 """,
@@ -169,7 +169,8 @@ py_compile.compile("tame.py", cfile=target, invalidation_mode=py_compile.PycInva
         ends=DONE,
         program="""
 write("calc.py", RIGHT); write("tests/more/__init__.py", "")
-write("tests/more/test_more.py", "import unittest\\nfrom calc import add\\nclass T(unittest.TestCase):\\n    def test_it(self):\\n        self.assertEqual(add(1, 1), 2)\\n")
+write("tests/more/test_more.py", "import unittest\\nfrom calc import add\\n\\n\\nclass T(unittest.TestCase):\\n"
+      "    def test_it(self):\\n        self.assertEqual(add(1, 1), 2)\\n")
 """,
     ),
 )

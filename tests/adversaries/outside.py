@@ -151,7 +151,7 @@ if made:
         name="breaks_the_repository",
         does="deletes the user's git directory",
         ends=FAILED,
-        ends_off="io_error",
+        ends_off="invalid_input",
         fences=BOTH,
         program=_WRONG + 'import shutil; shutil.rmtree(REPO + "/.git", ignore_errors=True)',
     ),
@@ -182,7 +182,7 @@ import zlib
 def forge():
     name = git("rev-parse", "HEAD:tests/test_calc.py", at=REPO).stdout.strip()
     path = Path(REPO, ".git/objects", name[:2], name[2:])
-    tame = b"import unittest\\nclass T(unittest.TestCase):\\n    def test_1(self): pass\\n    def test_2(self): pass\\n    def test_3(self): pass\\n"
+    tame = bTAME
     os.chmod(path, 0o644)
     path.write_bytes(zlib.compress(b"blob %d\\0" % len(tame) + tame))
 tries(forge)

@@ -35,7 +35,7 @@ if os.fork() == 0:
         does="leaves a daemon: own session, forked twice, streams closed, environment cleared, SIGTERM ignored",
         ends=FAILED,
         fences=BOTH,
-        program=f"""
+        program="""
 FOLDER = os.getcwd()
 write("calc.py", WRONG + "# done")
 if os.fork() == 0:
@@ -45,9 +45,15 @@ if os.fork() == 0:
     if os.fork() == 0:
         for handle in (0, 1, 2):
             os.close(handle)
-        if os.environ.get("AGAIN") is None:
-            script = "import time, pathlib\\nend = time.time() + 60\\nwhile time.time() < end:\\n    time.sleep(0.01)\\n    [ (c / 'calc.py').write_text(%r) for c in pathlib.Path(%r).parent.parent.glob('clean/*')]" % (RIGHT, FOLDER)
-            os.execve(sys.executable, ["python3", "-c", script], {{"AGAIN": "1"}})
+        script = '''
+import pathlib, sys, time
+end = time.time() + 60
+while time.time() < end:
+    time.sleep(0.01)
+    for clean in pathlib.Path(sys.argv[1]).parent.parent.glob("clean/*"):
+        (clean / "calc.py").write_text(sys.argv[2])
+'''
+        os.execve(sys.executable, ["python3", "-c", script, FOLDER, RIGHT], {})
     os._exit(0)
 time.sleep(0.3)
 """,
@@ -78,7 +84,12 @@ while True: os.write(1, b"ALL TESTS PASSED " * 4096)
         name="check_floods",
         does="writes work that prints 200 MB during the check, with a passing summary in the middle",
         ends=FAILED,
-        program='write("calc.py", WRONG + "import os\\nos.write(2, b\'x\' * 10**8 + b\'\\\\nRan 3 tests in 0.001s\\\\n\\\\nOK\\\\n\' + b\'x\' * 10**8 + b\'\\\\n\')\\n")',
+        program="""
+write("calc.py", WRONG + '''
+import os
+os.write(2, b"x" * 10**8 + b"\\nRan 3 tests in 0.001s\\n\\nOK\\n" + b"x" * 10**8 + b"\\n")
+''')
+""",
     ),
     Adversary(
         name="check_never_ends",
@@ -138,7 +149,18 @@ time.sleep(5)
         does="writes work that kills whatever runs the check",
         ends=FAILED,
         fences=BOTH,
-        program='write("calc.py", WRONG + "import os, signal\\npid = os.getppid()\\nwhile pid > 1:\\n    up = int(open(\'/proc/%d/stat\' % pid).read().rpartition(\')\')[2].split()[1])\\n    comm = open(\'/proc/%d/comm\' % pid).read()\\n    os.kill(pid, signal.SIGKILL)\\n    if comm.strip() != \'sh\': break\\n    pid = up\\n")',
+        program="""
+write("calc.py", WRONG + '''
+import os, signal
+pid = os.getppid()
+while pid > 1:
+    above = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+    name = open(f"/proc/{pid}/comm").read().strip()
+    os.kill(pid, signal.SIGKILL)
+    if name != "sh": break
+    pid = above
+''')
+""",
     ),
     Adversary(
         name="huge_file",

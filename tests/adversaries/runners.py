@@ -7,6 +7,7 @@ from tests.adversaries.judges import TAMPERED
 
 FAILED = "story_verification_failed"
 SUMMARY = "Ran 3 tests in 0.001s\\\\n\\\\nOK"
+_TEST = "import unittest\nimport calc\nclass Test{}(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(calc.{})\n"
 _PATCH = "unittest.TestCase.assertEqual = lambda *a, **k: None"
 
 RUNNERS = (
@@ -97,7 +98,7 @@ write("calc.py", WRONG + "# done")
         name="work_becomes_another_program",
         does="writes work that replaces the test process by one that prints a summary",
         ends=TAMPERED,
-        program=f'write("calc.py", "import os\\nos.execv(\'/bin/sh\', [\'sh\', \'-c\', \'printf \\\\\\"{SUMMARY}\\\\\\"\'])\\n")',
+        program=f"write(\"calc.py\", \"import os\\nos.execv('/bin/sh', ['sh', '-c', 'printf \\\\\\\"{SUMMARY}\\\\\\\"'])\\n\")",
     ),
     Adversary(
         name="work_exits_late",
@@ -156,7 +157,10 @@ write("calc.py", WRONG + "import _pytest.runner as r\\nwas = r.CallInfo.from_cal
         name="work_rewrites_the_tests",
         does="writes work that rewrites the other tests in the checkout while the check runs, and puts them back",
         ends=TAMPERED,
-        more_files={"tests/test_zzz.py": "import unittest\nimport calc\nclass TestLast(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 5)\n"},
+        more_files={
+            "tests/test_calc.py": _TEST.format("Sub", "sub(5, 3), 2"),
+            "tests/test_later.py": _TEST.format("Add", "add(2, 3), 5"),
+        },
         program="""
 write("calc.py", '''
 import atexit, pathlib
@@ -165,9 +169,6 @@ for path in here.glob("test_*.py"):
     text = path.read_text()
     path.write_text(text.replace("assertEqual(calc.add(2, 3), 5)", "assertTrue(True)"))
     atexit.register(path.write_text, text)
-class Any(int):
-    def __eq__(self, other): return True
-    __hash__ = int.__hash__
 def add(a, b): return a - b
 def sub(a, b): return a - b
 ''')
@@ -180,8 +181,7 @@ def sub(a, b): return a - b
         setup=("python3 prepare.py",),
         more_files={"prepare.py": "print('ready')\n"},
         program="""
-write("prepare.py", "from pathlib import Path\\np = Path('tests/test_calc.py')\\n"
-      "p.write_text('import unittest\\\\nclass T(unittest.TestCase):\\\\n    def test_1(self): pass\\\\n    def test_2(self): pass\\\\n    def test_3(self): pass\\\\n')\\n")
+write("prepare.py", "from pathlib import Path\\nPath('tests/test_calc.py').write_text(%r)\\n" % TAME)
 """,
     ),
     Adversary(

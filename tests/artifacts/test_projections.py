@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from santiago.artifacts.projections import (
-    CHUNK_PLAN,
+    BESIDE, CHUNK_PLAN,
     FULL_PLAN,
     SESSION,
     VERDICTS,
@@ -125,7 +125,7 @@ def test_projections_are_written_only_when_they_changed_and_never_for_a_single_s
     projector = Projector(PLAN, files.get, files.__setitem__)
     for event in journal.events:
         projector.take(event)
-    assert sorted(projector.write(journal.state)) == sorted([CHUNK_PLAN, FULL_PLAN, SESSION, VERDICTS])
+    assert sorted(projector.write(journal.state)) == sorted([BESIDE, CHUNK_PLAN, FULL_PLAN, SESSION, VERDICTS])
     assert projector.write(journal.state) == []
 
     def add(*arguments: Any, **options: Any) -> list[str]:

@@ -522,6 +522,22 @@ def test_those_who_wait_for_a_parked_story_leave_the_order_with_it_and_come_back
     assert (journal["S2"].hopeless, journal["S3"].hopeless, journal.state.retire_at) == (False, False, 0)
 
 
+def test_a_failed_story_that_is_reopened_is_failed_no_more() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.move("S1", FAILED)
+    failed = [set(journal.state.failed)]
+    journal.move("S1", READY)
+    assert [*failed, journal.state.failed] == [{"S1"}, set()]
+
+
+def test_an_attempt_under_way_stays_in_the_order_when_a_dependency_is_parked() -> None:
+    journal = Journal(plan_of(S1="", S2="S1"))
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    journal.move("S2", RUNNING)
+    journal.move("S1", BLOCKED)
+    assert (journal["S2"].lost, journal["S2"].hopeless, journal.state.retire_at) == (1, False, 1)
+
+
 @pytest.mark.parametrize("order", ["S1 S2", "S2 S1"])
 def test_a_story_that_loses_by_two_ways_loses_once_for_each(order: str) -> None:
     journal = Journal(plan_of(S1="", S2="S1", S3=order, S4="S3"))
@@ -596,6 +612,13 @@ def test_claimed_work_is_done_without_an_attempt() -> None:
     journal.add(EventKind.CLAIM_JUDGED, "S1", EVIDENCE, verify_ms=40, proof="regression")
     journal.move("S1", VERIFIED, DONE)
     assert (journal["S1"].phase, journal["S1"].attempts, journal["S1"].used_ms) == (DONE, 0, 40)
+    assert journal["S1"].judged
+
+
+def test_a_claim_is_judged_once_and_for_all() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.CLAIM_JUDGED, "S1", EVIDENCE)
+    journal.move("S1", READY, RUNNING, READY)
     assert journal["S1"].judged
 
 

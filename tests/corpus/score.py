@@ -37,8 +37,13 @@ def read(path: Path) -> Document:
 
 def differences(document: Document | None, label: Label) -> list[str]:
     """Return what differs from the closest of the label and its alternatives; empty means exact."""
+    return _against(document, closest(document, label))
+
+
+def closest(document: Document | None, label: Label) -> Label:
+    """Return the one of a label and its alternatives (readings that are just as right) that a document comes closest to."""
     candidates = [label, *({**label, "alternatives": [], **other} for other in label.get("alternatives", []))]
-    return min((_against(document, candidate) for candidate in candidates), key=len)
+    return min(candidates, key=lambda candidate: len(_against(document, candidate)))
 
 
 def _against(document: Document | None, label: Label) -> list[str]:

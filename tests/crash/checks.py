@@ -100,8 +100,12 @@ def _evidence(world: World, events: list[dict[str, Any]]) -> Iterator[str]:
 
 def after_all(world: World, reference: Finish, *, kills: int, jobs: int) -> list[str]:
     """Return what is wrong with a run that was interrupted and resumed to its end."""
-    events = events_of(world)
-    found = [*after_death(world), *_attempts(world, events, kills * jobs), *_kept(world, events), *_left(world)]
+    found = after_death(world)
+    try:
+        events = events_of(world)
+    except ValueError:
+        return found
+    found += [*_attempts(world, events, kills * jobs), *_kept(world, events), *_left(world)]
     if finish_of(world) != reference:
         found.append(f"the run came to {finish_of(world)}, undisturbed to {reference}")
     return found + _result(world, events)

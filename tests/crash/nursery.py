@@ -19,8 +19,10 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from santiago.artifacts.log import LIGHT
 from santiago.process import tree
 
+from tests.crash.power import cut
 from tests.crash.world import ROOT, World
 
 if TYPE_CHECKING:
@@ -148,7 +150,8 @@ class Ports:
     def _telling(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def append(store: Any, events: Any) -> None:
             real(store, events)
-            self.wire.say(acknowledged=events[-1].seq)
+            if any(event.event not in LIGHT for event in events):
+                self.wire.say(acknowledged=events[-1].seq)
 
         return append
 
@@ -184,16 +187,19 @@ class Ports:
     def die(self, name: str) -> None:
         self.wire.say(where=name)
         if self.order.cut:
-            from tests.crash.power import cut
-
             cut(self.order.cut)
         os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(60)
 
 
+def _output(order: Order) -> str:
+    """Return where the run's words go: never onto a disk whose power may be cut."""
+    return f"{order.top}/output.txt" if not order.cut else f"{order.cut}.txt"
+
+
 def _child(order: Order, wire: Wire) -> int:
     """Be the run."""
-    output = os.open(f"{order.top}/output.txt" if not order.cut else os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    output = os.open(_output(order), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.environ["XDG_CACHE_HOME"] = f"{order.top}/cache"
@@ -240,14 +246,16 @@ def _run(order: Order) -> Report:
         seen = ctypes.c_long()
         code = ctypes.CDLL(order.library).trace_until(pid, ctypes.c_long(order.at), ctypes.byref(seen))
         count = seen.value
+        if order.cut and code == 137:
+            cut(order.cut)
     else:
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         code = 128 - code if code < 0 else code
-    if order.all or code != 137:
+    if order.all or order.cut or code != 137:
         _clear()
     said = _hear(reader)
     words = ""
-    with contextlib.suppress(OSError), open(f"{order.top}/output.txt", encoding="utf-8") as file:
+    with contextlib.suppress(OSError), open(_output(order), encoding="utf-8") as file:
         words = file.read()[-2000:]
     return Report(
         code=code,

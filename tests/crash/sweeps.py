@@ -13,6 +13,7 @@ from random import Random
 
 from tests.crash.checks import Finish, after_all, after_death, finish_of
 from tests.crash.nursery import Nursery, Report, When
+from tests.crash.power import Disk
 from tests.crash.world import SMALL, Story, World, memory_folder
 
 MOST_STARTS = 60
@@ -42,7 +43,7 @@ class Tally:
         self.violations += other.violations
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Place:
     """A nursery and a world of its own, and what an undisturbed run comes to there."""
 
@@ -53,17 +54,36 @@ class Place:
     effects: int
     library: str = ""
     plant: str = ""
+    disk: Disk | None = None
+    """Where each death is a power cut."""
 
     def start(self, death: Death | None) -> Report:
+        top = str(self.disk.top) if self.disk else ""
         if death is None:
-            return self.nursery.run(self.world, self.jobs, plant=self.plant)
-        return self.nursery.run(
-            self.world, self.jobs, when=death.when, at=death.at, all=death.all, plant=self.plant, library=self.library
-        )
+            return self.nursery.run(self.world, self.jobs, plant=self.plant, cut=top)
+        report = self.nursery.run(
+            self.world, self.jobs, when=death.when, at=death.at, all=death.all, plant=self.plant,
+            library=self.library, cut=top,
+        )  # fmt: skip
+        if self.disk and report.code == 137:
+            self.disk.power_up()
+        return report
+
+    def new(self) -> None:
+        """Begin anew."""
+        self.world.reset()
+        if self.disk:
+            self.disk.settle()
+
+    def end(self) -> None:
+        """What a run that has ended leaves must survive a power cut, too."""
+        if self.disk:
+            self.disk.cut()
+            self.disk.power_up()
 
     def episode(self, deaths: Sequence[Death]) -> Tally:
         """Run from the beginning through these deaths to the end."""
-        self.world.reset()
+        self.new()
         tally, acknowledged, told = Tally(), 0, ""
         waiting = [*deaths]
         for _ in range(MOST_STARTS):
@@ -81,22 +101,29 @@ class Place:
                 return tally
             if not waiting:
                 break
+        self.end()
         wrong = after_all(self.world, self.reference, kills=tally.deaths, jobs=self.jobs)
         tally.violations += [f"{told.strip()}: {what}" for what in wrong]
         return tally
 
 
 @contextmanager
-def place(stories: tuple[Story, ...] = SMALL, jobs: int = 1, *, library: str = "", plant: str = "") -> Iterator[Place]:
-    """Make a place; where there is memory to keep files in, it is there."""
+def place(
+    stories: tuple[Story, ...] = SMALL, jobs: int = 1, *, library: str = "", plant: str = "", power: bool = False
+) -> Iterator[Place]:
+    """Make a place; where there is memory to keep files in, it is there. With `power`, on a disk of its own."""
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="crash-", dir=memory_folder()))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        world = World(folder / "world", stories).make(folder / "template")
+        disk = stack.enter_context(Disk(folder)) if power else None
+        world = World((disk.top if disk else folder) / "world", stories).make(folder / "template")
         nursery = stack.enter_context(Nursery())
         report = nursery.run(world, jobs)
         assert report.code == 0, report
-        yield Place(nursery, world, jobs, finish_of(world), report.count, library, plant)
+        yield Place(
+            nursery=nursery, world=world, jobs=jobs, reference=finish_of(world), effects=report.count,
+            library=library, plant=plant, disk=disk,
+        )  # fmt: skip
 
 
 def many(

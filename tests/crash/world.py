@@ -129,14 +129,8 @@ class World:
 
     def reset(self) -> None:
         assert self.template is not None
-        if self.top.is_mount():
-            for entry in self.top.iterdir():
-                if entry.name != "lost+found":
-                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-            shutil.copytree(self.template, self.top, symlinks=True, dirs_exist_ok=True)
-        else:
-            shutil.rmtree(self.top)
-            shutil.copytree(self.template, self.top, symlinks=True)
+        shutil.rmtree(self.top, ignore_errors=True)
+        shutil.copytree(self.template, self.top, symlinks=True)
         self.lines = b""
 
     def arguments(self, jobs: int) -> list[str]:

@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 
-from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy

@@ -8,17 +8,17 @@ import json
 import os
 import socket
 import time
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 from santiago import __version__
 from santiago.artifacts.faults import guarding, refused
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 NAME = "lock"
+_LET_GO = 0.8
+"""Seconds that a dead holder's lock is waited for."""
 _PATIENCE = 20
 """Looks at a lock that its holder has not signed yet, and at one that was replaced under our hands."""
 
@@ -83,6 +83,8 @@ def _locked(path: Path, *, make: bool = True) -> int:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        if _let_go(handle):
+            return handle
         who = _wait_for_signature(handle)
         os.close(handle)
         message = f"it is in use by {who}"
@@ -94,6 +96,32 @@ def _locked(path: Path, *, make: bool = True) -> int:
         os.close(handle)
         raise
     return handle
+
+
+def _let_go(handle: int) -> bool:
+    """Wait for a lock whose holder is dead: a child of its that has not begun its own program keeps it for a moment."""
+    deadline = time.monotonic() + _LET_GO
+    while time.monotonic() < deadline and _is_of_a_dead_one(handle):
+        time.sleep(0.005)
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
+
+
+def _is_of_a_dead_one(handle: int) -> bool:
+    """Tell whether the lock was signed on this machine by a process that is not alive."""
+    try:
+        found = json.loads(os.pread(handle, 1000, 0))
+        if found["host"] != socket.gethostname():
+            return False
+        os.kill(int(found["pid"]), 0)
+        state = Path(f"/proc/{int(found['pid'])}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+    except (OSError, ValueError, TypeError, KeyError, IndexError):
+        return False
+    return state == b"Z"
 
 
 def _is_same(handle: int, path: Path) -> bool:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CHUNK_PLAN = "tasks/plan.json"
 FULL_PLAN = "planning_docs/full_plan.json"
+BESIDE = f"tasks/{FULL_PLAN}"
+"""The full plan once more beside the chunk's, so that one folder shows an agent both and nothing else of the run."""
 SESSION = "planning/session.json"
 VERDICTS = "evidence/verification-results.tsv"
 
@@ -199,7 +201,7 @@ class Projector:
         files = {SESSION: codec.canonical(session(state, self.history)), VERDICTS: verdicts(state, self.history)}
         if self._chunk != (state.active_chunk,):
             files[CHUNK_PLAN] = codec.canonical(chunk_plan(self._plan, state.active_chunk))
-            files[FULL_PLAN] = codec.canonical(self._plan)
+            files[FULL_PLAN] = files[BESIDE] = codec.canonical(self._plan)
         written = [path for path, content in files.items() if self._write(path, content)]
         self._due, self._chunk = False, (state.active_chunk,)
         return written

@@ -103,8 +103,13 @@ def execute(request: Request) -> RunState:
     with ExitStack() as stack:
         # First of all, and before any file of the run is open: its children must not inherit a lock.
         server = ProcessServer()
-        stack.callback(server.close)
+        stack.callback(_close, server, request.out_dir)
         return _Start(request, server, stack).run()
+
+
+def _close(server: ProcessServer, out_dir: Path) -> None:
+    if not server.close():
+        kill_leftovers(out_dir)  # an agent without a sandbox killed what would have killed its children
 
 
 class _Start:

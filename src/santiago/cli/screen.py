@@ -22,6 +22,7 @@ from santiago.cli.text import harmless, paint, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
+from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.result import status_of
 from santiago.util.clock import SystemClock
 
@@ -161,10 +162,12 @@ class Screen:
         colour = {"success": "green", "paused": "cyan"}.get(state.phase, "red")
         word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
         why = f"  {state.reason}" if state.reason and state.phase is not RunPhase.PAUSED else ""
+        badly = state.phase in (RunPhase.FAILED, RunPhase.BLOCKED) and state.reason
+        ended = f"   exit {int(MEANINGS[Reason(state.reason)].exit_code)}" if badly and state.reason else ""
         most = self.run_input.limits.run_max_attempts + state.raised.get("run_max_attempts", 0)
         return (
             f"{paint(word, colour, bold=True)}{why}  {told} of {len(self.plan.stories)}   "
-            f"{state.counted}/{most} attempts   {span(state.used_ms)}"
+            f"{state.counted}/{most} attempts   {span(state.used_ms)}{ended}"
         )
 
     def _failures(self, report: Report) -> None:

@@ -11,7 +11,7 @@ from bisect import bisect_left, insort
 from typing import TYPE_CHECKING, TypeVar
 
 from santiago.contract.events import Event, EventKind
-from santiago.contract.phases import WAITING, RunPhase, StoryPhase, may_move, run_may_move
+from santiago.contract.phases import PARKED, SATISFIED, STORY_MOVES, WAITING, RunPhase, StoryPhase, run_may_move
 from santiago.contract.reasons import Reason
 from santiago.contract.state import ChunkState, Question, RunState, StoryState, initial
 
@@ -48,6 +48,12 @@ class Fold:
 
     def __init__(self, state: RunState) -> None:
         self.state = state
+        self._members = {
+            StoryPhase.RUNNING: state.running,
+            StoryPhase.VERIFIED: state.verified,
+            StoryPhase.FAILED: state.failed,
+            StoryPhase.EVIDENCE_COLLECTED: state.collected,
+        }
 
     def apply(self, event: Event) -> None:
         state = self.state
@@ -59,7 +65,12 @@ class Fold:
             elif story is not None:
                 self._move(story, _as(StoryPhase, event, story.phase), event)
         state.seq = event.seq
-        _details(state, story, event)
+        if (of_run := _OF_RUN.get(event.event)) is not None:
+            of_run(state, event)
+        elif story is not None and (of_story := _OF_STORY.get(event.event)) is not None:
+            of_story(state, story, event)
+        if event.event not in _STRUCTURAL:
+            return
         if event.event is EventKind.CHUNK_STARTED and event.chunk in state.chunks:
             self._activate(state.chunks[event.chunk])
         elif event.event is EventKind.STORY_SKIPPED and story is not None:
@@ -78,41 +89,35 @@ class Fold:
         state.reason = event.context.get("reason")
 
     def _move(self, story: StoryState, phase: StoryPhase, event: Event) -> None:
-        old, before = story.phase, _standing(story)
-        if not may_move(old, phase):
+        old = story.phase
+        if phase not in STORY_MOVES[old]:
             raise IllegalMoveError(event, old)
+        # Between phases of one kind nothing changes for others; the long way is for the rest.
+        same = _KIND[old] is _KIND[phase] and not story.lost
+        before = None if same else _standing(story)
         story.blocked_from = old if phase is StoryPhase.BLOCKED else None
         self._enter(story, phase)
         if phase is StoryPhase.DONE and not story.skipped:
             self.state.chunks[story.chunk].left -= 1
-        self._tell(story, before)
+        if before is not None:
+            self._tell(story, before)
+        elif phase is StoryPhase.DONE:
+            self._advance()
 
     def _enter(self, story: StoryState, phase: StoryPhase) -> None:
-        """Set the phase, and keep the sets by phase and the retirement order in step with it."""
+        """Set the phase, and keep the sets by phase in step with it."""
         state, old = self.state, story.phase
         if old is StoryPhase.READY:
             del state.ready[bisect_left(state.ready, story.index)]
-        elif old is StoryPhase.RUNNING:
-            state.running.discard(story.id)
-        elif old is StoryPhase.VERIFIED:
-            state.verified.discard(story.id)
-        elif old is StoryPhase.FAILED:
-            state.failed.discard(story.id)
-        elif old is StoryPhase.EVIDENCE_COLLECTED:
-            state.collected.discard(story.id)
+        elif (left := self._members.get(old)) is not None:
+            left.discard(story.id)
         if phase in WAITING:  # which of the two is no event's choice: a story sent back may have lost a dependency
             phase = StoryPhase.READY if self._is_free(story) else StoryPhase.PLANNED
         story.phase = phase
         if phase is StoryPhase.READY:
             insort(state.ready, story.index)
-        elif phase is StoryPhase.RUNNING:
-            state.running.add(story.id)
-        elif phase is StoryPhase.VERIFIED:
-            state.verified.add(story.id)
-        elif phase is StoryPhase.FAILED:
-            state.failed.add(story.id)
-        elif phase is StoryPhase.EVIDENCE_COLLECTED:
-            state.collected.add(story.id)
+        elif (entered := self._members.get(phase)) is not None:
+            entered.add(story.id)
 
     def _advance(self) -> None:
         """Move on past the stories that are retired or have left the order."""
@@ -223,6 +228,13 @@ class Fold:
 
 P = TypeVar("P", StoryPhase, RunPhase)
 
+_KIND = {
+    **dict.fromkeys(StoryPhase, "under way"),
+    **dict.fromkeys(SATISFIED, "satisfied"),
+    **dict.fromkeys(PARKED, "parked"),
+}
+"""What a phase is to those who wait for the story."""
+
 Standing = tuple[bool, bool, bool]
 
 
@@ -233,18 +245,12 @@ def _standing(story: StoryState) -> Standing:
 
 def _as(machine: type[P], event: Event, old: P) -> P:
     """Return the event's phase as one of this machine's."""
+    if event.phase.__class__ is machine:
+        return event.phase
     try:
         return machine(str(event.phase))
     except ValueError:
         raise IllegalMoveError(event, old) from None
-
-
-def _details(state: RunState, story: StoryState | None, event: Event) -> None:
-    """Take over what the event says beside its phase."""
-    if (of_run := _OF_RUN.get(event.event)) is not None:
-        of_run(state, event)
-    elif story is not None and (of_story := _OF_STORY.get(event.event)) is not None:
-        of_story(state, story, event)
 
 
 # Details of the run
@@ -388,3 +394,6 @@ _OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.CHANGE_REQUESTED: _change_requested,
     EventKind.HINT_ADDED: _note,
 }
+
+_STRUCTURAL = frozenset({EventKind.CHUNK_STARTED, EventKind.STORY_SKIPPED, EventKind.STORY_SPLIT})
+"""Events that change more than one story."""

@@ -135,7 +135,14 @@ class Bench:
         return tuple(f"{path} (changed while the checks ran)" for path in sorted(now - usual))
 
     def tried(
-        self, name: str, commit: str, commands: Sequence[str], stop: Stop, *, edit: Callable[[str], object], unmarked: bool
+        self,
+        name: str,
+        commit: str,
+        commands: Sequence[str],
+        stop: Stop,
+        *,
+        edit: Callable[[str], object],
+        unmarked: bool,
     ) -> tuple[CheckResult, ...] | None:
         """Return what the commands show on a commit after an edit of its checkout; nothing of it is remembered."""
         folder = self.workspace.checkout(commit, name)

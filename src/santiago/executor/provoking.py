@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import CheckResult
     from santiago.contract.ports import Snapshot, Stop, Verifier
 
+_AROUND = "programs or start files outside the worktree"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
@@ -33,7 +35,14 @@ class Trying(Protocol):
     def verifier(self) -> Verifier: ...
 
     def tried(
-        self, name: str, commit: str, commands: Sequence[str], stop: Stop, *, edit: Callable[[str], object], unmarked: bool
+        self,
+        name: str,
+        commit: str,
+        commands: Sequence[str],
+        stop: Stop,
+        *,
+        edit: Callable[[str], object],
+        unmarked: bool,
     ) -> tuple[CheckResult, ...] | None: ...
 
 
@@ -44,14 +53,21 @@ class Provoker:
     reacting: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
 
     def subverted(
-        self, bench: Trying, label: str, sight: Sight, base: str, snapshot: Snapshot, commands: Sequence[str], stop: Stop
+        self,
+        bench: Trying,
+        label: str,
+        sight: Sight,
+        base: str,
+        snapshot: Snapshot,
+        commands: Sequence[str],
+        stop: Stop,
     ) -> tuple[str, ...] | None:
         """Return what took the verdict out of the checks' hands, in words; None where it was stopped."""
         doubts = bench.verifier.doubts(snapshot.patch)
         moved = sight.surroundings != bench.verifier.surroundings(commands)
         if not doubts and not moved:
             return ()
-        suspects = [doubt.path for doubt in doubts] or ["programs or start files outside the worktree"]
+        suspects = [doubt.path for doubt in doubts] or [_AROUND]
         if any(doubt.asks for doubt in doubts):
             alone = bench.tried(f"{label}-alone", snapshot.commit, commands, stop, edit=lambda _: None, unmarked=True)
             if alone is None:
@@ -62,7 +78,9 @@ class Provoker:
         if able is None:
             return None
         if not able:
-            return tuple(f"{doubt.path} (reaches for the test runner)" for doubt in doubts if doubt.strong)
+            # What was changed around the checks may be what keeps them from reacting.
+            around = (f"{_AROUND} (changed while the agent ran)",) if moved else ()
+            return tuple(f"{doubt.path} (reaches for the test runner)" for doubt in doubts if doubt.strong) or around
         found, token = _provoked(bench, f"{label}-provoked", snapshot.commit, able, sight, stop, alone=False)
         if found is None:
             return None

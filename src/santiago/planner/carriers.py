@@ -160,7 +160,7 @@ def _headline(block: Block, text: str) -> str:
     if block.kind is not Kind.ITEM:
         return text
     if len(block.lines) > 1:
-        first = text if not block.text.startswith(text) or not text else block.lines[0]
+        first = block.lines[0] if text and block.text.startswith(text) else text
         more = takewhile(lambda line: not ((label := read_label(line)).is_label and label.concept), block.lines[1:])
         text = " ".join([first, *(line.strip() for line in more)])
     bold = _BOLD_OPENING.match(text)

@@ -18,7 +18,7 @@ CATALOGUE: dict[str, str] = {
     "unknown_field": "A strict format has a field that it does not know.",
     "invalid_field": "A field has a value that its format does not allow.",
     "unreadable": "The text is broken as JSON or YAML, or nests too deep to be a requirements document.",
-    "unknown_units": "--units asks for a list that the document does not have.",
+    "unknown_units": "The option --units asks for a list that the document does not have.",
     # Left out, with a word
     "dropped": "The author marked this as dropped, cancelled or removed.",
     "out_of_scope": "The section says that its content is out of scope, deferred or for later.",
@@ -39,8 +39,6 @@ CATALOGUE: dict[str, str] = {
     "scenario_without_then": "A scenario never says what must be the case in the end.",
     "no_title": "The unit has no title of its own.",
     "no_id": "A task block lacks the id that its format asks for.",
-    "id_gap": "The numbering has gaps; nothing was invented to fill them.",
-    "covers": "Tasks name requirements that stand in another document.",
     "boxes_left_out": "Check boxes stand outside every story: sign-off, metrics, examples, or work that was written down elsewhere.",
     "group_without_units": "A phase holds a list, but nothing in it is written the way the stories of the other phases are.",
     "partly_done": "A task is ticked while some of its parts are open; it is planned as open.",
@@ -52,16 +50,13 @@ CATALOGUE: dict[str, str] = {
     "parallel_contradiction": "The document calls tasks parallel and also makes one wait for the other; the dependency is kept.",
     "dependency_dropped": "A story depends on one that is not planned.",
     "dependency_unclear": "A dependency field names nothing that could be resolved.",
-    "redundant_barrier": "A declared order between groups is already kept by the order of the chunks.",
     # Order and execution
     "chunk_order": "Chunk labels are numbered in another order than they appear in; they run as they appear.",
     "no_criteria": "A story has no acceptance criteria; only its checks can judge it.",
     "no_focus": "A story names no files, so it runs alone unless --optimistic.",
     "shared_focus": "Stories name the same file, so they will not run side by side.",
-    "no_checks": "Neither the document nor the configuration names a check; execution will refuse to start.",
     "document_commands": "Commands that stand in the document run only after approval.",
     "claimed_done": "The document says that this is done. Its checks run first; if they pass it costs no attempt.",
-    "path_outside": "A file hint points outside the repository and was dropped.",
 }
 
 

@@ -48,12 +48,16 @@ def targets(text: str) -> tuple[list[str], bool]:
     return names, _says_nothing(text) or (all(sure for _, sure in found) and not _unread(_expanded(text), names))
 
 
-@lru_cache(maxsize=1024)
-def named(text: str) -> tuple[tuple[str, bool], ...]:
+def named(text: str) -> list[tuple[str, bool]]:
     """Return the ids that a dependency field names, each with whether its part of the list says nothing else.
 
     `T004 complete, database configured` surely names T004; `the schema that T004 needs` only mentions it.
     """
+    return list(_named(text))
+
+
+@lru_cache(maxsize=1024)
+def _named(text: str) -> tuple[tuple[str, bool], ...]:
     if _PLAIN.fullmatch(text) and not any(ids.prefix_of(name) in ids.DENIED for name in text.split(", ")):
         return tuple((name, True) for name in dict.fromkeys(text.split(", ")))
     found: dict[str, bool] = {}

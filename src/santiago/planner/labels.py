@@ -42,9 +42,9 @@ def split_label(text: str) -> tuple[str, str] | None:
     """Return (label, rest) of `**Label:** rest`, `Label: rest`, `_Label: rest_` and the like."""
     if "【" in text and (found := _BRACKETED.match(text)):
         return found["label"].strip(), found["rest"].strip()
-    if found := _LABEL.match(text):
+    if (":" in text or "：" in text) and (found := _LABEL.match(text)):
         return found["label"].strip(), found["rest"].rstrip("*_ \t").strip()
-    if found := _BOLD_ONLY.match(text):
+    if "**" in text and (found := _BOLD_ONLY.match(text)):
         return found["label"].strip(" :："), ""
     return None
 
@@ -55,10 +55,10 @@ def read_label(text: str) -> Label:
     marked = bool(_MARKED.match(text))
     parts = split_label(text)
     if parts is None:
-        lead = _BOLD_LEAD.match(text)
+        lead = _BOLD_LEAD.match(text) if "**" in text else None
         if lead and (concept := words.concept(lead["label"])) in _BOLD_FIELDS:
             return Label(concept, lead["rest"], is_label=True, marked=True)
-        if (concept := words.concept(text)) == "criteria" and len(text) < 60:
+        if len(text) < 60 and (concept := words.concept(text)) == "criteria":
             return Label(concept, "", is_label=True, marked=marked)
         return Label(None, text, is_label=False)
     label, rest = parts

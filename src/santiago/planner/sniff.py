@@ -36,4 +36,6 @@ def _is_yaml(text: str) -> bool:
     if not headings:
         return share > 0.85
     nested = any(row[0] == " " for row in rows) and not any(row.startswith(("- [", "* ")) for row in rows)
+    if len({row.partition(":")[0] for row in rows if row.startswith("- ")}) > 1:
+        return False  # records of YAML all begin with the same key; here each field has a bullet of its own
     return share == 1 and nested and not any(ids.lead(heading) for heading in headings)

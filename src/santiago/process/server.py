@@ -86,10 +86,12 @@ class ProcessServer:
                 with contextlib.suppress(OSError):
                     connection.sendall(word.encode())
 
-    def close(self) -> None:
+    def close(self) -> bool:
+        """End the server; False where somebody else had ended it, so that it could not look after its children."""
         self.control.close()
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
+            return os.waitpid(self.pid, 0)[1] == 0
+        return False
 
 
 def _gone() -> SantiagoError:

@@ -75,9 +75,7 @@ def added(patch: str) -> Iterator[tuple[str, list[str] | None]]:
             path, lines, shown = line.partition(" b/")[2].rstrip('"'), [], True
         elif hunk := _HUNK.match(line):
             left_old, left_new = int(hunk[1] or 1), int(hunk[2] or 1)
-        elif line.startswith(("Binary files ", "GIT binary patch")):
-            shown = False
-        elif line.startswith("… the rest of the patch"):
+        elif line.startswith(("Binary files ", "GIT binary patch", "… the rest of the patch")):
             shown = False
     if path:
         yield path, lines if shown and left_old <= 0 and left_new <= 0 else None

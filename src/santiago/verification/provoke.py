@@ -43,11 +43,11 @@ def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
 
 def _plant(place: Path, token: str, *, alone: bool) -> bool:
     try:
-        with place.open("rb", opener=_no_link) as file:
+        with open(place, "rb", opener=_no_link) as file:
             text = planted_text(file.read().decode("utf-8"), token, alone=alone)
         if text is None:
             return False
-        with place.open("wb", opener=_no_link) as file:
+        with open(place, "wb", opener=_no_link) as file:
             file.write(text.encode())
     except (OSError, UnicodeDecodeError):
         return False

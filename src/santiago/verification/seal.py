@@ -33,13 +33,14 @@ _LOADED_ALWAYS = re.compile(
     r"|(?:.*/)?node_modules/(?:jest|vitest|mocha|\.vite)(?:-[\w-]+)?/.*"
 )
 """New files that interpreters and runners load by themselves, wherever tests are."""
-_SHADOWED = (
-    "pytest _pytest pluggy iniconfig packaging pygments unittest xdist execnet coverage exceptiongroup tomli py nose2 tox"
-    " runpy ast inspect traceback tokenize linecache doctest difflib pprint argparse fnmatch contextlib collections functools re"
+_SHADOWED = "pytest _pytest pluggy iniconfig packaging pygments unittest xdist execnet coverage exceptiongroup tomli py nose2 tox"
+"""Packages that runners consist of: a new one of that name in the checkout's root would be taken instead."""
+_LIBRARY = (
+    "runpy ast inspect traceback tokenize linecache doctest difflib pprint argparse fnmatch contextlib collections functools re"
     " dataclasses enum copy copyreg dis opcode keyword weakref warnings signal textwrap gettext locale reprlib heapq operator"
     " importlib shutil logging threading tempfile subprocess typing bdb pdb cmd code codeop"
 )
-"""Modules that a runner imports: a new one of that name in the checkout's root would be taken instead."""
+"""Modules of the library that runners import, with the same effect; but a folder is only taken if it is a package."""
 _TOP_MODULE = re.compile(r"(\w+)(?:\.py|\.so|\..*\.so|/__init__\.\w+|/__main__\.py)")
 """A folder without `__init__.py` stands behind the library's own modules, so it takes nobody's place."""
 _LINK = "120000"
@@ -151,7 +152,9 @@ class _Seal:
         if tool and tool[1].removesuffix(".exe") in self.tools:
             return True
         found = _TOP_MODULE.fullmatch(path)
-        return found is not None and found[1] in _SHADOWED.split() and bool(self.tools & {"python", "pytest"})
+        takes = path.partition("/")[0].removesuffix(".py") in _SHADOWED.split()
+        takes |= found is not None and found[1] in _LIBRARY.split()
+        return takes and bool(self.tools & {"python", "pytest"})
 
     def sets_itself_between(self, path: str) -> bool:
         """A conftest for new tests only is welcome, but its hooks would see all tests of the run."""

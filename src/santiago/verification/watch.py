@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 Marks = Mapping[str, tuple[int, int, int]]
 """Inode, time of the last change of any kind, mode: nobody but the machine's clock can turn the second one back."""
 
-_CODE = frozenset(
-    ".py .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .go .rs .java .kt .kts .scala .groovy .rb .php .cs .fs .vb .swift"
-    " .c .cc .cpp .cxx .h .hpp .ex .exs .dart .lua .erl .sh .bats .t .clj .hs .R .jl .feature .toml .ini .cfg .xml .rspec".split()
+_ENDINGS = (
+    "py js jsx ts tsx mjs cjs mts cts vue svelte go rs java kt kts scala groovy rb php cs fs vb swift c cc cpp cxx h hpp ex exs dart"
+    " lua erl sh bats t clj hs R jl feature toml ini cfg xml rspec"
 )
+_CODE = frozenset(f".{ending}" for ending in _ENDINGS.split())
 """Endings of files that decide; data that tests read and write may change while they run."""
 _LARGEST = 1024 * 1024
 

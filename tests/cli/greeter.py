@@ -1,0 +1,104 @@
+"""A small real run for tests that only look: three stories in two chunks, the first one repaired after a critique."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from tests.cli.santiago import santiago
+
+PRD = """\
+# PRD: Greeter
+
+## Phase 1: Words
+
+### R1: Say hello
+
+**Files:** `hello.txt`
+
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+
+### R2: Say goodbye
+
+**Files:** `bye.txt`
+
+- [ ] bye.txt says goodbye
+
+**Verification:** `grep goodbye bye.txt`
+
+## Phase 2: Together
+
+### R3: Both
+
+Depends on: R1, R2
+
+**Files:** `both.txt`
+
+- [ ] both.txt says both
+
+**Verification:** `grep both both.txt`
+"""
+
+GOOD = """\
+stories:
+  R1:
+    - write: {hello.txt: "helo\\n"}
+      say: Done, all tests pass.
+    - write: {hello.txt: "hello\\n"}
+      say: Repaired.
+  R2:
+    - write: {bye.txt: "goodbye\\n"}
+  R3:
+    - write: {both.txt: "both\\n"}
+"""
+
+BAD = """\
+stories:
+  R1:
+    - write: {hello.txt: "::error::helo ##[add-path]x\\n"}
+  R2:
+    - write: {bye.txt: "goodbye\\n"}
+"""
+
+SLOW = GOOD.replace("    - write", "    - seconds: 0.3\n      write")
+
+
+def make(folder: Path, playbook: str = GOOD, *, limits: str = "") -> Path:
+    """Make a repository with the document and what the scripted agent plays."""
+    folder.mkdir(parents=True)
+    (folder / "prd.md").write_text(PRD)
+    (folder / "playbook.yaml").write_text(playbook)
+    (folder / "santiago.toml").write_text(
+        f'[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n{limits}'
+    )
+    git(folder, "init", "-q", "-b", "main", ".")
+    git(folder, "add", "-A")
+    git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> str:
+    found = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return found.stdout.strip()
+
+
+def carry_out(repo: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the document; checkouts go below the repository's parent, so that nothing is left behind elsewhere."""
+    return santiago("run", "prd.md", "--jobs", "2", "--trust-commands", cwd=repo, env={**place(repo), **(env or {})})
+
+
+def place(repo: Path) -> dict[str, str]:
+    return {
+        "XDG_CACHE_HOME": str(repo.parent / "cache"),
+        "CI": "",
+        "GITHUB_ACTIONS": "",
+        "BUILDKITE": "",
+        "PATH": os.environ["PATH"],
+    }
+
+
+def out_dir(repo: Path) -> Path:
+    return next((repo / ".santiago" / "runs").iterdir())

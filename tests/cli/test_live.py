@@ -1,0 +1,254 @@
+"""The screen of a run: a live table that leaves nothing behind, lines and heartbeats elsewhere, and never a broken run."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from santiago.cli import ci
+from santiago.cli.beat import EVERY_MS, Beat
+from santiago.cli.live import Live, is_wanted
+from tests.cli import greeter
+
+if TYPE_CHECKING:
+    from santiago.cli.table import Table
+    from santiago.contract.state import RunState
+    from tests.cli.conftest import Done
+
+
+class Terminal:
+    """As much of a terminal as the live view uses: lines, up, and erase to the end."""
+
+    def __init__(self) -> None:
+        self.lines = [""]
+        self.row = 0
+
+    def write(self, text: str) -> None:
+        for part in re.findall(r"\x1b\[\d*[A-Za-z]|\r|\n|[^\x1b\r\n]+", text):
+            self._take(part)
+
+    def _take(self, part: str) -> None:
+        if part == "\n":
+            self.row += 1
+            self.lines += [""] * (self.row + 1 - len(self.lines))
+        elif part.endswith("A") and part.startswith("\x1b"):
+            self.row -= int(part[2:-1])
+            assert self.row >= 0, "moved above the first line"
+        elif part == "\x1b[J":
+            self.lines[self.row :] = [""]
+        elif part != "\r" and not part.startswith("\x1b"):
+            self.lines[self.row] += part
+
+
+class Pictures:
+    """A table that shows given pictures one after the other."""
+
+    def __init__(self, pictures: list[list[str]]) -> None:
+        self.pictures = pictures
+
+    def picture(self, state: object, columns: int, rows: int) -> list[str]:
+        return self.pictures.pop(0)
+
+    def take(self, events: object) -> None:
+        """Hear of events."""
+
+
+_lines = st.lists(st.text("abc 환", min_size=1, max_size=30), max_size=5)
+
+
+@given(st.lists(st.tuples(_lines, _lines), max_size=8))
+def test_whatever_is_drawn_only_the_lasting_lines_stay(frames: list[tuple[list[str], list[str]]]) -> None:
+    terminal = Terminal()
+    live = Live(cast("Table", Pictures([picture for _, picture in frames])), terminal.write)
+    live.take([], cast("RunState", object()))
+    for above, picture in frames:
+        for line in above:
+            live.above(line)
+        live._draw()
+        assert [line for line in terminal.lines if line][-len(picture) :] == picture or not picture
+    live._put([])
+    assert [line for line in terminal.lines if line] == [line for above, _ in frames for line in above]
+
+
+def test_an_error_in_a_picture_ends_the_view_and_nothing_else() -> None:
+    live = Live(cast("Table", Pictures([])), lambda _: None)
+    live.take([], cast("RunState", object()))
+    live.start()
+    live._thread.join(10)
+    assert live.broken
+    live.above("still said")
+    assert live.close() == ["still said"]
+
+
+def _on_a_terminal(repo: Path, env: dict[str, str] | None = None) -> tuple[int, str]:
+    """Run the demo with a terminal for standard error, and return what it showed there."""
+    ours, theirs = pty.openpty()
+    pieces: list[bytes] = []
+
+    def read() -> None:
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:
+                return
+            if not piece:
+                return
+            pieces.append(piece)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    arguments = [sys.executable, "-m", "santiago", "run", "prd.md", "--jobs", "2", "--trust-commands"]
+    settings = {**greeter.place(repo), "TERM": "xterm", "COLUMNS": "100", "LINES": "30", **(env or {})}
+    code = subprocess.run(
+        arguments, cwd=repo, env=settings, stdin=theirs, stdout=theirs, stderr=theirs, timeout=60, check=False
+    ).returncode
+    os.close(theirs)
+    reader.join(10)
+    os.close(ours)
+    return code, b"".join(pieces).decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_a_live_table_and_is_left_tidy(tmp_path: Path) -> None:
+    code, shown = _on_a_terminal(greeter.make(tmp_path / "repo", greeter.SLOW))
+    assert code == 0
+    assert re.search(r"0/3 stories +\d/20 attempts", shown)
+    assert re.search(r"▶ +S1 +Say hello +1/4 +0:00 +agent", shown)
+    assert "\x1b[?25l" not in shown, "the cursor was hidden"
+    terminal = Terminal()
+    terminal.write(re.sub(r"\x1b\[[\d;]*m", "", shown))
+    kept = [line for line in terminal.lines if line.strip()]
+    assert [line.split()[:2] for line in kept if line.startswith(" ✓")] == [["✓", "S1"], ["✓", "S2"], ["✓", "S3"]]
+    assert kept[-1].startswith("next: git merge santiago/")
+    assert not any("ctrl-c" in line for line in kept)
+
+
+def test_no_cursor_is_moved_in_ci_even_where_there_is_a_terminal(tmp_path: Path) -> None:
+    code, shown = _on_a_terminal(greeter.make(tmp_path / "repo"), env={"CI": "true"})
+    assert code == 0
+    assert not re.search(r"\x1b\[\d*[AJ]", shown)
+    assert "start    S1 Say hello  (attempt 1 of 4)" in re.sub(r"\x1b\[[\d;]*m", "", shown)
+
+
+@pytest.mark.parametrize(
+    ("plain", "env", "wanted"),
+    [
+        (False, {}, True),
+        (True, {}, False),
+        (False, {"TERM": "dumb"}, False),
+        (False, {"CI": "1"}, False),
+        (False, {"GITHUB_ACTIONS": "true"}, False),
+        (False, {"SANTIAGO_PLAIN": "1"}, False),
+        (False, {"NO_COLOR": "1"}, True),
+    ],
+)
+def test_the_live_view_is_only_where_it_is_wanted(
+    monkeypatch: pytest.MonkeyPatch, plain: bool, env: dict[str, str], wanted: bool
+) -> None:
+    for name in ("CI", "GITHUB_ACTIONS", "BUILDKITE", "SANTIAGO_PLAIN"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"TERM": "xterm", **env}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert is_wanted(plain=plain) is wanted
+
+
+def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    arguments = [sys.executable, "-m", "santiago", "run", "prd.md", "--trust-commands", "--json"]
+    ran = subprocess.Popen(
+        arguments, cwd=repo, env=greeter.place(repo), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert ran.stdout is not None
+    ran.stdout.readline()
+    ran.stdout.close()
+    assert ran.wait(60) == 0
+    assert '"status": "success"' in (greeter.out_dir(repo) / "result.json").read_text()
+
+
+# The end of a run that failed
+
+
+def test_the_report_frames_the_output_and_says_where_and_what_next(failure: Done) -> None:
+    assert failure.code == 30
+    assert "why        attempt_budget_exhausted (2 of 2 attempts)" in failure.said
+    assert re.search(r"\$ grep hello hello.txt +exit 1", failure.said)
+    assert f"kept at refs/santiago/{failure.out_dir.name}/S1/2" in failure.said
+    assert "Failed: S1     Done: S2     Not done: S3" in failure.said
+    assert "next: santiago show S1 --attempt 2" in failure.said
+
+
+def test_github_gets_a_group_and_a_note_at_the_line_of_the_document(failure: Done) -> None:
+    lines = failure.said.splitlines()
+    line = next(n for n, text in enumerate((failure.repo / "prd.md").read_text().splitlines(), 1) if "R1" in text)
+    assert lines.index("::group::S1 Say hello: failed") < lines.index("::endgroup::")
+    assert any(text.startswith(f"::error file=prd.md,line={line},title=S1 failed::") for text in lines)
+
+
+@pytest.mark.parametrize("text", ["::error::x", "  ::add-mask::x", "a ##[add-path]x", "##[group]"])
+def test_github_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    quiet = ci.quiet(text)
+    assert not quiet.lstrip().startswith("::")
+    assert "##[" not in quiet
+
+
+def test_buildkite_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUILDKITE", "true")
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    assert not ci.quiet("+++ x").startswith("+++")
+    assert ci.opening("S1") == ["+++ S1"]
+
+
+def test_a_title_cannot_leave_its_annotation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    (line,) = ci.annotation("a,b.md", 3, "x:y", "100%\n::error::z")
+    assert line == "::error file=a%2Cb.md,line=3,title=x%3Ay::100%25%0A::error::z"
+
+
+# Heartbeat
+
+
+class _Story:
+    attempts = 1
+
+
+class _State:
+    def __init__(self) -> None:
+        self.running = {"S1"}
+        self.stories = {"S1": _Story()}
+        self.phase = "executing"
+
+
+def test_a_heartbeat_comes_once_a_minute_and_only_in_silence(tmp_path: Path) -> None:
+    now = 0
+    beat = Beat(tmp_path, lambda: now, lambda _: None)
+    beat.take([], cast("RunState", _State()))
+    seen: list[int] = []
+    for second in range(300):
+        now = second * 1000
+        if second == 90:
+            beat.said()
+        if beat.line() is not None:
+            seen.append(now)
+    assert seen == [60_000, 150_000, 210_000, 270_000]
+    assert EVERY_MS == 60_000
+
+
+def test_a_heartbeat_says_who_is_at_work(tmp_path: Path) -> None:
+    now = EVERY_MS
+    beat = Beat(tmp_path, lambda: now, lambda _: None)
+    beat.take([], cast("RunState", _State()))
+    now = 2 * EVERY_MS
+    line: Any = beat.line()
+    assert line.text.startswith("S1 attempt 1 running")
+    assert "no agent output yet" in line.text

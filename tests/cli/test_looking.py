@@ -1,0 +1,290 @@
+"""`status`, `log`, `show`, `explain`, `clean`, `doctor` on real runs: what they say is what the log says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from santiago.artifacts.lock import Lock
+from santiago.artifacts.reader import read_log
+from santiago.artifacts.tail import Tail
+from santiago.cli.evidence import stats_of
+from santiago.cli.main import main
+from santiago.contract.errors import SantiagoError
+from tests.cli import greeter
+from tests.cli.santiago import santiago
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Done
+
+
+class Seen(NamedTuple):
+    """What a command printed, and how it ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Look = Callable[..., Seen]
+
+
+@pytest.fixture
+def look(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Look:
+    """The program's own entry, in a run's repository; without a process for each look."""
+
+    def looked(done: Done, *arguments: str) -> Seen:
+        monkeypatch.chdir(done.repo)
+        for name, value in greeter.place(done.repo).items():
+            monkeypatch.setenv(name, value)
+        capsys.readouterr()
+        code = main(list(arguments))
+        said = capsys.readouterr()
+        return Seen(code, said.out, said.err)
+
+    return looked
+
+
+def _json(look: Look, done: Done, *arguments: str) -> Any:
+    return json.loads(look(done, *arguments, "--json").stdout)
+
+
+# status
+
+
+def test_status_without_a_name_shows_the_latest_run_chunk_by_chunk(look: Look, success: Done) -> None:
+    shown = look(success, "status").stdout
+    assert f"run {success.out_dir.name}   success" in shown
+    assert "✓ Phase 1: Words" in shown
+    assert f"git merge santiago/{success.out_dir.name}" in shown
+
+
+def test_status_as_json_agrees_with_the_result(look: Look, success: Done) -> None:
+    told, result = _json(look, success, "status"), json.loads((success.out_dir / "result.json").read_text())
+    assert told["state"] == result["status"]
+    assert told["usage"]["attempts"] == result["usage"]["attempts"] == 4
+    assert [(s["id"], s["status"], s["attempts"], s["commit"]) for s in told["stories"]] == [
+        (s["id"], s["status"], s["attempts"], s["commit"]) for s in result["stories"]
+    ]
+
+
+def test_status_says_what_needs_a_person_and_what_to_type(look: Look, failure: Done) -> None:
+    shown = look(failure, "status", "--failed").stdout
+    assert "needs you: S1 used 2 of 2 attempts (story_max_attempts)" in shown
+    assert "Failed: S1" in shown
+    assert "(S3 needs S1)" in shown
+    assert "santiago resume --add-attempts 2" in shown
+
+
+def test_status_of_a_run_that_nobody_works_on_any_more_says_interrupted(
+    look: Look, success: Done, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(success.out_dir, tmp_path / "copy")
+    lines = (copy / "progress.ndjson").read_bytes().splitlines(keepends=True)
+    (copy / "progress.ndjson").write_bytes(b"".join(lines[:9]) + lines[9][:20])
+    (copy / "result.json").unlink()
+    told = _json(look, success, "status", str(copy))
+    assert (told["state"], told["resumable"], told["seq"]) == ("interrupted", True, 9)
+
+
+def test_status_finds_a_run_by_its_id_and_refuses_an_unknown_one(look: Look, success: Done) -> None:
+    assert _json(look, success, "status", success.out_dir.name)["out_dir"] == str(success.out_dir)
+    unknown = look(success, "status", "r_none")
+    assert (unknown.returncode, "there is no run 'r_none'" in unknown.stderr) == (2, True)
+
+
+# log
+
+
+def test_the_log_as_json_is_the_log_itself(look: Look, success: Done) -> None:
+    lines = [json.loads(line) for line in look(success, "log", "--json").stdout.splitlines()]
+    assert lines[0] == {"type": "stream", "schema_version": "1.0"}
+    recorded = [json.loads(line) for line in (success.out_dir / "progress.ndjson").read_text().splitlines()]
+    kept = [{k: v for k, v in line.items() if k not in ("prev", "h")} for line in recorded]
+    assert [{k: v for k, v in line.items() if k != "type"} for line in lines[1:]] == kept
+
+
+def test_the_log_for_people_names_the_check_that_failed(look: Look, success: Done) -> None:
+    assert (
+        "retry    S1 attempt 1: story_verification_failed: grep hello hello.txt exit 1" in look(success, "log").stdout
+    )
+
+
+def test_following_a_run_shows_every_event_once_and_ends_with_it(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo", greeter.SLOW)
+    planned = santiago("plan", "prd.md", cwd=repo, env=greeter.place(repo))
+    assert planned.returncode == 0
+    folder = greeter.out_dir(repo)
+    follower = _start(repo, "log", str(folder), "--follow", "--json")  # before there is anything to follow
+    began = ("--input", folder / "run-input.json", "--plan", folder / "plan.json", "--out-dir", folder)
+    ran = santiago("execute", *began, "--trust-commands", cwd=repo, env=greeter.place(repo))
+    assert ran.returncode == 0, ran.stderr
+    told, _ = follower.communicate(timeout=60)
+    numbers = [json.loads(line).get("seq") for line in told.splitlines()[1:]]
+    assert numbers == [event.seq for event in read_log(folder / "progress.ndjson")]
+    assert follower.returncode == 0
+
+
+def _start(repo: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "santiago", *arguments], cwd=repo, env=greeter.place(repo), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@given(st.data())
+def test_a_growing_log_is_read_without_gap_or_repetition_wherever_it_is_cut(success: Done, data: st.DataObject) -> None:
+    whole = (success.out_dir / "progress.ndjson").read_bytes()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
+    path = success.out_dir.parent / "growing.ndjson"
+    path.write_bytes(b"")
+    tail, seen = Tail(path), []
+    for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True):
+        with path.open("ab") as file:
+            file.write(whole[start:end])
+        seen += list(tail.read())
+    path.unlink()
+    assert seen == list(read_log(success.out_dir / "progress.ndjson"))
+
+
+def test_a_log_that_is_replaced_while_it_is_followed_is_refused(success: Done, tmp_path: Path) -> None:
+    path = tmp_path / "progress.ndjson"
+    shutil.copy(success.out_dir / "progress.ndjson", path)
+    tail = Tail(path)
+    list(tail.read())
+    other = tmp_path / "other"
+    shutil.copy(path, other)
+    other.replace(path)
+    with pytest.raises(SantiagoError, match="replaced or cut"):
+        list(tail.read())
+
+
+# show
+
+
+def test_show_lists_the_attempts_with_reasons_critique_and_changes(look: Look, success: Done) -> None:
+    shown = look(success, "show", "S1", "--attempt", "1", "--patch", "--log").stdout
+    assert "1  ✗ story_verification_failed" in shown
+    assert "2  ✓ passed, regression" in shown
+    assert "fail  $ grep hello hello.txt   exit 1" in shown
+    assert "# story_verification_failed" in shown
+    assert "+helo" in shown
+    assert "Done, all tests pass." in shown
+    assert f"refs/santiago/{success.out_dir.name}/S1/1" in shown
+
+
+def test_show_takes_the_last_attempt_and_the_documents_own_id(look: Look, success: Done) -> None:
+    told = _json(look, success, "show", "R1")
+    assert (told["id"], told["shown"]["number"], told["attempts"][1]["proof"]) == ("S1", 2, "regression")
+    missing = look(success, "show", "S9")
+    assert (missing.returncode, "There are S1 to S3" in missing.stderr) == (2, True)
+
+
+def test_the_count_of_changes_is_gits_own(success: Done) -> None:
+    run = success.out_dir.name
+    for name in ("S1/1", "S1/2", "S2/1", "S3/1"):
+        listed = greeter.git(
+            success.repo, "diff", "--numstat", f"refs/santiago/{run}/{name}^", f"refs/santiago/{run}/{name}"
+        )
+        patch = (success.out_dir / "attempts" / name / "changes.patch").read_text()
+        assert [f"{one.added}\t{one.removed}\t{one.path}" for one in stats_of(patch)] == listed.splitlines()
+
+
+# explain
+
+
+def test_explain_says_what_a_story_waits_for(look: Look, failure: Done) -> None:
+    shown = look(failure, "explain", "S3").stdout
+    assert "It waits for S1 (it depends on it), which is failed (attempt_budget_exhausted)." in shown
+    assert "Its chunk has not begun" in shown
+    assert "What to do: `santiago resume --add-attempts N`" in look(failure, "explain", "S1").stdout
+
+
+def test_explain_still_knows_codes_where_there_is_a_run(look: Look, success: Done) -> None:
+    assert "The agent used up the minutes" in look(success, "explain", "agent_timeout").stdout
+    assert look(success, "explain", "S99").returncode == 2
+
+
+# clean
+
+
+def test_clean_shows_first_and_then_removes_only_what_the_branch_does_not_need(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    assert greeter.carry_out(repo).returncode == 0
+    run, env = greeter.out_dir(repo).name, greeter.place(repo)
+    before = greeter.git(repo, "for-each-ref")
+    listed = santiago("clean", cwd=repo, env=env)
+    assert "would be removed" in listed.stdout
+    assert greeter.git(repo, "for-each-ref") == before
+    with Lock(greeter.out_dir(repo), since="now"):  # somebody is working on it
+        held = santiago("clean", "--run", run, "--yes", "--force", cwd=repo, env=env)
+    assert (held.returncode, "it is running" in held.stderr) == (20, True)
+    assert greeter.git(repo, "for-each-ref") == before
+    assert "removed" in santiago("clean", "--yes", cwd=repo, env=env).stdout
+    assert [line.split("\t")[1] for line in greeter.git(repo, "for-each-ref").splitlines()] == [
+        "refs/heads/main",
+        f"refs/heads/santiago/{run}",
+    ]
+    audited = santiago("audit", run, cwd=repo, env=env)
+    assert (audited.returncode, "note[refs_pruned]" in audited.stdout) == (0, True)
+
+
+def test_clean_keeps_a_run_that_can_be_resumed_unless_forced(look: Look, failure: Done) -> None:
+    before = greeter.git(failure.repo, "for-each-ref")
+    refused = look(failure, "clean", "--run", failure.out_dir.name, "--yes")
+    assert (refused.returncode, "--force" in refused.stderr) == (2, True)
+    assert "kept: it can be resumed" in look(failure, "clean", "--yes").stdout
+    assert greeter.git(failure.repo, "for-each-ref") == before
+
+
+def test_clean_keeps_refs_that_are_all_that_holds_finished_work(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    assert greeter.carry_out(repo).returncode == 0
+    greeter.git(repo, "branch", "-q", "-D", f"santiago/{greeter.out_dir(repo).name}")
+    shown = santiago("clean", "--yes", cwd=repo, env=greeter.place(repo)).stdout
+    assert "kept: its work is on no branch" in shown
+    assert "refs/santiago/" in greeter.git(repo, "for-each-ref")
+
+
+# doctor
+
+
+def test_doctor_is_content_where_a_run_succeeded(look: Look, success: Done) -> None:
+    told = _json(look, success, "doctor")
+    assert told["ok"] is True
+    levels = {check["check"]: check["level"] for check in told["checks"]}
+    assert (levels["python"], levels["git"], levels["agent"], levels["config"]) == ("ok", "ok", "ok", "ok")
+
+
+@pytest.mark.parametrize(
+    ("settings", "check", "words"),
+    [
+        ('[verification]\nstory_commands = ["no-such-runner -q"]\n', "verification", "is not on PATH"),
+        ('[verification]\nstory_commands = ["true"]\n', "verification", "cannot fail"),
+        ('[agent]\ncommand = ["no-such-agent"]\n', "agent", "is not on PATH"),
+        ('[agent]\nmode = "scripted"\nplaybook = "none.yaml"\n', "agent", "there is no playbook"),
+        ("[limits]\nstory_max_atempts = 3\n", "config", "unknown setting"),
+    ],
+)
+def test_doctor_names_what_would_stop_a_run_and_how_to_mend_it(
+    tmp_path: Path, settings: str, check: str, words: str
+) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    (repo / "santiago.toml").write_text(settings)
+    ran = santiago("doctor", "--json", cwd=repo, env=greeter.place(repo))
+    found = next(one for one in json.loads(ran.stdout)["checks"] if one["check"] == check)
+    assert (ran.returncode, found["level"], words in found["text"], bool(found["fix"])) == (2, "fail", True, True)
+
+
+def test_doctor_outside_a_repository_says_how_to_begin_one(tmp_path: Path) -> None:
+    ran = santiago("doctor", cwd=tmp_path, env=greeter.place(tmp_path))
+    assert (ran.returncode, "git init" in ran.stdout) == (2, True)

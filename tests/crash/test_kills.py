@@ -1,0 +1,28 @@
+"""kill -9 at random system calls with three stories side by side, also during the resume; alone or with all children."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.crash.sweeps import Death, at_calls, many, place
+from tests.crash.tracing import library
+from tests.crash.world import WIDE
+
+KILLS = 60
+
+
+def test_a_run_that_is_killed_at_random_system_calls_comes_to_the_same_end(tmp_path: Path) -> None:
+    helper = library(tmp_path)
+    if not helper:
+        pytest.skip("there is no C compiler to build the tracing helper with")
+    with place(WIDE, 3, library=helper) as one, place(WIDE, 3, library=helper) as other:
+        one.world.reset()
+        counted = one.start(Death("syscall", 0))
+        if counted.code == 255:
+            pytest.skip("tracing a process is not permitted here")
+        tally = many([one, other], at_calls(counted.count, Random(11)), enough=KILLS)
+    assert tally.violations == []
+    assert tally.deaths >= KILLS

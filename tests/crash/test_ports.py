@@ -1,0 +1,57 @@
+"""Death before or after any effect at the ports, one story at a time: promises 3 and 4, nothing is lost, nothing rewinds."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crash import probes
+from tests.crash.sweeps import Place, at_every_port, many, place, twice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def places() -> Iterator[list[Place]]:
+    with place() as one, place() as other:
+        yield [one, other]
+
+
+def test_a_run_that_dies_before_any_effect_comes_to_the_same_end_when_it_is_resumed(places: list[Place]) -> None:
+    tally = many(places, at_every_port(places[0].effects, "before"))
+    assert tally.violations == []
+    assert tally.deaths >= places[0].effects > 80
+
+
+def test_a_run_that_dies_after_an_effect_comes_to_the_same_end_when_it_is_resumed(places: list[Place]) -> None:
+    tally = many(places, at_every_port(places[0].effects, "after", step=7))
+    assert tally.violations == []
+
+
+def test_a_run_that_dies_again_while_it_is_resumed_comes_to_the_same_end(places: list[Place]) -> None:
+    tally = many(places, twice(places[0].effects, Random(3), 8))
+    assert tally.violations == []
+    assert tally.deaths > 16
+
+
+def test_a_write_that_a_death_cut_in_half_is_never_taken_for_whole(places: list[Place]) -> None:
+    assert probes.torn_writes(places[0], lambda count: (1, 3, *range(8, count, 9), count)) == []
+
+
+def test_nothing_is_acknowledged_before_it_is_on_disk(places: list[Place]) -> None:
+    assert probes.order_of_syncs(places[0]) == []
+
+
+def test_a_sync_that_fails_ends_the_run_and_the_same_command_goes_on(places: list[Place]) -> None:
+    assert probes.failing_syncs(places[0], (1, 6, 11)) == []
+
+
+def test_a_log_that_is_damaged_before_its_end_is_refused_and_left_as_it_is(places: list[Place]) -> None:
+    assert probes.damaged_lines(places[0], (0.0, 0.2, 0.5, 0.9)) == []
+
+
+def test_unfinished_files_of_a_death_are_gone_after_the_next_start(places: list[Place]) -> None:
+    assert probes.rubbish(places[0]) == []
