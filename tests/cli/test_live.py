@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from santiago.cli import ci
 from santiago.cli.beat import EVERY_MS, Beat
 from santiago.cli.live import Live, is_wanted
+from santiago.cli.loading import frozen
+from santiago.cli.table import Table
 from tests.cli import greeter
 
 if TYPE_CHECKING:
-    from santiago.cli.table import Table
     from santiago.contract.state import RunState
     from tests.cli.conftest import Done
 
@@ -173,6 +174,26 @@ def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
     ran.stdout.close()
     assert ran.wait(60) == 0
     assert '"status": "success"' in (greeter.out_dir(repo) / "result.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("folder", "story", "word"),
+    [
+        ("S1-2-base", "S1", "base"),
+        ("S1-2-check", "S1", "verify"),
+        ("S2.1-1-merged", "S2.1", "verify again"),
+        ("S1-1-merged-base", "S1", "base"),
+        ("S4-claim", "S4", "verify"),
+        ("run-check", "run", "verify"),
+    ],
+)
+def test_the_table_knows_from_the_checkouts_name_whose_check_runs(
+    success: Done, folder: str, story: str, word: str
+) -> None:
+    plan, run_input = frozen(success.out_dir)
+    table = Table(plan, run_input, success.out_dir, "agent", lambda: 0)
+    table.check_begun(f"/somewhere/clean/{folder}", 1, 2, "pytest -q")
+    assert table.checking[story].text == f"{word} 1/2  pytest -q"
 
 
 # The end of a run that failed

@@ -65,6 +65,6 @@ class FileAttempts:
         text = "\n".join(lines) + "\n"
         self.store.put_many(attempt_folder(story, attempt), {CRITIQUE: text.encode("utf-8", "backslashreplace")})
 
-    def keep_run_verdict(self, number: int, record: bytes) -> str:
-        self.store.put(f"evidence/run-{number}.json", record)
+    def keep_record(self, name: str, record: bytes) -> str:
+        self.store.put(f"evidence/{name}.json", record)
         return sha256(record).hexdigest()

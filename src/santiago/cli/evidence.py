@@ -109,6 +109,12 @@ class AttemptEvidence:
             return ""
 
 
+def near(path: Path) -> str:
+    """Return a path as one would type it here."""
+    here = os.getcwd()  # noqa: PTH109  # compared as text
+    return os.path.relpath(path, here) if str(path).startswith(f"{here}/") else str(path)
+
+
 def last_line(path: Path) -> str:
     """Return the last line of a growing file, without reading more of it than its end."""
     try:

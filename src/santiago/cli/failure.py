@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.store import attempt_folder
-from santiago.cli.evidence import AttemptEvidence, Check, checks_in, first_failing, totals
+from santiago.cli.evidence import AttemptEvidence, Check, checks_in, first_failing, near, totals
 from santiago.cli.finding import find_run
 from santiago.cli.lines import flat
 from santiago.cli.measures import count
@@ -105,15 +105,15 @@ class Report:
         if stats := evidence.stats():
             lines.append(f"changes    {totals(stats)}, kept at refs/santiago/{self.state.run_id}/{planned.id}/{number}")
         folder = self.out_dir / attempt_folder(planned.id, number)
-        lines.append(f"log        {folder / AGENT_LOG}   ({count(evidence.log_lines(), 'line')})")
-        lines.append(f"evidence   {folder}")
+        lines.append(f"log        {near(folder / AGENT_LOG)}   ({count(evidence.log_lines(), 'line')})")
+        lines.append(f"evidence   {near(folder)}")
         return lines
 
     def run_check(self) -> list[str]:
         """Return the frame of the run's own check that failed."""
         path = self.out_dir / "evidence" / f"run-{self.state.verify_rounds}.json"
         failing = first_failing(checks_in(path))
-        return [*self.frame(failing), f"evidence   {path}"] if failing else []
+        return [*self.frame(failing), f"evidence   {near(path)}"] if failing else []
 
     def frame(self, check: Check) -> list[str]:
         columns = min(shutil.get_terminal_size((100, 24)).columns, 120)
@@ -199,12 +199,9 @@ def _shortened(names: list[str]) -> str:
 
 def target(out_dir: Path) -> str:
     """Return how to name a run on a command line, with a space before it; nothing where it is the latest one here."""
-    from pathlib import Path as RealPath
-
     try:
         if find_run(None) == out_dir:
             return ""
     except SantiagoError:
         pass
-    here = RealPath.cwd()
-    return f" {out_dir.relative_to(here) if out_dir.is_relative_to(here) else out_dir}"
+    return f" {near(out_dir)}"

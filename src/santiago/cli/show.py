@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.cli.evidence import AttemptEvidence, Check, totals
+from santiago.cli.evidence import AttemptEvidence, Check, near, totals
 from santiago.cli.finding import find_run, split_target
 from santiago.cli.lines import flat
 from santiago.cli.loading import Run, load
@@ -179,7 +179,7 @@ def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_lo
     say()
     if one.commit:
         say(f"kept at    refs/santiago/{run.run_id}/{planned.id}/{one.number}   {one.commit[:12]}")
-    say(f"evidence   {AttemptEvidence(run.out_dir, planned.id, one.number).folder}")
+    say(f"evidence   {near(AttemptEvidence(run.out_dir, planned.id, one.number).folder)}")
     more = [*([] if patch else ["--patch"]), *([] if with_log else ["--log"])]
     if more:
         say(f"next: santiago show {planned.id} --attempt {one.number} {' '.join(more)}")

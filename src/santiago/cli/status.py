@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.evidence import AttemptEvidence
+from santiago.cli.evidence import AttemptEvidence, near
 from santiago.cli.failure import Report
 from santiago.cli.finding import find_run
 from santiago.cli.lines import flat
@@ -82,7 +82,7 @@ def _head(run: Run) -> None:
         f"plan sha256:{digest[:8]}…{digest[-4:]} ({_unchanged(run)})   {harmless(run.plan.source.path)}   {state.branch or ''}".rstrip()
     )
     say(
-        f"used {state.counted}/{attempts} attempts   {span(run.used_ms(now))} of {limit(minutes)}{_spent(run)}   in {run.out_dir}"
+        f"used {state.counted}/{attempts} attempts   {span(run.used_ms(now))} of {limit(minutes)}{_spent(run)}   in {near(run.out_dir)}"
     )
     if run.worker:
         say(f"by   {harmless(run.worker)}")
@@ -179,7 +179,7 @@ def _next(run: Run) -> list[str]:
     if run.worker:
         return ["", "next: santiago log --follow   watch it"]
     if not run.begun:
-        return ["", f"next: santiago resume {run.out_dir}   begin"]
+        return ["", f"next: santiago resume {near(run.out_dir)}   begin"]
     if state.phase is RunPhase.SUCCESS:
         return ["", f"next: git merge {state.branch}   take the work over"]
     report = Report(plan=run.plan, run_input=run.run_input, state=state, out_dir=run.out_dir)

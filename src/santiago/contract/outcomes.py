@@ -136,6 +136,8 @@ class IntegrationOutcome:
     reason: Reason | None = None
     message: str = ""
     verify_ms: int = 0
+    digest: str | None = None
+    """Of the second verification's record, where one was due."""
 
 
 @record

@@ -151,6 +151,12 @@ class Verifier(Protocol):
     def plant(self, folder: str, paths: Sequence[str], *, alone: bool) -> str:
         """Plant a test that must fail into test files, or in place of their content; return its name, where it could be."""
 
+    def harden(self, folder: str, paths: Sequence[str]) -> str:
+        """Make comparisons in test files refuse what equals anything; return the word by which they say so."""
+
+    def prolonged(self, command: str) -> str:
+        """Return a command that must end with exit code 97 where this one passes honestly; nothing where there is none."""
+
 
 class Doubt(Protocol):
     """Work that makes santiago provoke the checks before it believes them."""
@@ -159,12 +165,8 @@ class Doubt(Protocol):
     def path(self) -> str: ...
 
     @property
-    def strong(self) -> bool:
-        """Decides where a check cannot be provoked."""
-
-    @property
-    def asks(self) -> bool:
-        """May behave only while it is watched."""
+    def kinds(self) -> Collection[str]:
+        """Of `reaches`, `asks`, `equals`, `patches`, `ends`, `knows`: what the work could do to its judge."""
 
 
 class AttemptFiles(Protocol):
@@ -194,8 +196,8 @@ class AttemptFiles(Protocol):
     def keep_conflict(self, story: str, attempt: int, message: str, verdict: Verdict | None) -> None:
         """Write why verified work did not fit, as the critique of its attempt."""
 
-    def keep_run_verdict(self, number: int, record: bytes) -> str:
-        """Write the record of the run's checks; return its digest."""
+    def keep_record(self, name: str, record: bytes) -> str:
+        """Write the record of a verdict that belongs to no single attempt; return its digest."""
 
 
 class ArtifactStore(Protocol):

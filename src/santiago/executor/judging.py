@@ -115,8 +115,9 @@ class Bench:
         verdict = self._verdict(story, before, after)
         if verdict.passed:
             label = f"{story.id}-{number}"
+            passing = [result.command for result in after if result.exit_code == 0]
             subverted = self._touched(base, snapshot) or self.provoker.subverted(
-                self, label, sight, base, snapshot, commands, stop
+                self, label, sight, base, snapshot, passing, stop
             )
             if subverted is None:
                 return None
@@ -156,15 +157,18 @@ class Bench:
             self.workspace.discard(folder)
         return None if any(result.cause == "stopped" for result in found) else found
 
-    def judge_tree(self, story: Story, name: str, commit: str, base: str | None, stop: Stop) -> Verdict | None:
-        """Return the verdict of a story's checks on any commit, compared with a base where one is given."""
+    def judge_tree(
+        self, story: Story, name: str, commit: str, base: str | None, stop: Stop
+    ) -> tuple[Verdict, bytes] | None:
+        """Return the verdict of a story's checks on any commit, compared with a base where one is given; and its record."""
         commands = self.commands_of(story)
         told = {"SANTIAGO_STORY": story.id}
         before = self._results(f"{name}-base", base, commands, (), stop, to_the_end=True, told=told) if base else ()
         after = self._results(name, commit, commands, before or (), stop, told=told)
         if before is None or after is None:
             return None
-        return self.verifier.judge(before or None, after, (), has_checks=bool(commands), fewer_allowed=True)
+        verdict = self.verifier.judge(before or None, after, (), has_checks=bool(commands), fewer_allowed=True)
+        return verdict, self.verifier.record(verdict, before)
 
     def judge_run(self, commit: str, stop: Stop) -> tuple[Verdict, bytes] | None:
         commands = self.run_commands()
@@ -212,6 +216,7 @@ class Bench:
                 self.workspace.discard(folder)
             if any(result.cause == "stopped" for result in found):
                 return None
+            found = tuple(_without(folder, result) for result in found)
             with self.lock:
                 self.restless[tree] = self.restless.get(tree, frozenset()) | touched
                 self.known |= {(tree, result.command): result for result in found if result.exit_code is not None}
@@ -228,6 +233,12 @@ class Bench:
         if replaced:
             raise ReplacedError(replaced)
         return self.verifier.marks(folder, sight.sealed)
+
+
+def _without(folder: str, result: CheckResult) -> CheckResult:
+    """Return a result whose output names files as the repository does; the checkout it ran in is gone."""
+    head, tail = (text.replace(f"{folder}/", "") for text in (result.output.head, result.output.tail))
+    return replace(result, output=replace(result.output, head=head, tail=tail))
 
 
 def commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:

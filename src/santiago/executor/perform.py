@@ -198,35 +198,45 @@ class StepPerformer:
         blank = IntegrationOutcome(step=step.id, story=step.story, head=None, reason=Reason.WORKSPACE_CONFLICT)
         if made.head is None:
             return replace(blank, message=f"conflict in {made.conflict}")
-        began = self.clock.monotonic_ms()
+        began, digest = self.clock.monotonic_ms(), None
         if made.moved:
-            verdict = self.bench.judge_tree(story, f"{step.story}-{step.attempt}-merged", made.head, brief.head, stop)
-            if verdict is None or not verdict.passed:
-                text = "stopped" if verdict is None else "its checks fail on the work of the other stories"
+            name = f"{step.story}-{step.attempt}-merged"
+            judged = self.bench.judge_tree(story, name, made.head, brief.head, stop)
+            if judged is None:
+                return replace(blank, reason=Reason.INTERRUPTED, message="stopped")
+            verdict, record = judged
+            digest = self.files.keep_record(name, record)
+            if not verdict.passed:
+                text = "its checks fail on the work of the other stories"
                 self.files.keep_conflict(step.story, step.attempt, text, verdict)
                 return replace(blank, message=text, verify_ms=self.clock.monotonic_ms() - began)
         head = self.workspace.advance(brief.head, made.head)
+        verify_ms = self.clock.monotonic_ms() - began
         return IntegrationOutcome(
-            step=step.id, story=step.story, head=head, commit=head, verify_ms=self.clock.monotonic_ms() - began
+            step=step.id, story=step.story, head=head, commit=head, verify_ms=verify_ms, digest=digest
         )
 
     def _claim(self, step: JudgeClaim, brief: Brief, stop: Stop) -> ClaimOutcome:
-        began = self.clock.monotonic_ms()
-        verdict = self.bench.judge_tree(self.stories[step.story], f"{step.story}-claim", brief.head, None, stop)
-        verdict = verdict or Verdict(passed=False, proof=None, reason=Reason.INTERRUPTED, results=())
-        passed_ms = self.clock.monotonic_ms() - began
-        return ClaimOutcome(step=step.id, story=step.story, commit=brief.head, verdict=verdict, verify_ms=passed_ms)
+        began, name = self.clock.monotonic_ms(), f"{step.story}-claim"
+        judged = self.bench.judge_tree(self.stories[step.story], name, brief.head, None, stop)
+        blank = ClaimOutcome(step=step.id, story=step.story, commit=brief.head, verdict=_INTERRUPTED)
+        if judged is None:
+            return blank
+        digest = self.files.keep_record(name, judged[1])
+        return replace(blank, verdict=judged[0], verify_ms=self.clock.monotonic_ms() - began, digest=digest)
 
     def _verify_run(self, step: VerifyRun, brief: Brief, stop: Stop) -> RunVerdict:
         began = self.clock.monotonic_ms()
         judged = self.bench.judge_run(brief.head, stop)
         verify_ms = self.clock.monotonic_ms() - began
         if judged is None:
-            nothing = Verdict(passed=False, proof=None, reason=Reason.INTERRUPTED, results=())
-            return RunVerdict(step=step.id, verdict=nothing, verify_ms=verify_ms, stopped=True)
+            return RunVerdict(step=step.id, verdict=_INTERRUPTED, verify_ms=verify_ms, stopped=True)
         verdict, record = judged
-        digest = self.files.keep_run_verdict(step.round, record)
+        digest = self.files.keep_record(f"run-{step.round}", record)
         return RunVerdict(step=step.id, verdict=verdict, verify_ms=verify_ms, digest=digest)
+
+
+_INTERRUPTED = Verdict(passed=False, proof=None, reason=Reason.INTERRUPTED, results=())
 
 
 def _blank(step: str, story: str, number: int) -> AttemptOutcome:

@@ -1,7 +1,7 @@
-"""Before doubtful work is believed, its checks are provoked: with a test planted that must fail, they have to fail.
+"""Before doubtful work is believed, its checks are provoked: edited so that they must fail, or must still pass.
 
-This catches work that ends the runner, replaces it or speaks for it, however it does so. It costs two short runs of the
-checks, and only where the work could reach its judge at all.
+This catches work that ends the runner, replaces it, speaks for it or fools it, however it does so. It costs one or two
+more runs of the checks, and only where the work could do such a thing at all.
 """
 
 from __future__ import annotations
@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult
-    from santiago.contract.ports import Snapshot, Stop, Verifier
+    from santiago.contract.ports import Doubt, Snapshot, Stop, Verifier
 
 _AROUND = "programs or start files outside the worktree"
+
+
+class StoppedError(Exception):
+    """Santiago is asked to stop before there is a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,81 +39,134 @@ class Trying(Protocol):
     def verifier(self) -> Verifier: ...
 
     def tried(
-        self,
-        name: str,
-        commit: str,
-        commands: Sequence[str],
-        stop: Stop,
-        *,
-        edit: Callable[[str], object],
-        unmarked: bool,
-    ) -> tuple[CheckResult, ...] | None: ...
+        self, name: str, commit: str, commands: Sequence[str], stop: Stop, *, edit: Callable[[str], object], unmarked: bool
+    ) -> tuple[CheckResult, ...] | None: ...  # fmt: skip
 
 
 @dataclass(slots=True)
 class Provoker:
-    """Knows which checks react to a planted test, and tries doubtful work with one."""
+    """Knows which checks react to a planted test on a base."""
 
     reacting: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
 
     def subverted(
-        self,
-        bench: Trying,
-        label: str,
-        sight: Sight,
-        base: str,
-        snapshot: Snapshot,
-        commands: Sequence[str],
-        stop: Stop,
-    ) -> tuple[str, ...] | None:
-        """Return what took the verdict out of the checks' hands, in words; None where it was stopped."""
+        self, bench: Trying, label: str, sight: Sight, base: str, snapshot: Snapshot, commands: Sequence[str], stop: Stop
+    ) -> tuple[str, ...] | None:  # fmt: skip
+        """Return what took the verdict out of the hands of these passing checks, in words; None where it was stopped."""
         doubts = bench.verifier.doubts(snapshot.patch)
         moved = sight.surroundings != bench.verifier.surroundings(commands)
         if not doubts and not moved:
             return ()
-        suspects = [doubt.path for doubt in doubts] or [_AROUND]
-        if any(doubt.asks for doubt in doubts):
-            alone = bench.tried(f"{label}-alone", snapshot.commit, commands, stop, edit=lambda _: None, unmarked=True)
-            if alone is None:
-                return None
-            if any(result.exit_code != 0 for result in alone):
-                return tuple(f"{path} (passes only while santiago looks)" for path in suspects)
-        able = self._able(bench, label, sight, base, commands, stop)
-        if able is None:
+        one = _Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
+        try:
+            return one.found(doubts, moved=moved)
+        except StoppedError:
             return None
-        if not able:
-            # What was changed around the checks may be what keeps them from reacting.
-            around = (f"{_AROUND} (changed while the agent ran)",) if moved else ()
-            return tuple(f"{doubt.path} (reaches for the test runner)" for doubt in doubts if doubt.strong) or around
-        found, token = _provoked(bench, f"{label}-provoked", snapshot.commit, able, sight, stop, alone=False)
-        if found is None:
-            return None
-        deaf = token and any(result.exit_code == 0 and result.cause != "contradicted" for result in found)
-        return tuple(f"{path} (with it, a test that must fail passes)" for path in suspects) if deaf else ()
 
-    def _able(
-        self, bench: Trying, label: str, sight: Sight, base: str, commands: Sequence[str], stop: Stop
-    ) -> tuple[str, ...] | None:
+
+@dataclass(frozen=True, slots=True)
+class _Provocation:
+    """All that is tried with one attempt's work."""
+
+    known: Provoker
+    bench: Trying
+    label: str
+    sight: Sight
+    base: str
+    snapshot: Snapshot
+    commands: tuple[str, ...]
+    stop: Stop
+
+    def found(self, doubts: Sequence[Doubt], *, moved: bool) -> tuple[str, ...]:
+        of = {kind: [doubt.path for doubt in doubts if kind in doubt.kinds] for kind in _KINDS}
+        if of["knows"]:
+            return _says(of["knows"], "has no business with the test runner")
+        if of["asks"] and not self.passes("alone", lambda _: None, unmarked=True):
+            return _says(of["asks"], "passes only while santiago looks")
+        if of["patches"] and self.needs_new_tests():
+            return _says(of["patches"], "the other tests pass only with it")
+        if of["equals"] and not self.compares():
+            return _says(of["equals"], "its values equal anything")
+        if of["reaches"] or of["ends"] or moved:
+            return self.reached(of["reaches"] or of["ends"] or [_AROUND], of["ends"], moved=moved)
+        return ()
+
+    def reached(self, suspects: list[str], ends: list[str], *, moved: bool) -> tuple[str, ...]:
+        """A test is planted that must fail; where no check would see it, what ends its process is not believed."""
+        able = self.able()
+        if able and not self.reacts(able):
+            return _says(suspects, "with it, a test that must fail passes")
+        prolonged = [longer for command in self.commands if (longer := self.bench.verifier.prolonged(command))]
+        if prolonged and any(result.exit_code != _REACHED for result in self.tried("longer", prolonged)):
+            return _says(suspects, "with it, the check does not reach its end")
+        if able or prolonged:
+            return ()
+        return _says(ends, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
+
+    def passes(self, name: str, edit: Callable[[str], object], *, unmarked: bool = False) -> bool:
+        return all(result.exit_code == 0 for result in self.tried(name, self.commands, edit, unmarked=unmarked))
+
+    def needs_new_tests(self) -> bool:
+        """Whether the base's own tests fail once the attempt's new ones are taken away."""
+        added = [change.path for change in self.snapshot.changes if change.path not in self.sight.files]
+        fresh = self.bench.verifier.sealed(added, ("@tests",), ())
+        stems = [path.rpartition("/")[2].partition(".")[0] for path in fresh]
+        # A check that names one of them cannot do without.
+        free = [command for command in self.commands if not any(stem in command for stem in stems)]
+        if not self.sight.sealed or not fresh:
+            return False
+        found = self.tried("without", free, lambda folder: self.bench.verifier.ready(folder, {}, fresh))
+        return any(result.exit_code != 0 and bool(result.checks) for result in found)
+
+    def compares(self) -> bool:
+        """Whether the tests still pass when their comparisons refuse what equals anything."""
+        words: list[str] = []
+        found = self.tried(
+            "strict", self.commands, lambda folder: words.append(self.bench.verifier.harden(folder, self.sight.sealed))
+        )
+        told = "".join(result.output.head + result.output.tail for result in found if result.exit_code != 0)
+        fooled = words[0] and words[0] in told
+        longer = [longer for command in self.commands if (longer := self.bench.verifier.prolonged(command))]
+        return not fooled and all(result.exit_code == _REACHED for result in self.tried("longer", longer))
+
+    def reacts(self, commands: Sequence[str]) -> bool:
+        """Whether checks fail on the work when a test is planted that must fail."""
+        planted: list[str] = []
+        found = self.tried("provoked", commands, lambda folder: planted.append(self.plant(folder, alone=False)))
+        deaf = any(result.exit_code == 0 and result.cause != "contradicted" for result in found)
+        return not (planted[0] and deaf)
+
+    def able(self) -> tuple[str, ...]:
         """Return the checks that notice a planted test on the base, where no agent has had a hand in it."""
-        unknown = [command for command in commands if (command, sight.sealed) not in self.reacting]
+        known, sealed = self.known.reacting, self.sight.sealed
+        unknown = [command for command in self.commands if (command, sealed) not in known]
         if unknown:
-            found, token = _provoked(bench, f"{label}-provoked-base", base, unknown, sight, stop, alone=True)
-            if found is None:
-                return None
-            for result in found:
-                said = bool(token) and token in result.output.head + result.output.tail
-                self.reacting[result.command, sight.sealed] = said and result.exit_code != 0
-        return tuple(command for command in commands if self.reacting[command, sight.sealed])
+            planted: list[str] = []
+            edit: Callable[[str], object] = lambda folder: planted.append(self.plant(folder, alone=True))  # noqa: E731
+            for result in self.tried("provoked-base", unknown, edit, commit=self.base):
+                said = bool(planted[0]) and planted[0] in result.output.head + result.output.tail
+                known[result.command, sealed] = said and result.exit_code != 0
+        return tuple(command for command in self.commands if known[command, sealed])
+
+    def plant(self, folder: str, *, alone: bool) -> str:
+        return self.bench.verifier.plant(folder, self.sight.sealed, alone=alone)
+
+    def tried(
+        self, name: str, commands: Sequence[str], edit: Callable[[str], object] = lambda _: None, *,
+        unmarked: bool = False, commit: str = "",
+    ) -> tuple[CheckResult, ...]:  # fmt: skip
+        if not commands:
+            return ()
+        where = commit or self.snapshot.commit
+        found = self.bench.tried(f"{self.label}-{name}", where, commands, self.stop, edit=edit, unmarked=unmarked)
+        if found is None:
+            raise StoppedError
+        return found
 
 
-def _provoked(
-    bench: Trying, name: str, commit: str, commands: Sequence[str], sight: Sight, stop: Stop, *, alone: bool
-) -> tuple[tuple[CheckResult, ...] | None, str]:
-    """Return what checks show with a failing test among the others, or alone in their place, and that test's name."""
-    tokens: list[str] = []
+_KINDS = ("knows", "asks", "patches", "equals", "reaches", "ends")
+_REACHED = 97
 
-    def plant(folder: str) -> None:
-        tokens.append(bench.verifier.plant(folder, sight.sealed, alone=alone))
 
-    found = bench.tried(name, commit, commands, stop, edit=plant, unmarked=False)
-    return found, tokens[0]
+def _says(paths: Sequence[str], why: str) -> tuple[str, ...]:
+    return tuple(f"{path} ({why})" for path in paths)

@@ -104,6 +104,8 @@ def _context(outcome: AttemptOutcome) -> Context:
 
 def _claim(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
     """Claimed work that passes is done without an attempt; otherwise it is an ordinary story."""
+    if outcome.verdict.reason is Reason.INTERRUPTED:
+        return []  # the next start looks again
     context: Context = {"step": outcome.step, "verify_ms": outcome.verify_ms}
     if outcome.digest:
         context["digest"] = outcome.digest
@@ -120,8 +122,12 @@ def _claim(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
 def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
     if outcome.head is not None:
         done: Context = {"commit": outcome.commit or outcome.head, "head": outcome.head, "verify_ms": outcome.verify_ms}
+        if outcome.digest:
+            done["digest"] = outcome.digest
         return [_fact(story, EventKind.STORY_DONE, StoryPhase.DONE, "ok", done)]
     reason = outcome.reason or Reason.WORKSPACE_CONFLICT
+    if reason is Reason.INTERRUPTED:
+        return []  # it stays verified, and the next start integrates it
     context: Context = {
         "step": outcome.step,
         "reason": reason,

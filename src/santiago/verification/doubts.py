@@ -1,18 +1,23 @@
-"""Doubts about work: added lines that could reach the runner which judges them, or that ask who is looking.
+"""Doubts about work: added lines that could reach the runner which judges them, fool its comparisons, or ask who looks.
 
-A doubt is no verdict. It only makes santiago provoke the check: plant a test that must fail, and see that it does.
+A doubt is seldom a verdict. It makes santiago provoke the checks in the way that fits, and see how they react.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_POWERFUL = re.compile(
+Kind = Literal["reaches", "asks", "equals", "patches", "ends", "knows"]
+"""Reaches for its process; asks its environment; defines equality; new tests that patch what they test; ends its process
+as soon as it is imported, or at once; knows the test runner. The last two decide by themselves where nothing can be tried,
+and the last one always."""
+
+_REACHES = re.compile(
     r"\b(?:unittest|_?pytest\w*|pluggy|ctypes|cffi|atexit|importlib|builtins|inspect|gc|multiprocessing|runpy|site|marshal|pickle|modules|settrace"
     r"|setprofile|addaudithook|meta_path|path_hooks|path_importer_cache|excepthook|unraisablehook|_?exit|quit|fork|posix|exec[lv]?p?e?|eval|setattr"
     r"|getattr|attrgetter|methodcaller|globals|vars|breakpoint|SystemExit|KeyboardInterrupt|BaseException|_getframe|(?:f|tb)_(?:back|frame|globals|locals"
@@ -20,42 +25,50 @@ _POWERFUL = re.compile(
     r"|init_subclass|set_name|del)__)\b"
 )
 """What a module needs to get hold of the process that it is imported into."""
-_IN_TESTS = re.compile(
-    r"\b(?:_exit|atexit|modules|setattr|load_tests|pytest_\w+|_pytest|__dict__|__class__|__bases__|exec\w*|eval|ctypes|importlib|globals|builtins"
+_TEST_REACHES = re.compile(
+    r"\b(?:_exit|atexit|modules|setattr|load_tests|pytest_\w+|_pytest|__dict__|__class__|__bases__|exec|eval|ctypes|importlib|globals|builtins"
     r"|os\.kill|settrace|excepthook|BaseException)\b|\b(?:unittest|pytest|Test\w+|TextTestRunner)\.[\w.]+\s*=[^=]"
 )
 """The same for new tests, which import the runner as a matter of course."""
-_STRONG = re.compile(r"\b(?:unittest|_?pytest|_exit)\b")
-_ASKS_WHO_LOOKS = re.compile(r"\b(?:environb?|getenv\w*)\b|SANTIAGO_")
+_TEST_PATCHES = re.compile(
+    r"(?<!\bself)(?<!\bcls)\.\w+\s*=[^=]|\b(?:setattr|modules|patch|monkeypatch|import_module|reload|__dict__)\b"
+)
+_ASKS = re.compile(r"\b(?:environb?|getenv\w*)\b|SANTIAGO_")
+_EQUALS = re.compile(r"\b(?:__eq__|ANY)\b")
+_ENDS = re.compile(r"\b_exit\b|\bexec[lv]p?e?\(|^(?:sys\.exit|exit|quit|raise SystemExit)\b", re.MULTILINE)
+_KNOWS = re.compile(
+    r"^\s*(?:import|from)\s+(?:unittest|_?pytest)\b|\bmodules\b.*\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.*\bmodules\b|\bPYTEST_(?:CURRENT_TEST|VERSION)\b",
+    re.MULTILINE,
+)
 _TEST = re.compile(r"(?:.*/)?(?:tests?/.*|test_[^/]*|[^/]*_test|tests)\.py")
+_ABOUT_TESTS = re.compile(r"test|conftest|setup\.py|noxfile|tasks\.py|spec", re.IGNORECASE)
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
     path: str
-    strong: bool = False
-    """Names the runner itself, or ends the process: decides where the check cannot be provoked."""
-    asks: bool = False
-    """Looks at the environment: may behave only while it is watched."""
+    kinds: frozenset[Kind]
 
 
 def doubts(patch: str) -> tuple[Doubt, ...]:
     """Return what is doubtful in a patch; only Python, since only Python's runners can be provoked."""
-    found = (_doubt(path, lines) for path, lines in added(patch) if path.endswith((".py", ".pth", ".pyi", ".pyx")))
-    return tuple(doubt for doubt in found if doubt is not None)
+    found = (Doubt(path, _kinds(path, lines)) for path, lines in added(patch) if path.endswith((".py", ".pyi", ".pyx")))
+    return tuple(doubt for doubt in found if doubt.kinds)
 
 
-def _doubt(path: str, lines: list[str] | None) -> Doubt | None:
+def _kinds(path: str, lines: list[str] | None) -> frozenset[Kind]:
     if lines is None:
-        return Doubt(path)  # git shows no lines of it, so nobody has seen what it does
+        return frozenset({"reaches", "asks", "equals"})  # git shows no lines of it, so nobody has seen what it does
     text = "\n".join(lines)
-    is_test = _TEST.fullmatch(path) is not None and not path.endswith("/__init__.py")
-    powerful = (_IN_TESTS if is_test else _POWERFUL).search(text) is not None
-    asks = _ASKS_WHO_LOOKS.search(text) is not None and not is_test
-    if not powerful and not asks:
-        return None
-    return Doubt(path, strong=not is_test and _STRONG.search(text) is not None, asks=asks)
+    kinds: dict[Kind, re.Pattern[str]]
+    if _TEST.fullmatch(path) and not path.endswith("/__init__.py"):
+        kinds = {"reaches": _TEST_REACHES, "patches": _TEST_PATCHES}
+    else:
+        kinds = {"reaches": _REACHES, "asks": _ASKS, "equals": _EQUALS, "ends": _ENDS}
+        if not _ABOUT_TESTS.search(path):
+            kinds["knows"] = _KNOWS
+    return frozenset(kind for kind, pattern in kinds.items() if pattern.search(text))
 
 
 def added(patch: str) -> Iterator[tuple[str, list[str] | None]]:

@@ -114,6 +114,12 @@ class Checks:
     def plant(self, folder: str, paths: Sequence[str], *, alone: bool) -> str:
         return provoke.plant(folder, paths, alone=alone)
 
+    def harden(self, folder: str, paths: Sequence[str]) -> str:
+        return provoke.harden(folder, paths)
+
+    def prolonged(self, command: str) -> str:
+        return provoke.prolonged(command)
+
 
 def _expanded(protected: Sequence[str]) -> list[str]:
     return [glob for name in protected for glob in (globs.DEFAULT_PROTECTED if name == TESTS else (name,))]

@@ -1,4 +1,4 @@
-"""Provoking a check: a test that must fail is planted among the real ones; a check that passes then has lost its judge."""
+"""Provoking checks: edits of test code after which a check must fail, or must still pass, if nobody has got at it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import ast
 import os
 import re
 import secrets
+import shlex
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from santiago.verification import shell
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+REACHED = 97
+"""Exit code of a prolonged command that was not cut short."""
 _NAME = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
 _MAIN = re.compile(r"^if __name__ *== *", re.MULTILINE)
 _RUNS_ITSELF = re.compile(r"^if __name__ *== *.*(?:\n.*)*?\bunittest\.main\(", re.MULTILINE)
+_PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*")
 _TEST = """
 
 import unittest as _planted
@@ -27,6 +33,25 @@ class Test{token}(_planted.TestCase):
 
 
 """
+_STRICT = """
+import unittest as _planted
+
+class _Nothing:
+    __slots__ = ()
+
+def _same(first, second):
+    for one in (first, second):
+        of = type(one)
+        if of.__module__ not in ("builtins", "unittest.mock", __name__) and (one == _Nothing()) is True:
+            raise AssertionError("{token}: equals anything")
+    return first == second
+
+def _equal(self, first, second, msg=None):
+    if not _same(first, second):
+        raise self.failureException(self._formatMessage(msg, "%r != %r" % (first, second)))
+
+_planted.TestCase._baseAssertEqual = _equal
+"""
 
 
 def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
@@ -34,29 +59,35 @@ def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
 
     Returns the test's name, which no work can know beforehand; nothing where there is no such file.
     """
-    token, planted = f"Planted{secrets.token_hex(6)}", False
-    for path in paths:
-        if _NAME.fullmatch(path):
-            planted |= _plant(Path(folder, path), token, alone=alone)
-    return token if planted else ""
+    token = _token()
+    return token if _edit(folder, paths, lambda text: planted_text(text, token, alone=alone)) else ""
 
 
-def _plant(place: Path, token: str, *, alone: bool) -> bool:
-    try:
-        with open(place, "rb", opener=_no_link) as file:
-            text = planted_text(file.read().decode("utf-8"), token, alone=alone)
-        if text is None:
-            return False
-        with open(place, "wb", opener=_no_link) as file:
-            file.write(text.encode())
-    except (OSError, UnicodeDecodeError):
-        return False
-    return True
+def harden(folder: str, paths: Iterable[str]) -> str:
+    """Make the comparisons in test files refuse what equals anything; return the word by which they say so."""
+    token = _token()
+    return token if _edit(folder, paths, lambda text: strict_text(text, token)) else ""
+
+
+def prolonged(command: str) -> str:
+    """Return a `python -c` command with strict comparisons and an exit code that it must reach; nothing for others."""
+    words = shell.tokens(command)
+    if not words or any(word.kind != "word" or word.dynamic for word in words):
+        return ""
+    texts = [word.text for word in words]
+    at = texts.index("-c") if "-c" in texts else -1
+    if at < 1 or at + 1 >= len(texts) or not _PYTHON.fullmatch(texts[at - 1]) or "exit" in texts[at + 1]:
+        return ""
+    code = strict_text(texts[at + 1], _token())
+    if code is None:
+        return ""
+    texts[at + 1] = f"{code}\nraise SystemExit({REACHED})\n"
+    return " ".join(map(shlex.quote, texts))
 
 
 def planted_text(text: str, token: str, *, alone: bool) -> str | None:
     """Return a test file with a failing test in it; None where it would not be found there for sure."""
-    if "load_tests" in text or "__test__" in text or not _is_python(text):
+    if "load_tests" in text or "__test__" in text or _parsed(text) is None:
         return None
     test = _TEST.format(token=token)
     if alone:
@@ -67,14 +98,65 @@ def planted_text(text: str, token: str, *, alone: bool) -> str | None:
     return text[:at].rstrip("\n") + test + text[at:]
 
 
-def _is_python(text: str) -> bool:
+def strict_text(text: str, token: str) -> str | None:
+    """Return Python whose `==` and assertEqual raise where a side equals even what nobody can know."""
+    tree = _parsed(text)
+    if tree is None:
+        return None
+    tree = ast.fix_missing_locations(_Strict().visit(tree))
+    at = next(
+        (place for place, statement in enumerate(tree.body) if not _must_stand_first(place, statement)), len(tree.body)
+    )
+    tree.body[at:at] = ast.parse(_STRICT.format(token=token)).body
+    return ast.unparse(tree)
+
+
+class _Strict(ast.NodeTransformer):
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:  # the library's name
+        self.generic_visit(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
+            return ast.Call(ast.Name("_same", ast.Load()), [node.left, node.comparators[0]], [])
+        return node
+
+
+def _must_stand_first(place: int, statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "__future__"
+    return place == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _edit(folder: str, paths: Iterable[str], change: Callable[[str], str | None]) -> bool:
+    done = False
+    for path in paths:
+        if _NAME.fullmatch(path):
+            done |= _rewritten(Path(folder, path), change)
+    return done
+
+
+def _rewritten(place: Path, change: Callable[[str], str | None]) -> bool:
+    try:
+        with open(place, "rb", opener=_no_link) as file:
+            text = change(file.read().decode("utf-8"))
+        if text is None:
+            return False
+        with open(place, "wb", opener=_no_link) as file:
+            file.write(text.encode())
+    except (OSError, UnicodeError):
+        return False
+    return True
+
+
+def _parsed(text: str) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        return None
+
+
+def _token() -> str:
+    return f"Planted{secrets.token_hex(6)}"
 
 
 def _no_link(path: str, flags: int) -> int:
