@@ -182,7 +182,7 @@ import zlib
 def forge():
     name = git("rev-parse", "HEAD:tests/test_calc.py", at=REPO).stdout.strip()
     path = Path(REPO, ".git/objects", name[:2], name[2:])
-    tame = bTAME
+    tame = TAME.encode()
     os.chmod(path, 0o644)
     path.write_bytes(zlib.compress(b"blob %d\\0" % len(tame) + tame))
 tries(forge)

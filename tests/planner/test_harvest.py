@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.planner.draft import Status
-from santiago.planner.harvest import Carrier, Harvester, status_of
-from santiago.planner.outline import scan
+from santiago.planner.markdown.harvest import Carrier, Harvester, status_of
+from santiago.planner.markdown.outline import scan
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Unit

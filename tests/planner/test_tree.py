@@ -10,9 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from santiago.planner import json_tree, yaml_repair, yaml_tree
 from santiago.planner.errors import DocumentError
-from santiago.planner.tree import Array, Node, Object, Scalar, as_bool, flat, fold_key, items, spoken, text_lines
+from santiago.planner.structured import json_tree, yaml_repair, yaml_tree
+from santiago.planner.structured.tree import (
+    Array,
+    Node,
+    Object,
+    Scalar,
+    as_bool,
+    flat,
+    fold_key,
+    items,
+    spoken,
+    text_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

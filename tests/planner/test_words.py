@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from santiago.planner import words
-from santiago.planner.gather import FIELDS
+from santiago.planner.markdown.gather import FIELDS
 
 TABLES = {concept: words._split(table) for concept, table in words._TABLES.items()}
 DECIDES = frozenset({"criteria", "success", "gates", "depends", "verify", "covers", "never", *FIELDS})

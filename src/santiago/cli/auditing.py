@@ -195,8 +195,9 @@ class Audit:
         digest = context.get("digest")
         if digest is None:
             if verdict == "pass":
-                level = self.note if event.event is EventKind.CLAIM_JUDGED else self.error
-                level("evidence_missing", path, f"event {event.seq} is a pass without a record of what was checked")
+                self.error(
+                    "evidence_missing", path, f"event {event.seq} is a pass without a record of what was checked"
+                )
             return
         try:
             content = read_bytes(self.out_dir / path, LARGEST)
@@ -214,6 +215,10 @@ class Audit:
     def _record_of(self, event: Event) -> str:
         if event.story_id is None:
             return f"evidence/run-{event.context.get('step', '').rpartition('/')[2] or 0}.json"
+        if event.event is EventKind.CLAIM_JUDGED:
+            return f"evidence/{event.story_id}-claim.json"
+        if event.event is EventKind.STORY_DONE:
+            return f"evidence/{event.story_id}-{event.attempt}-merged.json"
         return f"{attempt_folder(event.story_id, event.attempt or 0)}/{VERIFICATION}"
 
     def _verdict(self, event: Event, path: str, record: Mapping[str, Any], verdict: str) -> None:

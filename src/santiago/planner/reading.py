@@ -8,7 +8,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import readers, refusals
 from santiago.planner.draft import Document
 from santiago.planner.errors import DocumentError
-from santiago.planner.outline import TooDeepError
+from santiago.planner.markdown.outline import TooDeepError
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner import sightings, words
-from santiago.planner.outline import Kind
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.patterns import pattern
 from santiago.planner.templates import survey
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.planner import ids, json_tree, sniff, table_heads, words
-from santiago.planner.outline import Block, Kind, Outline, scan
+from santiago.planner import ids, sniff, words
+from santiago.planner.markdown import table_heads
+from santiago.planner.markdown.outline import Block, Kind, Outline, scan
 from santiago.planner.patterns import pattern
+from santiago.planner.structured import json_tree
 
 if TYPE_CHECKING:
-    from santiago.planner.tree import Node
+    from santiago.planner.structured.tree import Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from santiago.planner.lists.prefixes import kind_of
-from santiago.planner.outline import Kind
+from santiago.planner.markdown.lists.prefixes import kind_of
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.patterns import pattern
 from santiago.planner.source import labelled_id
 
 if TYPE_CHECKING:
-    from santiago.planner.outline import Block
+    from santiago.planner.markdown.outline import Block
     from santiago.planner.source import Source
 
 _CODE = pattern(r"`[^`\n]*`")

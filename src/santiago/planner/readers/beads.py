@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Document, GroupEdge, Unit
-from santiago.planner.records.document import read_tree
-from santiago.planner.records.groups import of_no_story
-from santiago.planner.tree import Array, Object, fold_key, items
+from santiago.planner.structured.records.document import read_tree
+from santiago.planner.structured.records.groups import of_no_story
+from santiago.planner.structured.tree import Array, Object, fold_key, items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,19 +6,20 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from santiago.planner import assemble, hints, ids
-from santiago.planner.carriers import carrier, label
+from santiago.planner import hints, ids
 from santiago.planner.draft import GroupEdge
-from santiago.planner.labels import read_label, split_label
-from santiago.planner.lists.choice import choose
-from santiago.planner.lists.extent import group_names
-from santiago.planner.outline import Kind
+from santiago.planner.markdown import assemble
+from santiago.planner.markdown.carriers import carrier, label
+from santiago.planner.markdown.labels import read_label, split_label
+from santiago.planner.markdown.lists.choice import choose
+from santiago.planner.markdown.lists.extent import group_names
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
-    from santiago.planner.harvest import Carrier
+    from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
 
 _EPIC = pattern(

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from santiago.planner import assemble, boxes, carriers, words
+from santiago.planner import words
 from santiago.planner.draft import Document, Status
+from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
-    from santiago.planner.boxes import Box
-    from santiago.planner.harvest import Carrier
+    from santiago.planner.markdown.boxes import Box
+    from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
 
 _PUNCTUATION = pattern(r"[\W_]+")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner import assemble, sightings
-from santiago.planner.carriers import carrier, label, section_chunks
-from santiago.planner.lists.extent import extents
-from santiago.planner.lists.model import View
+from santiago.planner import sightings
+from santiago.planner.markdown import assemble
+from santiago.planner.markdown.carriers import carrier, label, section_chunks
+from santiago.planner.markdown.lists.extent import extents
+from santiago.planner.markdown.lists.model import View
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document
-    from santiago.planner.harvest import Carrier
+    from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
 
 

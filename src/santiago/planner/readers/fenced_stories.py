@@ -12,17 +12,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner import carriers, ids, json_tree, yaml_repair
+from santiago.planner import ids
 from santiago.planner.errors import DocumentError
-from santiago.planner.harvest import Harvester
-from santiago.planner.outline import Block, Kind
+from santiago.planner.markdown import carriers
+from santiago.planner.markdown.harvest import Harvester
+from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.patterns import pattern
 from santiago.planner.readers.yaml_records import repaired_lines
-from santiago.planner.records import listing
-from santiago.planner.records.criteria import has_criteria
-from santiago.planner.records.lists import Candidate, Group, Member
 from santiago.planner.source import Source, Zone
-from santiago.planner.tree import Array, Node, Object, Scalar, as_text
+from santiago.planner.structured import json_tree, yaml_repair
+from santiago.planner.structured.records import listing
+from santiago.planner.structured.records.criteria import has_criteria
+from santiago.planner.structured.records.lists import Candidate, Group, Member
+from santiago.planner.structured.tree import Array, Node, Object, Scalar, as_text
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit

@@ -11,7 +11,7 @@ from santiago.planner import hints, ids
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
 from santiago.planner.gherkin_words import HEADER, HEADERS, STEP, THEN
 from santiago.planner.patterns import pattern
-from santiago.planner.records.units import unique
+from santiago.planner.structured.records.units import unique
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source

@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import replace
 
 from santiago.contract.plan import Finding
-from santiago.planner import assemble, carriers, ids, words
+from santiago.planner import ids, words
 from santiago.planner.draft import Document, DraftCriterion, Unit
-from santiago.planner.outline import Kind
+from santiago.planner.markdown import assemble, carriers
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
 
 _KINDS = (Kind.ITEM, Kind.PARA, Kind.ROW, Kind.HEADING)

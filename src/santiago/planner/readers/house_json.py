@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding
 from santiago.planner import hints
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
-from santiago.planner.records.units import unique
-from santiago.planner.tree import Array, Node, Object, Scalar, as_text, flat, items
+from santiago.planner.structured.records.units import unique
+from santiago.planner.structured.tree import Array, Node, Object, Scalar, as_text, flat, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner import assemble, carriers
-from santiago.planner.labels import read_label
-from santiago.planner.outline import Block, Kind
+from santiago.planner.markdown import assemble, carriers
+from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.outline import Block, Kind
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document

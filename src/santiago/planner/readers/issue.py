@@ -9,11 +9,12 @@ import re
 from dataclasses import replace
 
 from santiago.contract.plan import Finding
-from santiago.planner import assemble, carriers, ids, words
+from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, Hint, Status, Unit
-from santiago.planner.harvest import Carrier, clean, status_of
-from santiago.planner.labels import read_label
-from santiago.planner.outline import Block, Kind
+from santiago.planner.markdown import assemble, carriers
+from santiago.planner.markdown.harvest import Carrier, clean, status_of
+from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.patterns import pattern
 from santiago.planner.source import Entry, Source, Zone
 

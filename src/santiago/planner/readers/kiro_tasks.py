@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner import assemble, boxes, carriers, ids, ordering
+from santiago.planner import ids
 from santiago.planner.draft import Document, GroupEdge, Status
-from santiago.planner.harvest import Carrier, Harvester, label_of
-from santiago.planner.outline import Kind
+from santiago.planner.markdown import assemble, boxes, carriers, ordering
+from santiago.planner.markdown.harvest import Carrier, Harvester, label_of
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
-    from santiago.planner.boxes import Box, Boxes
+    from santiago.planner.markdown.boxes import Box, Boxes
     from santiago.planner.source import Source
 
 _STARRED = pattern(r"\S*\d\.?\*(?:\s|$)")

@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner import assemble, carriers, ids
+from santiago.planner import ids
 from santiago.planner.draft import Document, Status
-from santiago.planner.harvest import Carrier, clean
-from santiago.planner.outline import Kind
+from santiago.planner.markdown import assemble, carriers
+from santiago.planner.markdown.harvest import Carrier, clean
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:

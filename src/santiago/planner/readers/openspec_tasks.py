@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.planner import assemble, boxes, carriers, ordering
-from santiago.planner.outline import Kind
+from santiago.planner.markdown import assemble, boxes, carriers, ordering
+from santiago.planner.markdown.outline import Kind
 
 if TYPE_CHECKING:
-    from santiago.planner.boxes import Box
     from santiago.planner.draft import Document
-    from santiago.planner.harvest import Carrier
+    from santiago.planner.markdown.boxes import Box
+    from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
 
 

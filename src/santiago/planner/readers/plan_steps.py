@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from santiago.contract.plan import Finding
-from santiago.planner import assemble, boxes, carriers, heads, ids, ordering, tickets
+from santiago.planner import ids
 from santiago.planner.draft import Document, Status, Unit
-from santiago.planner.outline import Kind
+from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, tickets
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
 
 

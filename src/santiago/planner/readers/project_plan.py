@@ -12,10 +12,10 @@ from santiago.contract.plan import Finding
 from santiago.planner import hints
 from santiago.planner.draft import Dep, Document, Hint, Unit
 from santiago.planner.left_out import left_out
-from santiago.planner.records import units
-from santiago.planner.records.deps import mentions_of
-from santiago.planner.records.lists import Member
-from santiago.planner.tree import Array, Object, as_text
+from santiago.planner.structured.records import units
+from santiago.planner.structured.records.deps import mentions_of
+from santiago.planner.structured.records.lists import Member
+from santiago.planner.structured.tree import Array, Object, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.planner.records.document import read_tree
-from santiago.planner.tree import Array, Object
+from santiago.planner.structured.records.document import read_tree
+from santiago.planner.structured.tree import Array, Object
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.planner.records.document import read_tree
+from santiago.planner.structured.records.document import read_tree
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import CONTRACT_VERSION, Finding
 from santiago.planner.draft import Dep, Document, DraftCriterion, Hint, Status, Unit
-from santiago.planner.tree import Array, Object, Scalar, as_bool, as_text, items
+from santiago.planner.structured.tree import Array, Object, Scalar, as_bool, as_text, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

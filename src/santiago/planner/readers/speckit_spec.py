@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner.lists.choice import choose
+from santiago.planner.markdown.lists.choice import choose
 from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:

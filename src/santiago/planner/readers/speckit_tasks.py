@@ -6,16 +6,17 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from santiago.planner import assemble, boxes, carriers, ids, ordering
+from santiago.planner import ids
 from santiago.planner.draft import Dep, Document, Unit
-from santiago.planner.outline import Block, Kind
+from santiago.planner.markdown import assemble, boxes, carriers, ordering
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.tickets import ROADMAP
 from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
-from santiago.planner.tickets import ROADMAP
 
 if TYPE_CHECKING:
-    from santiago.planner.boxes import Box
-    from santiago.planner.harvest import Carrier
+    from santiago.planner.markdown.boxes import Box
+    from santiago.planner.markdown.harvest import Carrier
 
 _TASK = pattern(r"T-?\d{2,6}[A-Za-z]?(?:\.\d+)?$")
 _MARK = pattern(r"^[\s*_`]*[\[(](?P<mark>P|US-?\d+(?:\s*,\s*US-?\d+)*|Story\s*\d+|[A-Z]{2,6}\d*)[\])][\s*_`]*")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.planner.lists.choice import choose
+from santiago.planner.markdown.lists.choice import choose
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.left_out import left_out
-from santiago.planner.records import fields, units
-from santiago.planner.records.deps import mentions_of
-from santiago.planner.records.lists import Member
-from santiago.planner.tree import Array, Node, Object, fold_key, items
+from santiago.planner.structured.records import fields, units
+from santiago.planner.structured.records.deps import mentions_of
+from santiago.planner.structured.records.lists import Member
+from santiago.planner.structured.tree import Array, Node, Object, fold_key, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from santiago.planner.records.deps import Mention
     from santiago.planner.source import Source
+    from santiago.planner.structured.records.deps import Mention
 
 _TYPICAL = ("testStrategy", "subtasks", "details")
 MAIN = "master"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner import yaml_repair
-from santiago.planner.records.document import read_tree
+from santiago.planner.structured import yaml_repair
+from santiago.planner.structured.records.document import read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,137 @@
+"""From carriers to a document: harvest each unit, then account for everything in the outline that no unit took."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import hints, ids, words
+from santiago.planner.draft import Dep, Document, Hint, Unit
+from santiago.planner.left_out import left_out
+from santiago.planner.markdown.accounts import account
+from santiago.planner.markdown.carriers import is_group
+from santiago.planner.markdown.harvest import Carrier, Harvester
+from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.patterns import pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from santiago.planner.source import Source
+
+_SHORT_GROUP = pattern(r"^[\W_]*(\w+\s*\d+[A-Za-z]?)\b")
+_OF_STATUS = frozenset({"dropped", "out_of_scope", "optional"})
+
+
+def document(
+    source: Source,
+    format_: str,
+    evidence: Iterable[str],
+    carriers: list[Carrier],
+    *,
+    implicit: bool = True,
+    repeated: Sequence[int] = (),
+    known: Sequence[int] = (),
+) -> Document:
+    """Return the document that these carriers make, with a finding for all that they leave out.
+
+    `repeated` are places that only repeat one of the units, `known` are boxes that are no units, such as groups.
+    """
+    harvester = Harvester(source.outline, implicit=implicit)
+    units = _settled([_grouped(harvester.unit(carrier)) for carrier in carriers])
+    found = Document(format=format_, evidence=tuple(evidence), title=source.title, units=units)
+    taken = _taken(len(source.outline.blocks), carriers)
+    found.run_verify = _run_verify(source, taken)
+    found.findings += [
+        *left_out(units),
+        *account(source, carriers, taken, repeated=repeated, known=known),
+        *_unknown_labels(harvester),
+    ]
+    return found
+
+
+def with_units(document: Document, units: list[Unit]) -> Document:
+    """Put other units into a document; what is said about dropped, deferred and optional ones follows."""
+    document.units = units
+    document.findings = [finding for finding in document.findings if finding.code not in _OF_STATUS] + left_out(units)
+    return document
+
+
+def _grouped(unit: Unit) -> Unit:
+    """Let a dependency call the unit's phase by its number: `Phase 2` for `Phase 2: Core`."""
+    short = _SHORT_GROUP.match(unit.chunk) if unit.chunk and is_group(unit.chunk) else None
+    return replace(unit, tags=(*unit.tags, short[1])) if short and short[1] not in unit.tags else unit
+
+
+def _settled(units: list[Unit]) -> list[Unit]:
+    """Take back dependencies in brackets that cannot be ids of this document: `(requires OAuth2)`, `(blocked on Q1)`."""
+    names = {ids.fold(name) for unit in units for name in (unit.id, *unit.tags) if name}
+    prefixes = {ids.prefix_of(unit.id) for unit in units if unit.id}
+    return [
+        replace(
+            unit,
+            deps=tuple(dep if _is_id(dep, names, prefixes) else replace(dep, carrier="prose") for dep in unit.deps),
+        )
+        if any(dep.carrier == "inline" for dep in unit.deps)
+        else unit
+        for unit in units
+    ]
+
+
+def _is_id(dep: Dep, names: set[str], prefixes: set[str]) -> bool:
+    if dep.carrier != "inline" or ids.fold(dep.target) in names or " " in dep.target:
+        return True
+    return ids.prefix_of(dep.target) in prefixes
+
+
+def _taken(size: int, carriers: list[Carrier]) -> bytearray:
+    taken = bytearray(size)
+    for carrier in carriers:
+        start = max(carrier.at, 0)
+        taken[start : carrier.end] = b"\1" * (carrier.end - start)
+    return taken
+
+
+def _run_verify(source: Source, taken: bytearray) -> list[Hint]:
+    """Return the commands of quality-gate and validation sections that stand outside every unit."""
+    found: list[Hint] = []
+    active = False
+    for index, block in enumerate(source.outline.blocks):
+        if block.kind is Kind.HEADING:
+            active = words.concept(block.text) in ("verify", "gates")
+        elif taken[index]:
+            continue
+        elif block.kind is Kind.CODE and active:
+            found += hints.fence_commands(block.lines, block.line, "section")
+        elif block.kind in (Kind.ITEM, Kind.PARA):
+            found += _commands_of(block, active=active)
+    return list({hint.value: hint for hint in reversed(found)}.values())[::-1]
+
+
+def _commands_of(block: Block, *, active: bool) -> list[Hint]:
+    label = read_label(block.text)
+    if label.is_label and label.concept in ("verify", "gates") and label.rest:
+        ticked = hints.commands_in(label.rest, block.line, "field")
+        return ticked or (
+            [Hint(value=label.rest, line=block.line, carrier="field")] if hints.is_command(label.rest) else []
+        )
+    return hints.commands_in(block.text, block.line, "section") if active else []
+
+
+def _unknown_labels(harvester: Harvester) -> list[Finding]:
+    """Report each label above a list that no known word matched, in units that state no criteria otherwise."""
+    lines: dict[str, list[int]] = {}
+    for line, text in harvester.unknown_labels:
+        lines.setdefault(text, []).append(line)
+    return [
+        Finding(
+            level="note",
+            code="unknown_label",
+            line=found[0],
+            message=f'"{text}" above a list ({len(found)} times) is no label that is known; its items were read as plain ones',
+            hint='If these are acceptance criteria, call them "Acceptance Criteria".',
+        )
+        for text, found in lines.items()
+    ]

@@ -1,0 +1,192 @@
+"""Check boxes as a tree: which boxes stand for a unit, which group others, and which are details of a unit.
+
+A box that other boxes extend by number is a group (`1.` with `1.1` and `1.2`, nested or not), so the leaves are the
+units; a box without a number inside a unit's box is one of its criteria.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from santiago.planner import ids, words
+from santiago.planner.markdown.harvest import clean
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.patterns import pattern
+from santiago.planner.source import Source, Zone
+
+_POINTED = pattern(r"[\W_]*\d{1,4}[A-Za-z]?(?:[.):\]]|\*\*)")
+_SHORT = 20
+_STRICTLY_FORMAT = frozenset({"format", "legend", "task format", "path conventions", "table of contents", "example"})
+
+
+class Box(NamedTuple):
+    """A box that is a unit."""
+
+    at: int
+    found: ids.Found | None
+    group: int
+    """Index of the outermost box that groups it, or -1."""
+
+
+@dataclass(slots=True)
+class Boxes:
+    """The boxes of one document, sorted into units and groups."""
+
+    units: list[Box] = field(default_factory=list)
+    groups: dict[int, ids.Found | None] = field(default_factory=dict)
+
+    def counted(self, kind: str) -> int:
+        """Return how many units carry an id of this kind."""
+        return sum(1 for box in self.units if box.found is not None and box.found.kind == kind)
+
+
+def number_of(block: Block, lead: ids.Found | None) -> ids.Found | None:
+    """Return the id of a box: a bare number counts only with its point, so that `3 retries` has none."""
+    if lead is None or (lead.kind == "number" and not _POINTED.match(block.lines[0])):
+        return None
+    return lead
+
+
+_SURVEYS: WeakKeyDictionary[Source, Boxes] = WeakKeyDictionary()
+"""Several readers ask for the boxes of one document; they are sorted once."""
+
+
+def survey(source: Source) -> Boxes:
+    """Return the boxes of a document that stand for units, and those that group them."""
+    if source not in _SURVEYS:
+        _SURVEYS[source] = _Survey(source).run()
+    return _SURVEYS[source]
+
+
+class _Survey:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.blocks = source.outline.blocks
+        self.owner = [-1] * len(self.blocks)
+        """For each block, the nearest box around it."""
+        self.numbers: dict[int, ids.Found] = {}
+        self.latest: dict[str, int] = {}
+        self.group_of: dict[int, int] = {}
+        self.groups: set[int] = set()
+        self.candidates: list[int] = []
+        self.prefixes = Counter(
+            lead.prefix
+            for block, lead in zip(self.blocks, source.leads, strict=True)
+            if block.box is not None and lead is not None and lead.kind == "prefix"
+        )
+        self.few = 2 if source.outline.line_count > _SHORT else 1
+        """How often a prefix must occur to be one: a single `E2E` among boxes is a word."""
+
+    def run(self) -> Boxes:
+        for index, block in enumerate(self.blocks):
+            if block.parent >= 0:
+                self.owner[index] = (
+                    block.parent if self.blocks[block.parent].box is not None else self.owner[block.parent]
+                )
+            if block.box is not None and block.kind is Kind.ITEM:
+                self.take(index, block)
+        found = Boxes(groups={index: self.numbers.get(index) for index in sorted(self.groups)})
+        for index in self.candidates:
+            if index in self.groups or not self.stands(index):
+                continue
+            found.units.append(Box(index, self.numbers.get(index), self.outermost(index)))
+        return found
+
+    def take(self, index: int, block: Block) -> None:
+        number = number_of(block, self.source.leads[index])
+        if number is None or (number.kind == "prefix" and self.prefixes[number.prefix] < self.few):
+            self.candidates.append(index)
+            return
+        self.numbers[index] = number
+        if self.is_step(index, number):
+            del self.numbers[index]
+            return
+        group = self.group_for(index, number)
+        if group >= 0:
+            self.groups.add(group)
+            self.group_of[index] = group
+        self.latest[stem(number.id)] = index
+        self.candidates.append(index)
+
+    def is_step(self, index: int, number: ids.Found) -> bool:
+        """A list number inside another box counts steps of that box; it is no id."""
+        outer = self.owner[index]
+        return not (outer < 0 or number.kind != "number")
+
+    def group_for(self, index: int, number: ids.Found) -> int:
+        outer = self.owner[index]
+        while outer >= 0 and outer not in self.numbers:
+            if self.owner[outer] < 0 and number.kind == "dotted":
+                return outer
+            outer = self.owner[outer]
+        if outer >= 0:
+            return outer if extends(number.id, self.numbers[outer].id) else -1
+        head = stem(number.id).rpartition(".")[0]
+        return self.latest.get(head, -1) if head else -1
+
+    def stands(self, index: int) -> bool:
+        """Tell whether a box is a unit of its own, and not a detail of another or part of a side section."""
+        if index in self.numbers:
+            return not self.in_format_section(index)
+        outer = self.owner[index]
+        if outer >= 0:
+            return outer in self.groups
+        return is_plain(self.source, index)
+
+    def in_format_section(self, index: int) -> bool:
+        section = self.blocks[index].section
+        return section >= 0 and words.matches(self.blocks[section].text, _STRICTLY_FORMAT)
+
+    def outermost(self, index: int) -> int:
+        group = self.group_of.get(index, -1)
+        if group < 0 and index not in self.numbers and self.owner[index] in self.groups:
+            group = self.owner[index]
+        while group in self.group_of:
+            group = self.group_of[group]
+        return group
+
+
+def is_plain(source: Source, index: int) -> bool:
+    """Tell whether a box without an id stands where units stand: no criteria, metrics, sign-off or gates."""
+    return source.zones[index] != Zone.NEVER and not source.under_criteria[index]
+
+
+def extends(inner: str, outer: str) -> bool:
+    """Tell whether one id is a part of the other: 1.2 of 1 or of 1.0, but not 12 of 1 and not T105a of T105."""
+    return inner != outer and ids.fold(inner).startswith(stem(outer) + ".")
+
+
+def stem(identifier: str) -> str:
+    """Return what the parts of an id begin with: 1 for 1 and for 1.0."""
+    return ids.fold(identifier).removesuffix(".0")
+
+
+def merged(source: Source, units: list[Box], groups: dict[int, ids.Found | None]) -> tuple[list[Box], list[Box]]:
+    """Return the units without those that only repeat another one, and the repetitions.
+
+    A summary list repeats the id and the title of what follows in detail; the same id with another title is another
+    unit. The one that holds more is kept.
+    """
+    size = source.outline.ends
+    best: dict[tuple[str, str], int] = {}
+    for index, number in groups.items():
+        if number is not None:
+            best[_identity(number)] = index
+    for box in units:
+        if box.found is None:
+            continue
+        identity = _identity(box.found)
+        rival = best.get(identity)
+        if rival is None or (rival not in groups and size[box.at] - box.at > size[rival] - rival):
+            best[identity] = box.at
+    repeated = [box for box in units if box.found and best[_identity(box.found)] != box.at]
+    gone = {box.at for box in repeated}
+    kept = [box for box in units if box.at not in gone]
+    return kept, repeated
+
+
+def _identity(number: ids.Found) -> tuple[str, str]:
+    return ids.fold(number.id), words.normal(clean(number.rest))

@@ -1,0 +1,187 @@
+"""Finding the places of an outline that define units; what every Markdown reader builds on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from santiago.planner import ids, words
+from santiago.planner.draft import Status
+from santiago.planner.markdown.harvest import Carrier, clean, status_of
+from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.patterns import pattern
+from santiago.planner.source import Source, Zone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_GROUP = pattern(
+    r"^[\W\d_]*(?:final\s+|initial\s+)?(?:"
+    + "|".join(sorted(map(re.escape, words.GROUP_WORDS), key=len, reverse=True))
+    + r")(?:\s*[A-Z]{0,3}\d+[\w.]*|\s+[IVXN]+\b|\s*[:：\-–—]|$)",
+    re.IGNORECASE,
+)
+_NUMBERED_GROUP = pattern(r"^\d+[.)]?\s+\S")
+_TRAILING = pattern(r"\s*[:：]$")
+_PRIORITY = pattern(
+    r"[(\[]\s*(?:priority|prio)?\s*[:：]?\s*(P\d|must(?: have)?|should(?: have)?|could(?: have)?|high|medium|low|critical)\s*[)\]]",
+    re.IGNORECASE,
+)
+
+_LAST_BRACKET = pattern(r"[(\[（]([^()\[\]（）]{3,40})[)\]）][\s.*_]*$")
+
+_TICK = pattern(r"^\s*[✅☑✔]️?\s*|\s*[✅☑✔]️?\s*$")
+_BOLD_OPENING = pattern(r"^\s*\*\*([^*]{3,120}?)[:：.]?\*\*(?:\s*[:：.\-–—]|\s+\S)")
+
+BOX_STATUS = {" ": Status.OPEN, "x": Status.DONE, "X": Status.DONE, "~": Status.DROPPED, "-": Status.DROPPED}
+"""What the character in a box means; any other one is reported and read as open."""
+
+
+def is_group(heading: str) -> bool:
+    """Tell whether a heading names a phase, epic, milestone or the like."""
+    return bool(_GROUP.match(heading.replace("*", "")))
+
+
+def is_numbered_group(heading: str) -> bool:
+    """Tell whether a heading is `1. Group`, the group of a task list."""
+    return bool(_NUMBERED_GROUP.match(heading))
+
+
+def chunk_of(source: Source, index: int, *, numbered: bool = False) -> str | None:
+    """Return the label of the nearest enclosing phase, epic or milestone (or `## 1. Group`), as written."""
+    for heading in reversed(source.outline.path(index)):
+        text = source.outline.blocks[heading].text
+        if is_group(text) or (numbered and is_numbered_group(text)):
+            return label(text)
+    return None
+
+
+def section_chunks(source: Source, starts: list[int], *, numbered: bool = False) -> list[str | None]:
+    """Return the chunk label of each unit: its phase or group, else the nearest section that holds more than one."""
+    blocks = source.outline.blocks
+    sections = Counter(blocks[index].section for index in starts)
+    first = {blocks[index].section: index for index in reversed(starts)}
+    paths = {section: source.outline.path(index) for section, index in first.items()}
+    held: Counter[int] = Counter()
+    for section, count in sections.items():
+        held.update(dict.fromkeys(paths[section], count))
+    tops = [index for index, block in enumerate(blocks) if block.kind is Kind.HEADING and block.level == 1]
+    labels: dict[int, str | None] = {}
+    for section, path in paths.items():
+        near = [heading for heading in path if held[heading] > 1 and tops != [heading]]
+        named = label(blocks[near[-1]].text) if near else None
+        labels[section] = chunk_of(source, first[section], numbered=numbered) or named
+    return [labels[blocks[index].section] for index in starts]
+
+
+def is_unit_prefix(lead: ids.Found) -> bool:
+    """Tell whether an id belongs to a list of units: no criterion, and no decision, metric, goal or question."""
+    return lead.kind == "prefix" and lead.prefix not in ids.SIDE and lead.prefix not in CRITERION_PREFIXES
+
+
+CRITERION_PREFIXES = frozenset({"AC", "CA", "KA", "AK"})
+"""Prefixes of acceptance criteria; they are units only where a document has nothing else."""
+
+
+def label(text: str) -> str:
+    """Return a heading as a chunk label: no emphasis, no closing colon."""
+    return _TRAILING.sub("", clean(text)).strip()
+
+
+def priority_in(text: str) -> str | None:
+    """Return the priority that stands in brackets in a title."""
+    found = _PRIORITY.search(text)
+    return found[1] if found else None
+
+
+def box_status(source: Source, block: Block) -> Status:
+    """Return what a box and the text behind it claim; a legend of the document may say that `[~]` is under way."""
+    status = Status.OPEN if block.box in source.underway else BOX_STATUS.get(block.box or " ", Status.OPEN)
+    if block.starred and status is Status.OPEN:
+        return Status.OPTIONAL
+    if status is Status.OPEN and block.text.startswith("~~"):
+        return Status.DROPPED
+    if (
+        status is Status.OPEN
+        and (mark := _LAST_BRACKET.search(block.text))
+        and words.normal(mark[1]) in words.EXCLUDED_SECTIONS
+    ):
+        return Status.FUTURE
+    return status
+
+
+def carrier(
+    source: Source,
+    index: int,
+    *,
+    end: int | None = None,
+    found: ids.Found | None = None,
+    title: str | None = None,
+    chunk: str | None = None,
+    tags: Iterable[str] = (),
+    status: Status | None = None,
+) -> Carrier:
+    """Return the carrier at a block: its id and title read off the text, its status off its box and section."""
+    block = source.outline.blocks[index]
+    own = block.cells[0] if block.kind is Kind.ROW else block.text
+    text = title if title is not None else _headline(block, found.rest if found else own)
+    if status is None:
+        status, text = (box_status(source, block), text) if block.box is not None else _marked_status(text)
+    if source.zones[index] == Zone.EXCLUDED and status in (Status.OPEN, Status.OPTIONAL):
+        status = Status.FUTURE
+    return Carrier(
+        at=index,
+        end=source.outline.ends[index] if end is None else end,
+        title=clean(text) or (found.id if found else ""),
+        id=found.id if found else None,
+        chunk=chunk,
+        tags=tuple(tags),
+        status=status,
+        priority=priority_in(own),
+    )
+
+
+def _marked_status(text: str) -> tuple[Status, str]:
+    """Return the status that a title claims (`… [DONE]`, `✅ …`), and the title without the mark."""
+    if (mark := _LAST_BRACKET.search(text)) is not None:
+        if (status := status_of(mark[1])) is not None:
+            return status, text[: mark.start()]
+        if words.normal(mark[1]) in words.EXCLUDED_SECTIONS:
+            return Status.FUTURE, text
+    ticked = _TICK.sub("", text)
+    return (Status.DONE, ticked) if ticked != text else (Status.OPEN, text)
+
+
+def _headline(block: Block, text: str) -> str:
+    """Return the title of a block: an item's bold opening, or all of its wrapped lines up to the first field."""
+    if block.kind is not Kind.ITEM:
+        return text
+    if len(block.lines) > 1:
+        first = block.lines[0] if text and block.text.startswith(text) else text
+        more = takewhile(lambda line: not ((label := read_label(line)).is_label and label.concept), block.lines[1:])
+        text = " ".join([first, *(line.strip() for line in more)])
+    bold = _BOLD_OPENING.match(text)
+    return bold[1] if bold else text
+
+
+def indexes(source: Source, kind: Kind, wanted: Callable[[int, Block], bool]) -> list[int]:
+    """Return the blocks of one kind, outside sections that never hold units, that a reader wants."""
+    return [
+        index
+        for index, block in enumerate(source.outline.blocks)
+        if block.kind is kind and source.zones[index] != Zone.NEVER and wanted(index, block)
+    ]
+
+
+def bounded(source: Source, starts: list[int]) -> list[tuple[int, int]]:
+    """Return (start, end) for carriers whose extent also ends where the next carrier begins."""
+    pairs = []
+    for position, index in enumerate(starts):
+        end = source.outline.ends[index]
+        if position + 1 < len(starts):
+            end = min(end, starts[position + 1])
+        pairs.append((index, end))
+    return pairs

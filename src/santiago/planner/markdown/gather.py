@@ -1,0 +1,376 @@
+"""One pass over the blocks of one unit: what each block says about it, under the label or heading that stands above."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from santiago.planner import hints, words
+from santiago.planner.draft import Hint
+from santiago.planner.markdown.gathered import Gathered
+from santiago.planner.markdown.labels import Label, read_label
+from santiago.planner.markdown.outline import Block, Kind, Outline
+from santiago.planner.patterns import pattern
+
+if TYPE_CHECKING:
+    from santiago.planner.markdown.criteria import Criteria
+
+_SCENARIO = pattern(
+    r"^[\W\d_]*(?:scenario|scénario|escenario|cenário|szenario|szenariusz|scenariusz|сценарий|сценарій|シナリオ|场景|場景|시나리오)"
+    r"(?: outline)?\s*\d*\s*[:：\-–—(]",
+    re.IGNORECASE,
+)
+_TICKED_ONLY = pattern(r"\s*`[^`]+`[\s.;]*")
+_BREAK = pattern(r"<br\s*/?>|[;；]")
+_SEMICOLON = pattern(r"[;；]")
+_KEYED = pattern(r"^[*_`]*\w[\w-]*(?: [\w-]+){0,3}[*_`]*(?:[:：][*_`]*\s|：)")
+
+FIELDS = frozenset({"priority", "role", "id", "title", "status", "chunk"})
+"""Concepts whose value is one short text."""
+
+
+class Walk:
+    """The state of the pass: `concept` is what the last label or heading announced."""
+
+    def __init__(self, outline: Outline, at: int, end: int) -> None:
+        self.outline = outline
+        self.blocks = outline.blocks
+        self.at, self.end = at, end
+        self.found = Gathered()
+        self.concept: str | None = None
+        self.section: tuple[int, str | None] = (7, None)
+        """Level and concept of the last heading inside the unit that said something."""
+        self.item_level: int | None = None
+        self.label_item = -1
+        self.scenario_item: int | None = None
+        """Where the open scenario stands: an item, or -1 for a heading or paragraph; None if there is none."""
+        self.pending: tuple[int, str] | None = None
+        self.inline: Criteria | None = None
+        """The criteria that the open block names behind their label, while its lines go on."""
+        self.broken = False
+        """The last line of these ended in the middle of one."""
+
+    def run(self) -> Gathered:
+        if self.at >= 0:
+            self.head(self.blocks[self.at])
+        for index in range(self.at + 1, self.end):
+            block = self.blocks[index]
+            match block.kind:
+                case Kind.HEADING:
+                    self.heading(block)
+                case Kind.PARA:
+                    self.paragraph(block)
+                case Kind.ITEM:
+                    self.item(index, block)
+                case Kind.ROW:
+                    self.row(block)
+                case Kind.CODE:
+                    self.code(block)
+                case Kind.QUOTE:
+                    self.found.text.append(block.text)
+            if block.kind is not Kind.PARA:
+                self.pending = None
+        return self.found
+
+    # One block each
+
+    def head(self, head: Block) -> None:
+        """The carrier itself: the wrapped lines may be fields, a Given, or more of its text."""
+        self.found.is_section = head.kind is Kind.HEADING
+        self.take_hints(head, skip_files=head.kind is Kind.ROW)
+        for offset, text in enumerate(head.lines[1:], 1):
+            label = read_label(text)
+            if label.is_label and label.concept is not None:
+                self.announce(label.concept, label.rest, head.line + offset)
+            elif not self.goes_on(text, head.line + offset):
+                self.found.text.append(text)
+        self.inline = None
+        if head.kind is not Kind.ROW:
+            self.found.deps += hints.inline_deps(head.text, head.line)
+
+    def heading(self, block: Block) -> None:
+        """A heading sets the concept for its section; one that says nothing known inherits that of the outer one."""
+        if _SCENARIO.match(block.text):
+            self.scenario(block.text, block.line, -1)
+            return
+        level, outer = self.section
+        label = read_label(block.text)
+        if label.concept in FIELDS and label.rest:
+            self.found.fields.setdefault(label.concept or "", label.rest.strip(" *_`."))
+        known = words.concept(block.text)
+        inherits = known is None and block.level > level
+        concept = outer if inherits else (known or "other")
+        if not inherits:
+            self.section = (block.level, concept)
+        self.set_concept(concept)
+
+    def paragraph(self, block: Block) -> None:
+        text = block.text
+        single = len(block.lines) == 1
+        if single and _SCENARIO.match(text):
+            self.scenario(text, block.line, -1)
+            return
+        for offset, raw in enumerate(block.lines):
+            self.text_line(raw, block.line + offset, single=single and block.parent <= self.at)
+        self.inline = None
+        self.found.deps += hints.inline_deps(text, block.line)
+        self.take_hints(block)
+
+    def text_line(self, raw: str, line: int, *, single: bool) -> None:
+        if self.begins_or_continues(raw, line):
+            return
+        label = read_label(raw)
+        if label.is_label and label.concept is not None:
+            self.announce(label.concept, label.rest, line)
+        elif label.is_label and single:
+            self.unknown(raw, line)
+        elif self.scenario_item is not None:
+            self.open_scenarios().go_on(raw)
+        elif self.concept in FIELDS:
+            self.found.fields.setdefault(self.concept or "", raw.strip(" *_`."))
+            self.concept = None
+        elif self.goes_on(raw, line):
+            return
+        else:
+            if self.concept == "criteria" and single and words.normal(raw) not in words.NONE_WORDS:
+                self.found.spoken.add(raw, line)
+            self.found.text.append(raw)
+
+    def begins_or_continues(self, raw: str, line: int) -> bool:
+        """Take a Given, When or Then line of a criterion written as a paragraph."""
+        if self.concept == "criteria":
+            return self.found.labelled.given_when_then(raw, line)
+        if self.concept is None and self.scenario_item is None:
+            return self.found.scenarios.given_when_then(raw, line)
+        return False
+
+    def unknown(self, raw: str, line: int) -> None:
+        """A label that is not known: under a criteria heading it divides the criteria, else its items are plain ones."""
+        self.set_concept(self.section[1] if self.section[1] in ("criteria", "success", "never") else None)
+        self.pending = None if words.opens_story(raw) else (line, raw.strip("*_ :："))
+
+    def item(self, index: int, block: Block) -> None:
+        if self.pending is not None and self.concept is None and block.box is None:
+            self.found.unknown_labels.append(self.pending)
+        if self.label_item >= 0 and not self.is_under(index, self.label_item):
+            self.label_item = -1
+            self.set_concept(None)
+        text = block.text
+        if _SCENARIO.match(text):
+            self.scenario(text, block.line, index)
+            return
+        if self.scenario_item is not None and (self.scenario_item < 0 or self.is_under(index, self.scenario_item)):
+            self.open_scenarios().go_on(text)
+            return
+        self.scenario_item = None
+        label = read_label(block.lines[0])
+        if block.box is None and self.is_field(index, label):
+            self.label_from_item(index, block, label)
+            return
+        self.plain_item(block, text)
+        self.found.deps += hints.inline_deps(text, block.line)
+        self.take_hints(block)
+
+    def is_field(self, index: int, label: Label) -> bool:
+        """Tell whether an item is a field of the unit, and not one of its criteria that happens to have a colon."""
+        if not label.is_label or label.concept is None:
+            return False
+        if self.concept == "criteria" and (label.concept == "criteria" or not label.marked):
+            return False
+        has_children = self.outline.ends[index] > index + 1
+        if label.concept == "files":
+            return has_children or bool(hints.listed_files(label.rest)) or not label.rest
+        if label.concept in ("description", "work", "other", "never", "success") and label.rest and not label.marked:
+            return label.concept == "description" and not words.is_note(self.blocks[index].lines[0])
+        return True
+
+    def plain_item(self, block: Block, text: str) -> None:
+        """An item that is no label: it belongs to what the last label announced."""
+        if self.item_level is None:
+            self.item_level = block.level
+        outermost = block.level <= self.item_level
+        match self.concept:
+            case "criteria":
+                self.criterion(self.found.labelled, block, text, outermost=outermost)
+            case "success":
+                self.criterion(self.found.success, block, text, outermost=outermost)
+            case "never" | "gates":
+                self.found.verify += hints.commands_in(text, block.line, "field") if self.concept == "gates" else []
+                self.found.text.append(text)
+            case "depends" if block.box is None:
+                self.found.deps += hints.field_deps(text, block.line, "section") if outermost else []
+            case "files" if block.box is None and (paths := hints.listed_files(text)):
+                self.found.files += [_hint(path, block.line, "field") for path in paths]
+            case _ if block.box is not None:
+                self.box(block, text, outermost=outermost)
+            case "verify":
+                self.check(block, text, outermost=outermost)
+            case "covers" if (names := hints.targets(text))[1] and names[0]:
+                self.found.covers += [_hint(name, block.line, "field") for name in names[0]]
+            case None | "description" | "work" | "covers":
+                self.bullet(block, text, outermost=outermost)
+            case _:
+                self.found.text.append(text)
+
+    def criterion(self, into: Criteria, block: Block, text: str, *, outermost: bool) -> None:
+        if not outermost:
+            into.go_on(text)
+        else:
+            if not into.given_when_then(text, block.line):
+                into.add(text, block.line)
+            if block.box is not None:
+                self.found.ticked.append(block.box in "xX")
+
+    def box(self, block: Block, text: str, *, outermost: bool) -> None:
+        if self.concept == "verify":
+            self.found.verify += hints.commands_in(text, block.line, "field")
+        if not outermost and self.found.boxes:
+            self.found.boxes.go_on(text)
+            return
+        self.found.boxes.add(text, block.line)
+        self.found.ticked.append((block.box or "") in "xX")
+
+    def check(self, block: Block, text: str, *, outermost: bool) -> None:
+        self.found.verify += hints.commands_in(text, block.line, "field")
+        self.found.text.append(text)
+        if outermost and not _TICKED_ONLY.fullmatch(text):
+            self.found.checks.add(text, block.line)
+
+    def bullet(self, block: Block, text: str, *, outermost: bool) -> None:
+        into = self.found.described if self.concept == "description" else self.found.bullets
+        self.found.text.append(text)
+        if not outermost:
+            into.go_on(text)
+            return
+        if into.given_when_then(text, block.line):
+            return
+        into.add(text, block.line)
+        self.found.keyed += self.concept != "description" and bool(_KEYED.match(text))
+
+    def row(self, block: Block) -> None:
+        joined = " | ".join(cell for cell in block.cells if cell)
+        concept = words.concept(block.cells[0]) if len(block.cells) == 2 else None
+        if self.concept == "criteria":
+            self.found.labelled.add(joined, block.line)
+        elif concept == "criteria":
+            for part in _BREAK.split(block.cells[1]):
+                if part.strip(" -–—•."):
+                    self.found.labelled.add(part.strip().lstrip("-–—• "), block.line)
+        elif concept in {"depends", "files", "verify", *FIELDS}:
+            before = self.concept
+            self.announce(concept, block.cells[1], block.line)
+            self.concept = before
+        else:
+            self.found.text.append(joined)
+
+    def code(self, block: Block) -> None:
+        if self.concept in ("verify", "gates"):
+            self.found.verify += hints.fence_commands(block.lines, block.line, "field")
+        elif self.concept == "criteria" and block.info.lower() in {"gherkin", "feature"}:
+            self.fenced_gherkin(block)
+
+    def fenced_gherkin(self, block: Block) -> None:
+        """A fence of scenarios: one criterion per scenario, or per Given (or When behind a blank line) without one."""
+        named = fresh = False
+        begun = len(self.found.labelled)
+        for offset, raw in enumerate(block.lines[1:], 1):
+            text = raw.strip()
+            if not text or text.startswith(("```", "~~~")):
+                fresh = True
+                continue
+            opens = words.GIVEN.match(text) or (fresh and words.WHEN.match(text))
+            if _SCENARIO.match(text) or (opens and not named) or len(self.found.labelled) == begun:
+                self.found.labelled.add(text, block.line + offset)
+                named = bool(_SCENARIO.match(text))
+            else:
+                self.found.labelled.go_on(text)
+            fresh = False
+
+    # Parts
+
+    def label_from_item(self, index: int, block: Block, label: Label) -> None:
+        before, level = self.concept, self.item_level
+        self.found.item_fields += 1
+        wrapped = label.concept not in ("criteria", "success") and bool(label.rest)
+        self.announce(
+            label.concept or "", " ".join([label.rest, *block.lines[1:]]) if wrapped else label.rest, block.line
+        )
+        for offset, raw in enumerate([] if wrapped else block.lines[1:], 1):
+            if not self.goes_on(raw, block.line + offset):
+                self.found.text.append(raw)
+        self.inline = None
+        if self.outline.ends[index] > index + 1:
+            self.label_item = index
+        elif label.rest or label.concept != "criteria":
+            self.concept, self.item_level = before, level
+
+    def announce(self, concept: str, rest: str, line: int) -> None:
+        """A label of this concept, with whatever it says on its own line."""
+        self.set_concept(concept)
+        if not rest:
+            return
+        found = self.found
+        self.concept = None
+        match concept:
+            case "criteria" | "success":
+                self.concept = concept
+                self.inline = found.labelled if concept == "criteria" else found.success
+                self.one_line(self.inline, rest, line)
+            case "depends":
+                found.deps += hints.field_deps(rest, line, "field")
+            case "files":
+                found.files += [_hint(path, line, "field") for path in hints.listed_files(rest)]
+            case "verify" | "gates":
+                ticked = hints.commands_in(rest, line, "field")
+                found.verify += ticked or ([_hint(rest, line, "field")] if hints.is_command(rest) else [])
+                found.text.append(rest)
+            case "covers":
+                found.covers += [_hint(name, line, "field") for name in hints.covered(rest)]
+            case "description" | "work" | "other" | "never":
+                found.text.append(rest)
+                self.concept = None if concept == "description" else concept
+            case _:
+                found.fields.setdefault(concept, rest.strip(" *_`."))
+
+    def one_line(self, into: Criteria, rest: str, line: int) -> None:
+        """Criteria that stand behind their label: `a; b; c`."""
+        for part in (part.strip() for part in _SEMICOLON.split(rest)):
+            if part.strip(" .") and not into.given_when_then(part, line):
+                into.add(part, line)
+        self.broken = not rest.rstrip().endswith((";", "；"))
+
+    def goes_on(self, raw: str, line: int) -> bool:
+        """Take a line that continues criteria behind their label; each has the line where it begins."""
+        if self.inline is None:
+            return False
+        rest = raw
+        if self.broken and self.inline:
+            first, *more = _SEMICOLON.split(raw)
+            self.inline.go_on(first)
+            rest = ";".join(more)
+        self.one_line(self.inline, rest, line)
+        self.broken = not raw.rstrip().endswith((";", "；"))
+        return True
+
+    def set_concept(self, concept: str | None) -> None:
+        self.concept, self.item_level, self.scenario_item = concept, None, None
+
+    def scenario(self, text: str, line: int, item: int) -> None:
+        self.open_scenarios().add(text, line)
+        self.scenario_item = item
+
+    def open_scenarios(self) -> Criteria:
+        return self.found.labelled if self.concept == "criteria" else self.found.scenarios
+
+    def take_hints(self, block: Block, *, skip_files: bool = False) -> None:
+        text = block.text
+        if not skip_files:
+            self.found.files += [_hint(path, block.line, "text") for path in hints.files_in(text)]
+        self.found.verify += hints.commands_in(text, block.line, "text")
+
+    def is_under(self, index: int, item: int) -> bool:
+        return item < index < self.outline.ends[item]
+
+
+def _hint(value: str, line: int, carrier: str) -> Hint:
+    return Hint(value=value, line=line, carrier=carrier)

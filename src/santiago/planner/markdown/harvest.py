@@ -1,0 +1,135 @@
+"""From a carrier to a unit: given where a unit stands in an outline, gather its criteria, dependencies and hints.
+
+The readers decide what the units are; what belongs to a unit is the same question in every Markdown format, and it is
+answered here once. Criteria are taken from the first of these that the unit has: items under a criteria label,
+scenarios, items under a success label, check boxes, and the plain bullets right under it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from santiago.planner import ids
+from santiago.planner.draft import Dep, Hint, Status, Unit
+from santiago.planner.markdown.gather import Walk
+from santiago.planner.markdown.labels import clean, label_of, split_label
+from santiago.planner.patterns import pattern
+
+if TYPE_CHECKING:
+    from santiago.planner.markdown.gathered import Gathered
+    from santiago.planner.markdown.outline import Outline
+
+__all__ = ["Carrier", "Harvester", "clean", "label_of", "split_label", "status_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carrier:
+    """A place that defines a unit: its first block, the index behind its last one, and what the place itself says."""
+
+    at: int
+    """-1 where the whole document is the unit and no block is its head."""
+    end: int
+    title: str
+    id: str | None = None
+    line: int = 0
+    """0 means the line of the block."""
+    chunk: str | None = None
+    tags: tuple[str, ...] = ()
+    status: Status = Status.OPEN
+    priority: str | None = None
+
+
+_ROLE = pattern(r"\b(developer|scientist)\b", re.IGNORECASE)
+_DONE = pattern(
+    r"^\W*(?:done|completed?|closed|finished|implemented|shipped|merged|passed|validated|fertig|erledigt|abgeschlossen|terminée?"
+    r"|termin[ée]|terminado|completad[oa]|conclu[ií]d[oa]|klar|gereed|готово|выполнено|завершено|完了|完成|已完成|완료)(?!\w|\s*\?)|^\[x\]|^✅",
+    re.IGNORECASE,
+)
+_DROPPED = pattern(
+    r"^\W*(?:cancell?ed|dropped|rejected|removed|obsolete|won'?t (?:do|fix)|wontfix|superseded|abandoned|annulée?|cancelad[oa]|verworfen|отменено)(?!\w)",
+    re.IGNORECASE,
+)
+
+_UNDERWAY = pattern(
+    r"^\W*(?:to[- ]?do|open|pending|not started|in[- ]?progress|in[- ]?review|review|ready"
+    r"|draft|approved|planned|active|blocked|backlog|new|wip|offen|en cours|em andamento|en progreso|pendiente|進行中|进行中|未着手|未开始|진행)",
+    re.IGNORECASE,
+)
+"""What a status says where the work is not done, whatever is ticked."""
+
+
+def status_of(word: str) -> Status | None:
+    """Return the status that a word such as `Done` or `cancelled` claims, or None where it claims neither."""
+    if _DONE.match(word.strip()):
+        return Status.DONE
+    return Status.DROPPED if _DROPPED.match(word.strip()) else None
+
+
+class Harvester:
+    """Gathers units out of one outline."""
+
+    def __init__(self, outline: Outline, *, implicit: bool = True) -> None:
+        self.blocks = outline.blocks
+        self.outline = outline
+        self.implicit = implicit
+        self.unknown_labels: list[tuple[int, str]] = []
+
+    def unit(self, carrier: Carrier) -> Unit:
+        found = Walk(self.outline, carrier.at, carrier.end).run()
+        criteria = found.criteria
+        if not criteria:
+            self.unknown_labels += found.unknown_labels
+            criteria = found.implied if self.implicit else []
+        role = _ROLE.search(found.fields.get("role", ""))
+        return Unit(
+            id=carrier.id or found.fields.get("id", "").strip(" `*") or None,
+            title=(carrier.title if carrier.title != (carrier.id or "") else found.fields.get("title"))
+            or carrier.title,
+            line=carrier.line or self.blocks[carrier.at].line,
+            text="\n".join([*self.rest_of_head(carrier), *found.text]),
+            status=_status(carrier.status, found),
+            chunk=found.fields.get("chunk") or carrier.chunk,
+            tags=carrier.tags,
+            priority=carrier.priority or found.fields.get("priority") or None,
+            role="scientist" if role and role[1].lower() == "scientist" else "developer",
+            criteria=tuple(criteria),
+            deps=_unique_deps(found.deps),
+            covers=_unique(found.covers),
+            files=_unique(found.files),
+            verify=_unique(found.verify),
+        )
+
+    def rest_of_head(self, carrier: Carrier) -> list[str]:
+        """Return the carrier's own first line where the title is only its opening, so that nothing of it is lost."""
+        line = clean(self.blocks[carrier.at].lines[0]) if carrier.at >= 0 else ""
+        return [line] if carrier.title and len(line) > len(carrier.title) + len(carrier.id or "") + 12 else []
+
+
+def _status(claimed: Status, found: Gathered) -> Status:
+    """A ticked parent with open boxes is not done; a unit whose own boxes are all ticked claims to be."""
+    ticked = found.ticked
+    if claimed is Status.DONE and ticked and not all(ticked):
+        return Status.OPEN
+    if claimed is not Status.OPEN:
+        return claimed
+    word = found.fields.get("status", "")
+    said = status_of(word)
+    if said is not None or _UNDERWAY.match(word.strip()):
+        return said or claimed
+    return Status.DONE if ticked and all(ticked) else claimed
+
+
+def _unique(found: list[Hint]) -> tuple[Hint, ...]:
+    first: dict[str, Hint] = {}
+    for hint in found:
+        first.setdefault(hint.value, hint)
+    return tuple(first.values())
+
+
+def _unique_deps(found: list[Dep]) -> tuple[Dep, ...]:
+    first: dict[str, Dep] = {}
+    for dep in sorted(found, key=lambda dep: dep.carrier == "prose"):
+        first.setdefault(ids.fold(dep.target), dep)
+    return tuple(sorted(first.values(), key=lambda dep: dep.line))

@@ -1,0 +1,130 @@
+"""Headings as units: which sections own what makes them units, and which boxes outside of them are the same ones."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from santiago.planner import ids, words
+from santiago.planner.markdown import boxes, carriers
+from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.source import Zone
+
+if TYPE_CHECKING:
+    from santiago.planner.markdown.harvest import Carrier
+    from santiago.planner.source import Source
+
+STEP_SIGNS = frozenset({"criteria", "success", "files"})
+NUMBERED_SIGNS = frozenset({"criteria", "success", "depends"})
+
+
+def is_kind(source: Source, index: int, kind: str) -> bool:
+    lead = source.leads[index]
+    return lead is not None and lead.kind == kind
+
+
+def is_numbered(source: Source, index: int) -> bool:
+    return is_kind(source, index, "number") or is_kind(source, index, "dotted")
+
+
+def leaves(source: Source, kind: str) -> list[int]:
+    """Return the headings of one kind that are leaves: `Task 1` with `Task 1.1` below it is a group."""
+    blocks = source.outline.blocks
+    found = [i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and is_kind(source, i, kind)]
+    if not found or (len(found) == 1 and blocks[found[0]].level == 1) or has_stories(source, len(found)):
+        return []
+    groups = set()
+    for index in found:
+        inner = source.leads[index]
+        for outer in source.outline.path(index):
+            above = source.leads[outer]
+            if inner and above and above.kind == kind and boxes.extends(inner.id, above.id):
+                groups.add(outer)
+    return [index for index in found if index not in groups]
+
+
+def are_chapters(source: Source, level: int) -> bool:
+    """Tell whether the numbered headings of a level are the chapters of a text: Overview, Goals, Risks, …"""
+    titles = [
+        (index, lead.rest)
+        for index, block in enumerate(source.outline.blocks)
+        if block.kind is Kind.HEADING
+        and block.level == level
+        and is_numbered(source, index)
+        and (lead := source.leads[index])
+    ]
+    usual = sum(
+        1 for index, title in titles if source.zones[index] != Zone.PLAIN or words.matches(title, words.CHAPTERS)
+    )
+    return usual * 4 >= len(titles)
+
+
+def has_stories(source: Source, count: int, *, kinds: tuple[Kind, ...] = (Kind.HEADING,)) -> bool:
+    """Tell whether blocks with story or requirement ids are at least as many: then those are the units."""
+    others = sum(
+        1
+        for index, block in enumerate(source.outline.blocks)
+        if block.kind in kinds
+        and block.box is None
+        and (lead := source.leads[index])
+        and (lead.kind in ("story", "requirement") or carriers.is_unit_prefix(lead))
+        and not source.under_criteria[index]
+    )
+    return others >= count
+
+
+def many_own(source: Source, heads: list[int], signs: frozenset[str]) -> bool:
+    """Tell whether at least half of these sections own boxes or one of these labels."""
+    before = [0, *accumulate(int(_is_sign(block, signs)) for block in source.outline.blocks)]
+    owning = sum(1 for start, end in carriers.bounded(source, heads) if before[end] > before[start + 1])
+    return owning * 2 >= len(heads)
+
+
+def _is_sign(block: Block, signs: frozenset[str]) -> bool:
+    if block.kind is Kind.ITEM and block.box is not None:
+        return True
+    if block.kind is Kind.HEADING:
+        return words.concept(block.text) in signs
+    if block.kind not in (Kind.PARA, Kind.ITEM):
+        return False
+    return any((label := read_label(text)).is_label and label.concept in signs for text in block.lines)
+
+
+def fill_most(source: Source, heads: list[int]) -> bool:
+    """Tell whether these sections make up at least half of the document."""
+    covered = sum(end - start for start, end in carriers.bounded(source, heads))
+    return covered * 2 >= len(source.outline.blocks)
+
+
+def made(source: Source, heads: list[int]) -> list[Carrier]:
+    return [
+        carriers.carrier(source, start, end=end, found=source.leads[start], chunk=carriers.chunk_of(source, start))
+        for start, end in carriers.bounded(source, heads)
+    ]
+
+
+def inside(source: Source, heads: list[int]) -> bytearray:
+    """Return for each block whether it belongs to one of these sections."""
+    found = bytearray(len(source.outline.blocks))
+    for start, end in carriers.bounded(source, heads):
+        found[start:end] = b"\1" * (end - start)
+    return found
+
+
+def twins(source: Source, heads: list[int]) -> dict[int, int]:
+    """Return, for each heading that a box outside all of them repeats by word and number, that box."""
+    within = inside(source, heads)
+    by_key = {_key(source, index): index for index in heads}
+    if len(by_key) < len(heads):
+        return {}
+    found: dict[int, int] = {}
+    for index, block in enumerate(source.outline.blocks):
+        if block.kind is Kind.ITEM and block.box is not None and not within[index] and _key(source, index) in by_key:
+            found.setdefault(by_key[_key(source, index)], index)
+    return found
+
+
+def _key(source: Source, index: int) -> tuple[str, str]:
+    lead = source.leads[index]
+    return (lead.kind, ids.fold(lead.id)) if lead else ("", "")

@@ -1,0 +1,238 @@
+"""The choice between the lists that a document offers, and the report of what was not chosen."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding, Level
+from santiago.planner import ids
+from santiago.planner.markdown import assemble
+from santiago.planner.markdown.carriers import is_group
+from santiago.planner.markdown.labels import clean
+from santiago.planner.markdown.lists.as_a import as_a_lists
+from santiago.planner.markdown.lists.chain import chain_lists
+from santiago.planner.markdown.lists.definitions import side_lists, span_of
+from santiago.planner.markdown.lists.model import UnitList, View
+from santiago.planner.markdown.lists.named import named_lists
+from santiago.planner.markdown.lists.numbered import numbered_lists
+from santiago.planner.markdown.lists.tables import table_lists, with_columns
+from santiago.planner.patterns import pattern
+
+if TYPE_CHECKING:
+    from santiago.planner.draft import Document, Unit
+    from santiago.planner.source import Source
+
+MAX_TITLE = 120
+"""Characters of a sentence that serves as a title."""
+
+_IMPROVED = pattern(
+    r"(?:improved|revised|rewritten|corrected|better|final)(?: requirement| version| wording| statement)?\s*[:：]\s*(.+)",
+    re.IGNORECASE,
+)
+_OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*", re.IGNORECASE)
+_BY_KIND = ("story", "requirement", "feature", "numbered", "other", "task", "phase", "chain", "table", "as-a")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    view: View
+    taken: UnitList
+    others: tuple[UnitList, ...]
+    """Lists of units that were not taken and are not part of the one that was."""
+
+    def document(self, format_: str) -> Document:
+        """Return the document that the taken list makes, with a finding for every list beside it."""
+        source = self.view.source
+        evidence = (f"{len(self.taken.carriers)} units: {self.taken.name}",)
+        carriers = list(self.taken.carriers)
+        found = assemble.document(source, format_, evidence, carriers, repeated=self.taken.repeated)
+        found.units = [titled(unit) for unit in with_columns(self.view, found.units, self.taken.carriers)]
+        found.units, joined = _in_order(found.units)
+        found.findings += [*joined, *self.beside()]
+        return found
+
+    def beside(self) -> list[Finding]:
+        """Return one finding for each list beside the taken one: nothing may be missing without a word."""
+        found = [_not_taken(self.view, other, self.taken) for other in self.others]
+        inside = _cover(self.view, self.taken)
+        for prefix, members in side_lists(self.view).items():
+            outside = [member for member in members if not inside[member.at]]
+            if outside:
+                found.append(_never_units(self.view, prefix, span_of(outside), outside[0].at, len(outside)))
+        return found
+
+
+def titled(unit: Unit) -> Unit:
+    """Return a unit that has only an id with a title: its improved wording where it has two, else its first words."""
+    if unit.title != unit.id:
+        return unit
+    lines = [clean(line) for line in unit.text.split("\n") if line.strip()]
+    improved = next((found[1] for line in lines if (found := _IMPROVED.match(line))), None)
+    title = improved or (_OTHER_LABEL.sub("", lines[0]) if lines else "")
+    return (
+        replace(unit, title=title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1].rstrip() + "…")
+        if title
+        else unit
+    )
+
+
+def _in_order(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
+    """Let mere sections be no chunks where a unit depends on one of a later section: only phases and epics bind."""
+    place: dict[str | None, int] = {}
+    for unit in units:
+        place.setdefault(unit.chunk, len(place))
+    chunk_of = {ids.fold(unit.id): unit.chunk for unit in units if unit.id}
+    for unit in units:
+        for dep in unit.deps:
+            other = chunk_of.get(ids.fold(dep.target), unit.chunk)
+            loose = not (is_group(unit.chunk or "") and is_group(other or ""))
+            if dep.carrier != "prose" and loose and place[other] > place[unit.chunk]:
+                message = (
+                    f"{unit.id or unit.title} depends on {dep.target} of a later section; sections are no chunks here"
+                )
+                hint = "Put the sections into the order of their dependencies, or call them phases, if they are stages."
+                note = Finding(level="note", code="chunks_joined", line=dep.line, message=message, hint=hint)
+                return [replace(u, chunk=u.chunk if is_group(u.chunk or "") else None) for u in units], [note]
+    return units, []
+
+
+def offers(view: View) -> list[UnitList]:
+    """Return every list that could be the document's units, without those that another one contains."""
+    found = [
+        *named_lists(view),
+        *numbered_lists(view),
+        *table_lists(view),
+        *chain_lists(view),
+        *as_a_lists(view),
+    ]
+    return _joined(view, found)
+
+
+def choose(source: Source) -> Choice | None:
+    """Return the list to plan from: the one that the user asked for, else the strongest by the written rules."""
+    if "choice" not in source.memo:
+        source.memo["choice"] = _choose(source)
+    held = source.memo["choice"]
+    return held if isinstance(held, Choice) else None
+
+
+def _choose(source: Source) -> Choice | None:
+    view = View(source)
+    lists = offers(view)
+    if source.options.units is not None:
+        wanted = source.options.units.lower()
+        asked = [offer for offer in lists if wanted in offer.keys]
+        taken = _strongest(view, asked) if asked else None
+    else:
+        taken = _strongest(view, lists) if lists else None
+    if taken is None:
+        return None
+    others = [_rest(view, offer, taken) for offer in lists if offer is not taken]
+    return Choice(view=view, taken=taken, others=tuple(other for other in others if other is not None))
+
+
+def _rest(view: View, offer: UnitList, taken: UnitList) -> UnitList | None:
+    """Return what the taken list leaves of another one: nothing of what it contains, nor of what contains it."""
+    if _is_inside(taken, _cover(view, offer)):
+        return None
+    cover = _cover(view, taken)
+    outside = tuple(made for made in offer.carriers if not cover[made.at])
+    return replace(offer, carriers=outside) if outside else None
+
+
+def _strongest(view: View, lists: list[UnitList]) -> UnitList:
+    best = max(lists, key=_standing)
+    if best.explicit:
+        return best
+    # A list without criteria yields to one with criteria that says the same more fully.
+    fuller = [offer for offer in lists if offer.explicit and _may_replace(view, offer, best)]
+    return max(fuller, key=_standing) if fuller else best
+
+
+def _may_replace(view: View, offer: UnitList, best: UnitList) -> bool:
+    if _is_inside(offer, _cover(view, best)):
+        return offer.rule == 11
+    if best.kind == "story":
+        return offer.kind in ("requirement", "feature", "other", "task") and offer.rule < 10
+    if offer.kind == "other" and offer.rule == 8:
+        return best.rule > 8
+    return offer.kind == "as-a" or (offer.kind != "phase" and _is_inside(best, _cover(view, offer)))
+
+
+def _standing(offer: UnitList) -> tuple[int, int, int, int]:
+    """Stories first, then ids of a known kind, then the stronger rule, the more usual kind, the longer list."""
+    known = 2 if offer.kind == "story" else offer.kind in ("requirement", "feature", "task")
+    return (known, -offer.rule, -_BY_KIND.index(offer.kind), len(offer.carriers))
+
+
+def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
+    """Let a table that repeats a list by id go, and add to the list what only the table defines."""
+    named = {offer.kind: offer for offer in lists if offer.rule < 10}
+    kept: list[UnitList] = []
+    for offer in lists:
+        whole = named.get(offer.kind)
+        if offer.rule != 11 or whole is None:
+            kept.append(offer)
+            continue
+        known = {ids.fold(made.id or "") for made in whole.carriers}
+        inside = _cover(view, whole)
+        rows = [made for made in offer.carriers if ids.fold(made.id or "") not in known]
+        about = _tables_about(view, offer, known)
+        rows = [made for made in rows if made.id or id(view.blocks[made.at].header) not in about]
+        within = sum(inside[made.at] for made in rows)
+        if within * 2 > len(rows):
+            kept.append(replace(offer, carriers=tuple(rows)))
+        elif len(rows) > within:
+            more = [*whole.carriers, *(made for made in rows if not inside[made.at])]
+            joined = replace(whole, carriers=tuple(sorted(more, key=lambda made: made.at)))
+            kept[kept.index(whole)] = named[offer.kind] = joined
+    return kept
+
+
+def _tables_about(view: View, offer: UnitList, known: set[str]) -> set[int]:
+    """Return the tables (by their header) that speak of the list, such as one of its state, and define nothing."""
+    rows: Counter[int] = Counter()
+    again: Counter[int] = Counter()
+    for made in offer.carriers:
+        header = id(view.blocks[made.at].header)
+        rows[header] += 1
+        again[header] += ids.fold(made.id or "") in known
+    return {header for header, count in rows.items() if again[header] * 2 > count}
+
+
+def _cover(view: View, offer: UnitList) -> bytearray:
+    """Return for each block whether it belongs to a unit of the list."""
+    cover = bytearray(len(view.blocks))
+    for made in offer.carriers:
+        cover[made.at : made.end] = b"\1" * (made.end - made.at)
+    return cover
+
+
+def _is_inside(offer: UnitList, cover: bytearray) -> bool:
+    return sum(cover[made.at] for made in offer.carriers) * 2 > len(offer.carriers)
+
+
+def _not_taken(view: View, other: UnitList, taken: UnitList) -> Finding:
+    line = view.blocks[other.carriers[0].at].line
+    name = min(other.keys, key=lambda key: (len(key), key))
+    hint = f"Plan from it instead with --units {name}."
+    if other.kind == "as-a":
+        message = f"{other.name} ({len(other.carriers)} from line {line} on) are context of {taken.name}; not planned"
+        return Finding(level="note", code="context_list", line=line, message=message, hint=hint)
+    level: Level = "warning" if other.rule < 12 and view.source.options.units is None else "note"
+    message = f"{other.name} ({len(other.carriers)} from line {line} on) are not planned; {taken.name} are"
+    return Finding(level=level, code="side_list", line=line, message=message, hint=hint)
+
+
+def _never_units(view: View, prefix: str, span: str, index: int, count: int) -> Finding:
+    line = view.blocks[index].line
+    return Finding(
+        level="note",
+        code="side_list",
+        line=line,
+        message=f"{span} ({count} from line {line} on) are goals, metrics, decisions, rules or the like; not planned",
+        hint=f"Give them another prefix than {prefix} if they are requirements.",
+    )

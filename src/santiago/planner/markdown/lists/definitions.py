@@ -1,0 +1,175 @@
+"""Definitions: blocks that open with an id and say what it stands for, told from sentences that only mention one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.planner import hints, ids
+from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.lists.prefixes import is_sure, kind_of
+from santiago.planner.markdown.outline import Kind
+from santiago.planner.patterns import pattern
+from santiago.planner.source import Zone, labelled_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from santiago.planner.markdown.lists.model import View
+    from santiago.planner.markdown.outline import Block
+
+_JOINED = pattern(r"[*_`\])]*\s*(?:[:：.)|]|[-–—]\s)|[*`\]]+(?:\s|$)")
+_LETTERED = pattern(r"[\W_]*([A-Z]\d+[a-z]?(?:\.\d+)*)[*_`]*\s*[:.)\-–—]+\s+(.*)")
+_ISSUE = pattern(r"[*_`\[]*(?:issue|ticket)s?\s*#", re.IGNORECASE)
+_FORMER = pattern(
+    r"[(\[](?:formerly|former|was|previously|ex|old|antes|vormals|ehemals|anciennement|bisher|旧)[\s:.-]+([^)\]]{1,40})[)\]]",
+    re.IGNORECASE,
+)
+
+
+class Definition(NamedTuple):
+    """A block that opens with an id and defines what stands behind it."""
+
+    at: int
+    found: ids.Found
+    kind: str
+
+
+def definitions(view: View) -> list[Definition]:
+    """Return every heading, item and paragraph that defines an id, in document order."""
+    found = []
+    lettered = _lettered(view)
+    for index, (block, lead) in enumerate(zip(view.blocks, view.source.leads, strict=True)):
+        if index in lettered:
+            found.append(Definition(index, lettered[index], "lettered"))
+            continue
+        if lead is None or block.kind is Kind.ROW:
+            continue
+        kind = kind_of(lead)
+        if kind is None or (view.source.zones[index] == Zone.NEVER and not is_sure(lead, kind)):
+            continue
+        if block.kind is Kind.HEADING or _defines(view, index, block, lead):
+            found.append(Definition(index, lead, kind))
+    return _without_title(view, _not_repeated(view, _under_headings(view, found)))
+
+
+def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
+    """Let a heading be the unit whose first line gives its id as a field: `### Login` above `- ID: US-001`."""
+    fields = [d.at for d in found if labelled_id(view.blocks[d.at].lines[0]) is not None]
+    if not fields:
+        return found
+    per_section = Counter(view.blocks[at].section for at in fields)
+    raised = {}
+    for at in fields:
+        section = view.blocks[at].section
+        if section == at - 1 and per_section[section] == 1 and view.blocks[section].level > 1:
+            raised[at] = section
+    if len(raised) * 2 <= len(fields):
+        return found  # the headings hold stories; that one of them holds a single one says nothing
+    taken = {d.at for d in found}
+    return sorted(
+        d
+        if d.at not in raised
+        else Definition(raised[d.at], d.found._replace(rest=_title_of(view, raised[d.at])), d.kind)
+        for d in found
+        if raised.get(d.at, -1) not in taken
+    )
+
+
+def _title_of(view: View, heading: int) -> str:
+    lead = view.source.leads[heading]
+    return lead.rest if lead is not None and lead.kind in ("number", "dotted") else view.blocks[heading].text
+
+
+def _lettered(view: View) -> dict[int, ids.Found]:
+    """Return the headings A1, A2, B1, C1, …: a letter for each part of the document, whatever it means elsewhere."""
+    by_level: dict[int, dict[int, ids.Found]] = defaultdict(dict)
+    for index, block in enumerate(view.blocks):
+        if block.kind is Kind.HEADING and block.level > 1 and (match := _LETTERED.match(block.text)):
+            by_level[block.level][index] = ids.Found(match[1], "prefix", match[2])
+    found: dict[int, ids.Found] = {}
+    for members in by_level.values():
+        letters = Counter(lead.id[0] for lead in members.values())
+        if len(letters) > 2 and max(letters.values()) > 1:
+            found |= members
+    return found
+
+
+def _not_repeated(view: View, found: list[Definition]) -> list[Definition]:
+    """Drop the places in metrics, questions and notes that speak of an id which is defined elsewhere."""
+    zones = view.source.zones
+    proper = {ids.fold(d.found.id) for d in found if zones[d.at] != Zone.NEVER}
+    return [d for d in found if zones[d.at] != Zone.NEVER or ids.fold(d.found.id) not in proper]
+
+
+def _defines(view: View, index: int, block: Block, lead: ids.Found) -> bool:
+    """Tell a definition from a sentence that happens to begin with an id, and from a mere reference."""
+    if block.kind is Kind.PARA and block.parent >= 0:
+        return False
+    raw = block.lines[0]
+    if _ISSUE.match(raw):
+        return False
+    if not lead.rest.strip() and is_form(view, index):
+        return True
+    behind = raw[raw.find(lead.id) + len(lead.id) :]
+    marked = block.box is not None or raw.lstrip().startswith(("**", "__", "`", "["))
+    if not marked and not _JOINED.match(behind):
+        return False
+    if not lead.rest.strip() and len(block.lines) == 1:
+        return view.ends[index] > index + 1 or block.kind is Kind.PARA
+    if len(lead.rest) > 120:
+        return True
+    names, nothing_else = hints.targets(lead.rest)
+    return not (names and nothing_else and len(block.lines) == 1)
+
+
+def is_form(view: View, index: int) -> bool:
+    """Tell whether a block is an id and nothing else, and the next line a field: `US-001` above `Title: …`."""
+    block, lead = view.blocks[index], view.source.leads[index]
+    if lead is None or lead.kind != "prefix" or lead.rest.strip() or block.kind not in (Kind.ITEM, Kind.PARA):
+        return False
+    if len(block.lines) > 1:
+        return _is_field(block.lines[1])
+    after = view.blocks[index + 1] if index + 1 < len(view.blocks) else None
+    return after is not None and after.kind in (Kind.ITEM, Kind.PARA) and _is_field(after.lines[0])
+
+
+def _is_field(line: str) -> bool:
+    label = read_label(line)
+    return label.is_label and label.concept is not None and label.concept != "id"
+
+
+def _without_title(view: View, found: list[Definition]) -> list[Definition]:
+    """Drop the document's own title where it carries an id and other units follow."""
+    if len(found) > 1 and view.blocks[found[0].at].kind is Kind.HEADING and view.blocks[found[0].at].level == 1:
+        first = found[0].at
+        others = sum(1 for block in view.blocks[first + 1 :] if block.kind is Kind.HEADING and block.level == 1)
+        return found if others else found[1:]
+    return found
+
+
+def side_lists(view: View) -> dict[str, list[Definition]]:
+    """Return the lists that are never units (decisions, metrics, goals), by prefix."""
+    found: dict[str, list[Definition]] = defaultdict(list)
+    for index, (block, lead) in enumerate(zip(view.blocks, view.source.leads, strict=True)):
+        if lead is None or block.kind is Kind.ROW or kind_of(lead) != "side":
+            continue
+        if block.kind is Kind.HEADING or _defines(view, index, block, lead):
+            found[lead.prefix].append(Definition(index, lead, "side"))
+    return {prefix: members for prefix, members in found.items() if len({m.found.id for m in members}) > 1}
+
+
+def former_ids(title: str) -> tuple[str, ...]:
+    """Return the ids that a title says the unit had before."""
+    return tuple(name for match in _FORMER.finditer(title) for name in ids.mentioned(match[1]))
+
+
+def span_of(found: Iterable[Definition]) -> str:
+    """Return the first and last id of each prefix: `FR-001 to FR-020, NFR-001 to NFR-016`."""
+    by_prefix: dict[str, list[str]] = {}
+    for definition in found:
+        word = "" if definition.found.kind == "prefix" else definition.found.kind.capitalize() + " "
+        by_prefix.setdefault(definition.found.prefix, []).append(word + definition.found.id)
+    spans = [names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}" for names in by_prefix.values()]
+    return ", ".join(spans[:4]) + (", …" if len(spans) > 4 else "")

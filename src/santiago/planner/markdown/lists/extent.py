@@ -1,0 +1,123 @@
+"""Where a unit ends, and which group it stands in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.planner import words
+from santiago.planner.markdown.carriers import chunk_of, is_group, label
+from santiago.planner.markdown.harvest import split_label
+from santiago.planner.markdown.lists.definitions import is_form
+from santiago.planner.markdown.outline import Kind
+from santiago.planner.patterns import pattern
+
+if TYPE_CHECKING:
+    from santiago.planner.markdown.harvest import Carrier
+    from santiago.planner.markdown.lists.model import View
+    from santiago.planner.markdown.outline import Block
+
+
+_GROUP_NAME = pattern(r"^[\W_]*([^\W\d_]+)\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)")
+
+
+def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
+    """Return (start, end) of each unit: no unit reaches into the next one.
+
+    A heading has its section, a paragraph what follows it in its section, an item what is nested in it; an item also
+    has what follows where that is a criteria label, which many authors do not indent.
+    """
+    pairs = []
+    for position, at in enumerate(starts):
+        limit = min(starts[position + 1] if position + 1 < len(starts) else len(view.blocks), view.section_end(at))
+        match view.blocks[at].kind:
+            case Kind.HEADING:
+                end = min(view.ends[at], starts[position + 1] if position + 1 < len(starts) else view.ends[at])
+            case Kind.PARA:
+                end = _to_group(view, at, limit)
+            case Kind.ITEM if _label_follows(view, view.ends[at], limit) or _is_open_form(view, at):
+                end = limit
+            case _:
+                end = min(view.ends[at], limit)
+        pairs.append((at, max(end, at + 1)))
+    return pairs
+
+
+def _to_group(view: View, at: int, limit: int) -> int:
+    """Return where a bold paragraph that names a phase or epic begins, or the limit."""
+    for index in range(at + 1, limit):
+        block = view.blocks[index]
+        if block.kind is Kind.HEADING and is_group(block.text):
+            return index
+        if block.kind is Kind.PARA and block.parent < 0 and block.lines[0].startswith("**") and is_group(block.text):
+            return index
+    return limit
+
+
+def _is_open_form(view: View, at: int) -> bool:
+    """Tell whether the fields of an item that is only an id stand beside it, and not inside it."""
+    return view.ends[at] == at + 1 and is_form(view, at)
+
+
+def _label_follows(view: View, at: int, limit: int) -> bool:
+    """Tell whether the block right behind an item is a criteria label outside any list."""
+    if at >= limit or view.blocks[at].kind is not Kind.PARA or view.blocks[at].parent >= 0:
+        return False
+    return view.criteria_before[at + 1] > view.criteria_before[at]
+
+
+def grouped(view: View, carriers: list[Carrier]) -> list[Carrier]:
+    """Return the carriers with their chunk: phase or epic, else the section or bold label that holds several."""
+    explicit = [view.group_labels[carrier.at] or chunk_of(view.source, carrier.at) for carrier in carriers]
+    near = _near_labels(view, carriers)
+    sizes = Counter(near)
+    several = len({name for name in near if name is not None}) > 1 and max(sizes.values(), default=0) > 1
+    found = []
+    for carrier, chunk, name in zip(carriers, explicit, near, strict=True):
+        tags = (*carrier.tags, *group_names(chunk)) if chunk else carrier.tags
+        found.append(replace(carrier, chunk=chunk or (name if several else None), tags=tags))
+    return found
+
+
+def group_names(chunk: str) -> tuple[str, ...]:
+    """Return the short name by which a dependency may address a group: `Epic 1` of `Epic 1: Accounts`."""
+    named = _GROUP_NAME.match(chunk)
+    return (f"{named[1]} {named[2]}",) if named else ()
+
+
+def _near_labels(view: View, carriers: list[Carrier]) -> list[str | None]:
+    """Return for each unit the bold paragraph above it in its section, or the heading of its section."""
+    labels = _bold_labels(view)
+    found: list[str | None] = []
+    for carrier in carriers:
+        block = view.blocks[carrier.at]
+        above = labels[carrier.at] if block.kind is not Kind.HEADING else -1
+        if above >= 0:
+            found.append(label(view.blocks[above].text))
+        else:
+            found.append(label(view.blocks[block.section].text) if block.section >= 0 else None)
+    return found
+
+
+def _bold_labels(view: View) -> list[int]:
+    """Return for each block the last bold paragraph before it in the same section that can name a group, or -1."""
+    found, last, section = [], -1, -2
+    for index, block in enumerate(view.blocks):
+        if block.section != section or block.kind is Kind.HEADING:
+            last, section = -1, index if block.kind is Kind.HEADING else block.section
+        found.append(last)
+        if _names_group(view, index, block):
+            last = index
+    return found
+
+
+def _names_group(view: View, index: int, block: Block) -> bool:
+    """Tell whether a paragraph is nothing but bold words that are no label, such as `**Operations**`."""
+    if block.kind is not Kind.PARA or block.parent >= 0 or len(block.lines) > 1 or not block.text.startswith("**"):
+        return False
+    parts = split_label(block.text)
+    lead = view.source.leads[index]
+    if parts is None or parts[1] or words.concept(parts[0]) is not None:
+        return False
+    return lead is None or lead.kind in ("number", "dotted")

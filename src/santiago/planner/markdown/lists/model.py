@@ -1,0 +1,167 @@
+"""What the finders share: a list of units, and where a document has criteria labels and As-a sentences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from santiago.planner import words
+from santiago.planner.markdown.carriers import is_group, label
+from santiago.planner.markdown.harvest import Carrier, label_of
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.patterns import pattern
+from santiago.planner.source import Source, Zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitList:
+    """One list that the document offers as its units."""
+
+    rule: int
+    kind: str
+    """`story`, `requirement`, `feature`, `task`, `other`, `numbered`, `phase`, `chain`, `table`, `as-a`."""
+    name: str
+    """What a person would call it: `FR-001 to FR-020`."""
+    carriers: tuple[Carrier, ...]
+    explicit: bool
+    """At least half of its units own criteria that the document labels as such."""
+    keys: frozenset[str]
+    """What `--units` may call it."""
+    repeated: tuple[int, ...] = ()
+    """Places that only repeat one of its units."""
+
+    @property
+    def indexes(self) -> list[int]:
+        return [carrier.at for carrier in self.carriers]
+
+
+class View:
+    """A source with the marks that several finders ask for, each made once."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.blocks = source.outline.blocks
+        self.ends = source.outline.ends
+
+    @cached_property
+    def criteria_marks(self) -> list[int]:
+        """The blocks that announce or begin acceptance criteria."""
+        return [index for index, block in enumerate(self.blocks) if marks_criteria(block)]
+
+    @cached_property
+    def criteria_before(self) -> list[int]:
+        """For each block, how many criteria marks stand before it: counting in a range is one subtraction."""
+        flags = [0] * len(self.blocks)
+        for index in self.criteria_marks:
+            flags[index] = 1
+        return [0, *accumulate(flags)]
+
+    def owns_criteria(self, carrier: Carrier) -> bool:
+        return self.criteria_before[carrier.end] > self.criteria_before[carrier.at]
+
+    def explicit(self, carriers: Iterable[Carrier]) -> bool:
+        owners = [self.owns_criteria(carrier) for carrier in carriers]
+        return sum(owners) * 2 >= len(owners) > 0
+
+    @cached_property
+    def stories(self) -> list[int]:
+        """The blocks that are As-a sentences; half sentences count where stories are due and no boxes say more."""
+        found, halves = [], []
+        for index, block in enumerate(self.blocks):
+            if block.kind not in (Kind.HEADING, Kind.ITEM, Kind.PARA) or self.source.zones[index] == Zone.NEVER:
+                continue
+            if words.is_story(block.text):
+                found.append(index)
+            elif block.kind is not Kind.HEADING and words.tells_story(block.text) and self._is_due(index):
+                halves.append(index)
+        enough = len(found) + len(halves) > 2 and not self._boxes_before[-1]
+        return sorted([*found, *halves]) if enough else found
+
+    def _is_due(self, index: int) -> bool:
+        """Tell whether a heading above a block announces stories."""
+        path = self.source.outline.path(index)
+        return any(words.matches(self.blocks[heading].text, words.STORY_SECTIONS) for heading in path)
+
+    @cached_property
+    def group_labels(self) -> list[str | None]:
+        """For each block, the phase or epic named by a bold paragraph above it or by an item around it."""
+        found: list[str | None] = []
+        last: str | None = None
+        for block in self.blocks:
+            if block.kind is Kind.HEADING:
+                last = None
+            elif block.kind is Kind.PARA and block.parent < 0 and block.text.startswith("**") and is_group(block.text):
+                last = label(block.lines[0])
+            around = None
+            if block.parent >= 0:
+                outer = self.blocks[block.parent]
+                around = label(outer.lines[0]) if is_group(outer.lines[0]) else found[block.parent]
+            found.append(around or last)
+        return found
+
+    @cached_property
+    def _boxes_before(self) -> list[int]:
+        under = self.source.under_criteria
+        return [0, *accumulate(block.box is not None and not under[i] for i, block in enumerate(self.blocks))]
+
+    @cached_property
+    def _steps_before(self) -> list[int]:
+        under = self.source.under_criteria
+        return [0, *accumulate(block.marker[:1].isdigit() and not under[i] for i, block in enumerate(self.blocks))]
+
+    def holds_work(self, index: int) -> bool:
+        """Tell whether a section holds boxes or numbered steps that are no criteria: then these are the work."""
+        end = self.ends[index]
+        return (
+            self._boxes_before[end] > self._boxes_before[index] or self._steps_before[end] > self._steps_before[index]
+        )
+
+    @cached_property
+    def _stories_before(self) -> list[int]:
+        flags = [0] * len(self.blocks)
+        for index in self.stories:
+            flags[index] = 1
+        return [0, *accumulate(flags)]
+
+    def tells_stories(self, carriers: Sequence[Carrier]) -> bool:
+        """Tell whether at least half of these units are or hold an As-a sentence."""
+        before = self._stories_before
+        telling = sum(before[carrier.end] > before[carrier.at] or words.is_story(carrier.title) for carrier in carriers)
+        return telling * 2 >= len(carriers)
+
+    def section_end(self, index: int) -> int:
+        """Return the index behind the section that a block stands in."""
+        section = self.blocks[index].section
+        return self.ends[section] if section >= 0 else len(self.blocks)
+
+
+_OUTCOME = pattern(
+    r"\b(?:then|alors|entonces|então|allora|dann|så|dan|wtedy|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
+    re.IGNORECASE,
+)
+
+
+def marks_criteria(block: Block) -> bool:
+    """Tell whether a block announces criteria, or is one by its own words (a Given)."""
+    match block.kind:
+        case Kind.HEADING:
+            return words.concept(block.text) == "criteria"
+        case Kind.PARA | Kind.ITEM:
+            given = words.GIVEN.match(block.lines[0]) and _OUTCOME.search(block.text)
+            return bool(given) or any(_is_criteria_line(line) for line in block.lines)
+        case _:
+            return False
+
+
+def _is_criteria_line(line: str) -> bool:
+    if len(line) > 400 and ":" not in line[:80] and "：" not in line[:80]:
+        return False
+    concept, _, is_label = label_of(line)
+    # Inside a unit a list called "Success Criteria" is that unit's; a section of that name is the document's.
+    return is_label and concept in ("criteria", "success")

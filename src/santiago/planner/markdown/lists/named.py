@@ -1,0 +1,207 @@
+"""Lists by id: headings (rule 8), and list items or bold paragraphs (rule 9), that open with an id."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.planner import ids
+from santiago.planner.markdown.carriers import BOX_STATUS, carrier
+from santiago.planner.markdown.lists.definitions import Definition, definitions, former_ids, span_of
+from santiago.planner.markdown.lists.extent import extents, grouped
+from santiago.planner.markdown.lists.model import UnitList, View
+from santiago.planner.markdown.lists.prefixes import is_listlike, is_sure
+from santiago.planner.markdown.outline import Kind
+from santiago.planner.patterns import pattern
+
+if TYPE_CHECKING:
+    from santiago.planner.markdown.harvest import Carrier
+
+SHORT_FILE = 150
+"""Lines up to which an id that occurs once may be the document's only unit."""
+
+_PLAIN_NUMBER = pattern(r"\D*?(\d+)")
+
+
+def named_lists(view: View) -> list[UnitList]:
+    """Return the lists of units by id, one per kind; requirements and non-functional ones are one list."""
+    by_kind: dict[str, list[Definition]] = defaultdict(list)
+    for definition in definitions(view):
+        by_kind["requirement" if definition.kind == "nfr" else definition.kind].append(definition)
+    lists = []
+    for kind in ("story", "requirement", "feature", "other", "task"):
+        kept = _listed(view, by_kind.get(kind, []), known=kind != "other")
+        kept = sorted([*kept, *by_kind["lettered"]]) if kind == "other" else kept
+        if kept:
+            lists.append(_as_list(view, kind, kept))
+    return lists
+
+
+def _listed(view: View, found: list[Definition], *, known: bool) -> list[Definition]:
+    """Keep the ids that make a list: a prefix that occurs twice, or once in a short document."""
+    short = view.source.outline.line_count <= SHORT_FILE
+    by_prefix: dict[str, list[Definition]] = defaultdict(list)
+    for definition in found:
+        by_prefix[definition.found.prefix].append(definition)
+    kept: list[Definition] = []
+    singles: list[Definition] = []
+    for members in by_prefix.values():
+        names = list({ids.fold(member.found.id): member.found.id for member in members}.values())
+        counted = members[0].found.kind != "prefix" or is_listlike(names)
+        if len(names) > 1 and counted:
+            kept += members
+        elif members[0].found.kind == "prefix" and re.search(r"[-_]\d", names[0]):
+            singles += members
+        elif known and (short or is_sure(members[0].found, members[0].kind)):
+            kept += members
+    if kept or known or (short and len(singles) == 1 and view.blocks[singles[0].at].kind is Kind.HEADING):
+        kept += singles
+    return sorted(kept)
+
+
+def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
+    found = _split_up(view, found)
+    headings = [d for d in found if view.blocks[d.at].kind is Kind.HEADING]
+    chosen = _leaves(view, headings) if headings else _outermost(view, found)
+    if headings:
+        chosen = sorted([*chosen, *_elsewhere(view, chosen, found)])
+    everywhere, chosen = chosen, _once(view, chosen)
+    rest = {d.at: d for d in chosen}
+    carriers = [
+        carrier(view.source, at, end=end, found=_without_box(rest[at].found), tags=former_ids(rest[at].found.rest))
+        for at, end in extents(view, list(rest))
+    ]
+    carriers = grouped(view, [_with_status(view, c, rest[c.at].found) for c in carriers])
+    kind = "story" if kind == "other" and view.tells_stories(carriers) else kind
+    return UnitList(
+        rule=8 if headings else 9,
+        kind=kind,
+        name=span_of(chosen),
+        carriers=tuple(carriers),
+        explicit=view.explicit(carriers),
+        keys=_keys(kind, chosen),
+        repeated=_repeats(view, everywhere if headings else found, found, carriers),
+    )
+
+
+def _repeats(
+    view: View, everywhere: list[Definition], found: list[Definition], carriers: list[Carrier]
+) -> tuple[int, ...]:
+    """Return the places outside every unit that define one of the units again, such as a summary list."""
+    known = {ids.fold(made.id or "") for made in carriers}
+    covered = bytearray(len(view.blocks))
+    for made in carriers:
+        covered[made.at : made.end] = b"\1" * (made.end - made.at)
+    places = {d.at for d in (*everywhere, *found) if ids.fold(d.found.id) in known and not covered[d.at]}
+    return tuple(sorted(places))
+
+
+def _split_up(view: View, found: list[Definition]) -> list[Definition]:
+    """Leave out a heading that was split up inside itself: 4 around 4A, 4B and 4C."""
+    dropped = set()
+    for position, definition in enumerate(found):
+        if view.blocks[definition.at].kind is not Kind.HEADING or not definition.found.id[-1].isdigit():
+            continue
+        parts = 0
+        for other in found[position + 1 : position + 30]:
+            if other.at >= view.ends[definition.at]:
+                break
+            parts += other.found.id[:-1] == definition.found.id and other.found.id[-1].isalpha()
+        if parts > 1:
+            dropped.add(definition.at)
+    return [d for d in found if d.at not in dropped]
+
+
+def _leaves(view: View, headings: list[Definition]) -> list[Definition]:
+    """Leave out a heading whose id is continued by ids inside it: F1 around F1.1 is a group."""
+    kept = []
+    for position, definition in enumerate(headings):
+        after = headings[position + 1] if position + 1 < len(headings) else None
+        inside = after is not None and after.at < view.ends[definition.at]
+        if not (inside and after and _continues(definition.found.id, after.found.id)):
+            kept.append(definition)
+    return kept
+
+
+def _continues(parent: str, child: str) -> bool:
+    return len(child) > len(parent) and child.upper().startswith(parent.upper()) and child[len(parent)] in ".-"
+
+
+def _outermost(view: View, found: list[Definition]) -> list[Definition]:
+    """Leave out items that stand inside another item of the list: they are its content."""
+    kept: list[Definition] = []
+    behind = 0
+    for definition in found:
+        if definition.at >= behind:
+            kept.append(definition)
+            if view.blocks[definition.at].kind is Kind.ITEM:
+                behind = view.ends[definition.at]
+    return kept
+
+
+def _elsewhere(view: View, headings: list[Definition], found: list[Definition]) -> list[Definition]:
+    """Return the items that define an id which no heading defines, outside the sections of the headings."""
+    taken = {ids.fold(d.found.id) for d in headings}
+    covered: list[tuple[int, int]] = [(d.at, view.ends[d.at]) for d in headings]
+    others = [d for d in found if view.blocks[d.at].kind is not Kind.HEADING and ids.fold(d.found.id) not in taken]
+    gaps = _gaps(headings)
+    kept, position = [], 0
+    for definition in _outermost(view, others):
+        while position < len(covered) and covered[position][1] <= definition.at:
+            position += 1
+        outside = position == len(covered) or definition.at < covered[position][0]
+        if outside or _fills_gap(definition, gaps):
+            kept.append(definition)
+    return kept
+
+
+def _gaps(headings: list[Definition]) -> set[tuple[str, int]]:
+    """Return the numbers missing between the ids of headings: an item that has one of them is no content."""
+    by_prefix: dict[str, list[int]] = defaultdict(list)
+    for definition in headings:
+        if number := _PLAIN_NUMBER.fullmatch(definition.found.id):
+            by_prefix[definition.found.prefix].append(int(number[1]))
+    missing = set()
+    for prefix, numbers in by_prefix.items():
+        have = set(numbers)
+        missing |= {(prefix, number + 1) for number in numbers if number + 1 not in have and number + 2 in have}
+    return missing
+
+
+def _fills_gap(definition: Definition, gaps: set[tuple[str, int]]) -> bool:
+    number = _PLAIN_NUMBER.fullmatch(definition.found.id)
+    return number is not None and (definition.found.prefix, int(number[1])) in gaps
+
+
+def _once(view: View, found: list[Definition]) -> list[Definition]:
+    """Drop a second place that repeats id and title of a first one; the fuller place stays."""
+    first: dict[tuple[str, str], Definition] = {}
+    for definition in found:
+        key = (ids.fold(definition.found.id), re.sub(r"\W+", "", definition.found.rest).lower()[:80])
+        held = first.get(key)
+        if held is None or _size(view, definition) > _size(view, held):
+            first[key] = definition
+    return sorted(first.values())
+
+
+def _size(view: View, definition: Definition) -> int:
+    return view.ends[definition.at] - definition.at
+
+
+def _without_box(found: ids.Found) -> ids.Found:
+    return found._replace(rest=re.sub(r"^\[[ xX~-]\]\s*", "", found.rest))
+
+
+def _with_status(view: View, made: Carrier, found: ids.Found) -> Carrier:
+    box = re.match(r"\[([ xX~-])\]", found.rest)
+    if box is None or view.blocks[made.at].box is not None:
+        return made
+    return replace(made, status=BOX_STATUS[box[1]])
+
+
+def _keys(kind: str, found: list[Definition]) -> frozenset[str]:
+    plural = {"story": "stories", "requirement": "requirements", "feature": "features", "task": "tasks"}
+    names = {d.found.prefix.lower() for d in found} | {kind, plural.get(kind, kind)}
+    return frozenset(names | {name.split("-")[0] for name in names})

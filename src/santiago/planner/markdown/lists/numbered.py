@@ -1,0 +1,160 @@
+"""Lists without ids whose units own a criteria label: headings (rule 10) and list items (rule 12)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from santiago.planner import ids, words
+from santiago.planner.markdown.carriers import carrier, is_group
+from santiago.planner.markdown.lists.extent import extents, grouped
+from santiago.planner.markdown.lists.model import UnitList, View
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.patterns import pattern
+from santiago.planner.source import Zone
+
+_NUMBERED = pattern(r"\d")
+_GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—]+\s*(.*)$")
+
+
+def numbered_lists(view: View) -> list[UnitList]:
+    """Return the headings, and the items, at least half of whose siblings own a criteria label."""
+    if not view.criteria_marks:
+        return []
+    lists = []
+    headings = _headings(view)
+    if headings:
+        lists.append(_as_list(view, 10, headings))
+    items = _items(view)
+    if items:
+        lists.append(_as_list(view, 12, items))
+    return lists
+
+
+def _headings(view: View) -> list[int]:
+    owners = _owning_headings(view)
+    siblings: dict[tuple[int, int], list[int]] = defaultdict(list)
+    parents = {view.blocks[owner].section for owner in owners}
+    for index, block in enumerate(view.blocks):
+        if block.kind is Kind.HEADING and block.section in parents and _may_be_unit(view, index, block):
+            siblings[(block.section, block.level)].append(index)
+    kept: list[int] = []
+    for members in siblings.values():
+        own = [index for index in members if index in owners]
+        numbered = [index for index in members if _number(view, index) is not None]
+        if set(own) <= set(numbered) and len(own) * 2 >= len(numbered):
+            kept += numbered if own else []
+        elif len(own) * 2 >= len(members) > 1:
+            kept += members
+        else:
+            kept += own
+    return _of_one_level(view, sorted(kept), owners)
+
+
+def _owning_headings(view: View) -> set[int]:
+    """Return the headings right above a criteria label; the document's own criteria section has none of its own."""
+    owners = set()
+    for index in view.criteria_marks:
+        section = view.blocks[index].section
+        if section >= 0 and view.blocks[index].parent < 0 and _may_be_unit(view, section, view.blocks[section]):
+            owners.add(section)
+    return owners
+
+
+def _may_be_unit(view: View, index: int, block: Block) -> bool:
+    if view.source.zones[index] == Zone.NEVER or block.level == 1:
+        return False
+    if is_group(block.text) and view.holds_work(index):
+        return False
+    return words.concept(block.text) is None and words.normal(block.text) not in words.STORY_SECTIONS
+
+
+def _number(view: View, index: int) -> ids.Found | None:
+    lead = view.source.leads[index]
+    if lead is not None and lead.kind in ("number", "dotted"):
+        return lead
+    found = _GROUP_NUMBER.match(view.blocks[index].text) if is_group(view.blocks[index].text) else None
+    return ids.Found(found[1], "number", found[2]) if found and found[2] else None
+
+
+def _of_one_level(view: View, kept: list[int], owners: set[int]) -> list[int]:
+    """Keep the level of headings that owns most; a lone owner is a unit only where it is numbered."""
+    levels = Counter(view.blocks[index].level for index in kept if index in owners)
+    if not levels:
+        return []
+    level = max(levels, key=lambda level: (levels[level], -level))
+    found = [index for index in kept if view.blocks[index].level == level]
+    return found if levels[level] > 1 or (len(found) == 1 and _number(view, found[0])) else []
+
+
+def _items(view: View) -> list[int]:
+    """Return the outermost items that hold a criteria label, with their siblings where half of them do."""
+    owners = set()
+    for index in view.criteria_marks:
+        at = _unit_item(view, index)
+        if at >= 0 and view.source.zones[at] != Zone.NEVER and view.blocks[at].box is None:
+            owners.add(at)
+    if len(owners) < 2:
+        return []
+    levels = Counter(view.blocks[index].level for index in owners)
+    level = max(levels, key=lambda level: (levels[level], -level))
+    sections = {view.blocks[index].section for index in owners}
+    siblings = [
+        index
+        for index, block in enumerate(view.blocks)
+        if block.kind is Kind.ITEM
+        and block.level == level
+        and block.section in sections
+        and block.box is None
+        and view.source.zones[index] != Zone.NEVER
+        and bool(_NUMBERED.match(block.marker))
+    ]
+    numbered = [index for index in siblings if index in owners]
+    if (
+        numbered
+        and len(numbered) == sum(1 for index in owners if view.blocks[index].level == level)
+        and len(numbered) * 2 >= len(siblings)
+    ):
+        return siblings
+    return sorted(index for index in owners if view.blocks[index].level == level)
+
+
+def _unit_item(view: View, index: int) -> int:
+    """Return the item that a criteria label inside a list belongs to: the nearest one above it that is no label."""
+    at = view.blocks[index].parent
+    while at >= 0 and words.concept(view.blocks[at].lines[0]) is not None:
+        at = view.blocks[at].parent
+    return at
+
+
+def _as_list(view: View, rule: int, starts: list[int]) -> UnitList:
+    numbers = [_heading_number(view, index) for index in starts]
+    # A number is an id only where it counts through the document; lists that begin again at 1 only number.
+    plain = [found for found in numbers if found and found.kind == "number"]
+    unique = len({ids.fold(found.id) for found in plain}) == len(plain)
+    carriers = []
+    for (at, end), found in zip(extents(view, starts), numbers, strict=True):
+        title = found.rest if found else view.blocks[at].lines[0]
+        named = found if found is not None and (unique or found.kind == "dotted") else None
+        carriers.append(carrier(view.source, at, end=end, found=named, title=title))
+    carriers = grouped(view, carriers)
+    what = "headings" if rule == 10 else "list items"
+    phases = sum(is_group(view.blocks[index].text) for index in starts) * 2 > len(starts)
+    return UnitList(
+        rule=rule,
+        kind="phase" if phases else "numbered",
+        name=f"{what} with acceptance criteria",
+        carriers=tuple(carriers),
+        explicit=True,
+        keys=frozenset({"phase" if phases else "numbered", "heading" if rule == 10 else "item"}),
+    )
+
+
+def _heading_number(view: View, index: int) -> ids.Found | None:
+    block = view.blocks[index]
+    if block.kind is Kind.HEADING:
+        return _number(view, index)
+    lead = view.source.leads[index]
+    if lead is not None and lead.kind == "dotted":
+        return lead
+    number = block.marker.rstrip(".):")
+    return ids.Found(number, "number", block.lines[0]) if number.isdigit() else None

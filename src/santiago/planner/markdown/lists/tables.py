@@ -1,0 +1,185 @@
+"""Requirement tables (rule 11): rows with an id, rows of features with a priority, rows that spell an As-a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from santiago.planner import hints, ids, words
+from santiago.planner.draft import DraftCriterion, Status
+from santiago.planner.markdown.carriers import carrier
+from santiago.planner.markdown.harvest import clean, status_of
+from santiago.planner.markdown.lists.extent import grouped
+from santiago.planner.markdown.lists.model import UnitList, View
+from santiago.planner.markdown.lists.prefixes import is_listlike, kind_of
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.table_heads import column
+from santiago.planner.patterns import pattern
+from santiago.planner.source import Zone
+
+if TYPE_CHECKING:
+    from santiago.planner.draft import Unit
+    from santiago.planner.markdown.harvest import Carrier
+
+_BREAKS = pattern(r"<br\s*/?>|;|；|•|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the columns of one table mean; -1 where there is none."""
+
+    id: int = -1
+    title: int = -1
+    role: int = -1
+    priority: int = -1
+    criteria: int = -1
+    depends: int = -1
+    status: int = -1
+
+
+def table_lists(view: View) -> list[UnitList]:
+    """Return the tables whose rows are units, one list per kind."""
+    found: dict[str, list[Carrier]] = defaultdict(list)
+    explicit: dict[str, int] = defaultdict(int)
+    for rows in _tables(view):
+        columns = columns_of(view.blocks[rows[0]].header)
+        kind = _kind(view, rows, columns)
+        if kind is None:
+            continue
+        made = [made for index in rows if (made := _carrier(view, index, columns)) is not None]
+        kind = "story" if kind == "other" and view.tells_stories(made) else kind
+        found[kind] += made
+        explicit[kind] += len(made) if columns.criteria >= 0 else 0
+    lists = []
+    for kind, carriers in found.items():
+        named = kind != "table"
+        name = f"{carriers[0].id} to {carriers[-1].id}" if named else "table rows"
+        prefixes = {ids.prefix_of(made.id or "").lower() for made in carriers} - {""}
+        keys = frozenset({"table", "row", kind, *prefixes})
+        lists.append(
+            UnitList(
+                rule=11,
+                kind=kind,
+                name=name,
+                carriers=tuple(grouped(view, carriers)),
+                explicit=explicit[kind] * 2 >= len(carriers),
+                keys=keys,
+            )
+        )
+    return lists
+
+
+def _tables(view: View) -> list[list[int]]:
+    """Return the rows of each table, outside sections that never hold units."""
+    tables: list[list[int]] = []
+    for index, block in enumerate(view.blocks):
+        if block.kind is not Kind.ROW or block.cells == block.header:
+            continue
+        last = view.blocks[tables[-1][-1]] if tables else None
+        if last is not None and last.header is block.header and tables[-1][-1] == index - 1:
+            tables[-1].append(index)
+        else:
+            tables.append([index])
+    return [rows for rows in tables if view.source.zones[rows[0]] != Zone.NEVER]
+
+
+def columns_of(header: tuple[str, ...]) -> Columns:
+    """Read the meaning of each column off the header."""
+    where: dict[str, int] = {}
+    for index, cell in enumerate(header):
+        if (meaning := column(cell)) is not None:
+            where.setdefault(meaning, index)
+    return Columns(**where)
+
+
+def _kind(view: View, rows: list[int], columns: Columns) -> str | None:
+    """Return the kind of list that a table is, or None where its rows are no units."""
+    header = view.blocks[rows[0]].header
+    if any(words.normal(cell) in words.OTHER_COLUMNS for cell in header):
+        return None
+    leads = [view.source.leads[index] for index in rows]
+    kinds = [kind_of(lead) for lead in leads if lead is not None and lead.kind == "prefix"]
+    named = [kind for kind in kinds if kind not in (None, "side")]
+    if len(named) * 2 >= len(rows) and not _only_refers(view, rows):
+        kind = max(sorted({k for k in named if k}), key=named.count)
+        kind = "requirement" if kind == "nfr" else kind
+        counted = is_listlike([lead.id for lead in leads if lead is not None])
+        return (
+            kind if kind != "other" or ((columns.id >= 0 or columns.title >= 0) and counted and len(rows) > 1) else None
+        )
+    if kinds:
+        return None
+    if columns.role >= 0 and columns.title >= 0:
+        return "table"
+    weighed = columns.priority >= 0 or columns.criteria >= 0
+    says_what = any(words.normal(cell) in words.NAME_COLUMNS - words.VAGUE_COLUMNS for cell in header)
+    return "table" if columns.title >= 0 and says_what and weighed and len(rows) > 1 else None
+
+
+def _only_refers(view: View, rows: list[int]) -> bool:
+    """Tell a traceability table, whose other cells hold only ids and ticks, from one that defines."""
+    bare = 0
+    for index in rows:
+        texts = [cell for cell in view.blocks[index].cells[1:] if cell.strip(" -–—✓✔✅❌xX")]
+        bare += all(hints.targets(cell)[1] for cell in texts)
+    return bare * 2 > len(rows)
+
+
+def _carrier(view: View, index: int, columns: Columns) -> Carrier | None:
+    block = view.blocks[index]
+    lead = view.source.leads[index]
+    named = lead if lead is not None and (kind_of(lead) or "side") != "side" else None
+    title = _title(block, columns, named)
+    if not title:
+        return None
+    made = carrier(view.source, index, end=index + 1, found=named, title=title)
+    if named is None and columns.id >= 0 and (number := clean(_cell(block, columns.id))):
+        made = replace(made, id=number if re.fullmatch(r"[\d.]+[A-Za-z]?", number) else None)
+    return made
+
+
+def _title(block: Block, columns: Columns, lead: ids.Found | None) -> str:
+    if columns.role >= 0 and columns.title >= 0:
+        who, what = (f"{block.header[i].strip(' .…')} {_cell(block, i)}" for i in (columns.role, columns.title))
+        return f"{who}, {what}"
+    first = 0 if lead is None and columns.id < 0 else 1
+    if columns.title >= first and _cell(block, columns.title):
+        return _cell(block, columns.title)
+    return next((cell for cell in (lead.rest if lead else "", *block.cells[first:]) if cell), "")
+
+
+def _cell(block: Block, column: int) -> str:
+    return block.cells[column] if 0 <= column < len(block.cells) else ""
+
+
+def with_columns(view: View, units: list[Unit], carriers: tuple[Carrier, ...]) -> list[Unit]:
+    """Return the units with what the columns of their rows say: criteria, dependencies, priority, status."""
+    rows = [view.blocks[made.at] for made in carriers]
+    return [_filled(unit, row) if row.kind is Kind.ROW else unit for unit, row in zip(units, rows, strict=True)]
+
+
+def _filled(unit: Unit, row: Block) -> Unit:
+    columns = columns_of(row.header)
+    parts = [part.strip().lstrip("-*•– ").strip() for part in _BREAKS.split(_cell(row, columns.criteria))]
+    criteria = tuple(DraftCriterion(text=clean(part), line=row.line) for part in parts if part.strip("-–— "))
+    deps = (
+        tuple(hints.field_deps(_cell(row, columns.depends), row.line, "table")) if columns.depends >= 0 else unit.deps
+    )
+    status = unit.status
+    if status is Status.OPEN:
+        status = status_of(_cell(row, columns.status)) or status
+    others = [
+        f"{name}: {cell}"
+        for name, cell in zip(row.header, row.cells, strict=False)
+        if cell and clean(cell) not in (unit.title, unit.id)
+    ]
+    return replace(
+        unit,
+        criteria=criteria,
+        deps=deps,
+        status=status,
+        priority=clean(_cell(row, columns.priority)) or unit.priority,
+        text="\n".join(others),
+    )

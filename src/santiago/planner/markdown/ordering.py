@@ -1,0 +1,251 @@
+"""Order that a section such as "Dependencies & Execution Order" declares between phases, stories and ranges of tasks.
+
+Only statements that can be read in one way become edges: `US2 depends on US7`, `Phase 3 depends on Phase 2`,
+`T006..T011 before T012..T021`. Every other line that names ids is reported as a note, never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import ids, words
+from santiago.planner.draft import Dep, Document, GroupEdge, Unit
+from santiago.planner.hints import targets
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.patterns import pattern
+
+if TYPE_CHECKING:
+    from santiago.planner.source import Source
+
+__all__ = ["Declared", "contradictions", "declared", "ordered", "targets"]
+
+_PARALLEL = pattern(
+    r"\bparallel|concurrent|parallèle|paralelo|samtidigt|параллельно|паралельно|並列|并行|並行|병렬", re.IGNORECASE
+)
+_LABELS = pattern(r"^[^:：]{1,40}[:：]\s")
+_MOST = 50
+"""Tasks of one sentence that are held against each other."""
+
+_SECTION = pattern(
+    r"\b(?:dependenc(?:y|ies)|execution order|task order|build order"
+    r"|beroenden|abhängigkeiten|dépendances|dependencias|dependências|зависимости)\b|依存|依赖|依賴|의존",
+    re.IGNORECASE,
+)
+_VERB = pattern(
+    r"\s*(?P<verb>(?:all |must |should |each |can(?:not)? )*"
+    r"\b(?:depends? (?:up)?on|requires?|blocked by|must follow|needs?"
+    r"|(?:starts?|begins?|runs?|do|done|comes?) after)\b|\bdepends\b|beroende av|依存|依赖于?)\s*:?\s*",
+    re.IGNORECASE,
+)
+_BEFORE = pattern(
+    r"\s+(?:must (?:come|finish|complete|be (?:done|complete|finished)) |runs? |comes? |finish(?:es)? |is |are )*(?:before|precedes?|blocks?)\s+",
+    re.IGNORECASE,
+)
+_STORY = pattern(r"^(?:user stor(?:y|ies)|us|story)\s*-?\s*(?P<number>\d+)$", re.IGNORECASE)
+_PHASE = pattern(r"^(?:phase|fas|fase|étape|этап|フェーズ|阶段|단계)\s*(?P<number>\w+)$", re.IGNORECASE)
+_FILLER = pattern(
+    r"\b(?:completion|completed?|complete|must|should|all|have to|being|is|are|be|done"
+    r"|finished|sequential|in sequence|phase tasks|tasks?|the|all of|of|only|first|both)\b|[*_`✅⚠️]",
+    re.IGNORECASE,
+)
+_CLAUSE = pattern(r"\s+[—–-]\s+|[;。；]|\.(?=\s|$)")
+_LIST = pattern(r"\s*(?:,|;|&|\+|、|，|\band\b|\bund\b|\bet\b|\by\b|\be\b|\boch\b)\s*", re.IGNORECASE)
+_GROUP_IN_BRACKETS = pattern(r"[(（]\s*((?:phase|us|user story)\s*-?\s*\w+)\s*[)）]", re.IGNORECASE)
+_BRACKETS = pattern(r"[(（][^()（）]*[)）]")
+
+
+@dataclass(slots=True)
+class Declared:
+    edges: list[GroupEdge] = field(default_factory=list)
+    deps: dict[str, list[Dep]] = field(default_factory=dict)
+    """For the id of a unit, what the section says that it waits for."""
+    findings: list[Finding] = field(default_factory=list)
+
+
+def ordered(source: Source, document: Document) -> Document:
+    """Add to a document what its dependency sections declare, and what contradicts it."""
+    found = declared(source, document.units)
+    document.edges += found.edges
+    document.units = [
+        replace(unit, deps=(*unit.deps, *found.deps[unit.id])) if unit.id in found.deps else unit
+        for unit in document.units
+    ]
+    document.findings += [*found.findings, *contradictions(source, document.units)]
+    return document
+
+
+def declared(source: Source, units: list[Unit]) -> Declared:
+    """Return the order that the dependency sections of a document declare."""
+    names = _Names(units)
+    found = Declared()
+    inside = [False] * len(source.outline.blocks)
+    for index, block in enumerate(source.outline.blocks):
+        outer = inside[block.section] if block.section >= 0 else False
+        inside[index] = outer or _is_order_section(source, index)
+        if inside[index] and block.kind in (Kind.ITEM, Kind.PARA) and block.box is None:
+            _statement(block, names, found)
+    return found
+
+
+def _is_order_section(source: Source, index: int) -> bool:
+    """Tell whether a heading announces dependencies; `Task 2: Install dependencies` is a unit that does not."""
+    block, lead = source.outline.blocks[index], source.leads[index]
+    is_unit = lead is not None and lead.kind not in ("number", "dotted")
+    return block.kind is Kind.HEADING and not is_unit and bool(_SECTION.search(block.text))
+
+
+class _Names:
+    """What a statement may call a group or a unit, and what it is."""
+
+    def __init__(self, units: list[Unit]) -> None:
+        self.units = {ids.fold(unit.id): unit.id for unit in units if unit.id}
+        self.tags = {tag for unit in units for tag in unit.tags if tag.startswith("US")}
+        self.chunks: dict[str, str] = {}
+        for chunk in dict.fromkeys(unit.chunk for unit in units if unit.chunk):
+            head, _, title = re.sub(r"[：]", ":", chunk).partition(":")
+            self.chunks.setdefault(words.normal(head), chunk)
+            self.chunks.setdefault(words.normal(re.split(r"\s*[(（]|\s+[-–—]\s+", title)[0]), chunk)
+        self.chunks.pop("", None)
+        self.places = _places(units)
+
+    def is_kept(self, group: str, target: str) -> bool:
+        """Tell whether the order of the chunks already makes one group wait for another."""
+        first, last = self.places.get(group), self.places.get(target)
+        return first is not None and last is not None and last[1] < first[0]
+
+    def group(self, text: str) -> str | None:
+        """Return the tag or chunk that a text names, or None."""
+        text = text.strip(" *_`:.,")
+        if (story := _STORY.match(text)) and f"US{int(story['number'])}" in self.tags:
+            return f"US{int(story['number'])}"
+        text = _FILLER.sub(" ", text).strip()
+        if (phase := _PHASE.match(text)) is not None:
+            return self.chunks.get(words.normal(f"phase {phase['number']}"))
+        named = words.normal(text)
+        return self.chunks.get(named) or self.chunks.get(re.sub(r"\s*phase$", "", named))
+
+    def resolve(self, text: str) -> tuple[list[str], list[str]] | None:
+        """Return (groups, unit ids) that a list names, or None where any part of it is something else."""
+        bracketed = _GROUP_IN_BRACKETS.search(text)
+        if bracketed and (group := self.group(bracketed[1])):
+            return [group], []
+        body = _BRACKETS.sub(" ", text)
+        found, sure = targets(_FILLER.sub(" ", body))
+        if found and sure and all(ids.fold(name) in self.units for name in found):
+            return [], [self.units[ids.fold(name)] for name in found]
+        groups = [self.group(part) for part in _LIST.split(body) if part.strip(" *_`.")]
+        if not groups or None in groups:
+            return None
+        return [group for group in groups if group], []
+
+
+def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
+    """Return for each chunk and tag the numbers of the first and the last chunk that it stands in."""
+    number = {chunk: place for place, chunk in enumerate(dict.fromkeys(unit.chunk for unit in units))}
+    found: dict[str, tuple[int, int]] = {}
+    for unit in units:
+        place = number[unit.chunk]
+        for name in (unit.chunk, *unit.tags):
+            if name:
+                first, last = found.get(name, (place, place))
+                found[name] = (min(first, place), max(last, place))
+    return found
+
+
+def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
+    """Report tasks that a sentence calls parallel although one of them waits for another."""
+    known = {unit.id for unit in units if unit.id}
+    needs = {unit.id: {dep.target for dep in unit.deps if dep.carrier != "prose"} for unit in units if unit.id}
+    found = []
+    for block in source.outline.blocks:
+        if block.kind not in (Kind.ITEM, Kind.PARA) or block.box is not None or not _PARALLEL.search(block.text):
+            continue
+        names = [name for name in targets(_LABELS.sub(" ", block.text))[0] if name in known][:_MOST]
+        pairs = [(name, other) for name in names for other in names if other in needs[name]]
+        found += [_contradiction(block, *pair) for pair in pairs]
+    return found
+
+
+def _contradiction(block: Block, name: str, other: str) -> Finding:
+    return Finding(
+        level="warning",
+        code="parallel_contradiction",
+        line=block.line,
+        message=f"{name} and {other} are called parallel here, but {name} depends on {other}; the dependency is kept",
+        hint="Remove the dependency, or the claim.",
+    )
+
+
+def _statement(block: Block, names: _Names, found: Declared) -> None:
+    """Read one line of a dependency section."""
+    if block.text.rstrip().endswith((":", "：")):
+        return
+    sentence = block.text.replace("**", "").replace("__", "")
+    if _says_none(sentence):
+        return
+    read = _waits(sentence, names) or _comes_before(sentence, names)
+    if read is None:
+        if len(set(ids.mentioned(sentence)) & set(names.units.values())) > 1:
+            found.findings.append(_unread(block))
+        return
+    (groups, units), (on_groups, on_units) = read
+    for group in groups:
+        on_groups = [target for target in on_groups if not names.is_kept(group, target)]
+        found.edges += [
+            GroupEdge(group=group, target=target, line=block.line)
+            for target in [*on_groups, *on_units]
+            if target != group
+        ]
+    for unit in units:
+        deps = [
+            Dep(target=target, line=block.line, carrier="section")
+            for target in [*on_groups, *on_units]
+            if target != unit
+        ]
+        found.deps.setdefault(unit, []).extend(deps)
+
+
+_Parts = tuple[tuple[list[str], list[str]], tuple[list[str], list[str]]]
+
+
+def _waits(sentence: str, names: _Names) -> _Parts | None:
+    """Read `A depends on B`, `A: depends on B`."""
+    verb = _VERB.search(sentence)
+    if verb is None:
+        return None
+    subject = names.resolve(sentence[: verb.start()].strip(" :：—–-"))
+    target = names.resolve(_CLAUSE.split(sentence[verb.end() :])[0])
+    return (subject, target) if subject and target else None
+
+
+def _comes_before(sentence: str, names: _Names) -> _Parts | None:
+    """Read `A before B`."""
+    parts = _BEFORE.split(_CLAUSE.split(sentence)[0])
+    if len(parts) != 2:
+        return None
+    first, then = names.resolve(parts[0]), names.resolve(parts[1])
+    return (then, first) if first and then else None
+
+
+def _says_none(sentence: str) -> bool:
+    return bool(
+        re.search(
+            r"\bno dependenc|\bindependent\b|\bcan start (?:immediately|after)|\bin parallel\b|\bparallel\b",
+            sentence,
+            re.IGNORECASE,
+        )
+    ) and not _VERB.search(sentence)
+
+
+def _unread(block: Block) -> Finding:
+    text = block.text if len(block.text) <= 80 else block.text[:79] + "…"
+    return Finding(
+        level="note",
+        code="mentioned_id",
+        line=block.line,
+        message=f'the order in "{text}" could be read in more than one way; no dependency was taken from it',
+        hint='Write "T012 depends on T008", or put "(depends on T008)" behind the task.',
+    )

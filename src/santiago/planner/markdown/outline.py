@@ -1,0 +1,356 @@
+"""Markdown as an outline: headings, list items, paragraphs, table rows, code, each with its lines.
+
+A requirements document is read for its shape, not rendered, so this scanner keeps what a renderer throws away (the
+line of everything) and is lenient where authors are: a child needs two columns of indent, a lone `<PRD>` tag hides
+nothing, `- [ ]* 3.2` is a box. It makes one pass, holds no recursion, and so takes nested and hostile text in linear
+time. tests/planner/test_outline.py holds it against a CommonMark parser on real documents.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from santiago.planner.patterns import pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_DEPTH = 100
+"""List levels a document may nest; no person writes more, and deeper text is an attack or a mistake."""
+
+
+class Kind(Enum):
+    HEADING = "heading"
+    ITEM = "item"
+    PARA = "para"
+    ROW = "row"
+    CODE = "code"
+    QUOTE = "quote"
+
+
+@dataclass(slots=True)
+class Block:
+    """One block; `lines[i]` stands on source line `line + i`, without its marker."""
+
+    kind: Kind
+    line: int
+    lines: list[str]
+    level: int = 0
+    """Heading level 1 to 6, or the nesting depth of an item (0 is outermost)."""
+    marker: str = ""
+    """List marker as written: `-`, `*`, `3.`."""
+    box: str | None = None
+    """The character in a check box, or None where there is no box."""
+    starred: bool = False
+    """A box followed by an asterisk: Kiro's optional task."""
+    cells: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    info: str = ""
+    """What stands behind an opening fence."""
+    parent: int = -1
+    """Index of the item that encloses this block."""
+    section: int = -1
+    """Index of the heading that encloses this block."""
+
+    @property
+    def text(self) -> str:
+        if len(self.lines) == 1:
+            return self.lines[0]
+        return " ".join(part for part in (line.strip() for line in self.lines) if part)
+
+    @property
+    def end(self) -> int:
+        return self.line + len(self.lines) - 1
+
+
+@dataclass(slots=True)
+class Outline:
+    blocks: list[Block] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    """For each block, the index behind the last block that it contains (its section, or its children)."""
+    line_count: int = 0
+
+    def inside(self, index: int) -> range:
+        """Return the indexes of everything inside a heading's section or under an item."""
+        return range(index + 1, self.ends[index])
+
+    def path(self, index: int) -> list[int]:
+        """Return the indexes of the enclosing headings, outermost first."""
+        found = []
+        at = self.blocks[index].section
+        while at >= 0:
+            found.append(at)
+            at = self.blocks[at].section
+        return found[::-1]
+
+
+class TooDeepError(ValueError):
+    """A list nests deeper than MAX_DEPTH."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(f"list nested deeper than {MAX_DEPTH} levels")
+        self.line = line
+
+
+_HEADING = pattern(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_FENCE = pattern(r"(`{3,}|~{3,})(.*)$")
+_RULE = pattern(r"(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_ITEM = pattern(r"([-*+•]|\d{1,9}[.):])(?:[ \t]+(.*)|$)")
+_BOX = pattern(r"\\?\[(.?)\\?\](\\?\*)?(?:[ \t]+(.*)|$)")
+_BOLD_LABEL = pattern(r"\*\*[^*\s][^*]{0,60}(?:[:：]\*\*|\*\*\s*[:：])")
+_DELIMITER = pattern(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_TAG = pattern(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>$")
+_ESCAPE = pattern(r"\\([\[\]*_\"#`()<>.!+-])")
+_CELL = pattern(r"(?<!\\)\|")
+
+
+def scan(text: str, first_line: int = 1, breaks: Callable[[str, str], bool] | None = None) -> Outline:
+    """Return the outline of a Markdown text whose first line has the given number.
+
+    `breaks(first line of the paragraph, this line)` may begin a new paragraph where Markdown would go on with one:
+    authors write `FR1: …` and `FR2: …` on lines of their own without a blank one between.
+    """
+    scanner = _Scanner(text.split("\n"), first_line, breaks)
+    scanner.run()
+    return scanner.outline
+
+
+class _Scanner:
+    """One pass over the lines; `stack` holds the open list items, `open` the block that may take a continuation."""
+
+    def __init__(self, lines: list[str], first_line: int, breaks: Callable[[str, str], bool] | None) -> None:
+        self.source = lines
+        self.breaks = breaks
+        self.first = first_line
+        self.outline = Outline(line_count=len(lines))
+        self.blocks = self.outline.blocks
+        self.stack: list[tuple[int, int]] = []
+        self.open: Block | None = None
+        self.section = -1
+        self.headings: list[int] = []
+        self.after_blank = True
+        self.last_comment_end = max((i for i, line in enumerate(lines) if "-->" in line), default=-1)
+
+    def run(self) -> None:
+        at = 0
+        while at < len(self.source):
+            at = self.step(at)
+        self.outline.ends = _ends(self.blocks)
+
+    def step(self, at: int) -> int:
+        """Take the line at this position (or the lines of one fence, comment or table) and return the next one."""
+        raw = self.source[at].rstrip()
+        if raw.endswith("\\"):
+            raw = raw.rstrip("\\ ")  # a hard line break
+        if "\t" in raw:
+            raw = raw.expandtabs(4)
+        if "<!--" in raw and not raw.lstrip().startswith(("```", "~~~")):
+            raw, skip = self.without_comment(at, raw)
+            if not raw.strip():
+                return at + skip
+            self.source[at + skip - 1] = raw
+            at += skip - 1
+        stripped = raw.lstrip(" \u00a0\u3000")
+        if not stripped:
+            self.open = None
+            self.after_blank = True
+            return at + 1
+        next_at = self.block(at, stripped, len(raw) - len(stripped))
+        self.after_blank = False
+        return next_at
+
+    def block(self, at: int, text: str, indent: int) -> int:
+        first = text[0]
+        if first in "`~" and (fence := _FENCE.match(text)) and "`" not in fence[2]:
+            return self.fence(at, indent, fence)
+        if first == "#" and indent < 4 and (heading := _HEADING.match(text)):
+            self.heading(at, len(heading[1]), heading[2] or "")
+            return at + 1
+        if first in "-=" and self.underlined(text, first):
+            return at + 1
+        if first in "-*_" and _RULE.match(text):
+            self.open, self.stack = None, [] if indent < 2 else self.stack
+            return at + 1
+        if first == ">":
+            self.quote(at, text)
+            return at + 1
+        if (first in "-*+•" or first.isdigit()) and (item := _ITEM.match(text)) and self.starts_item(item[1]):
+            self.item(at, indent, item)
+            return at + 1
+        if first == "<" and _TAG.match(text):
+            self.open = None
+            return at + 1
+        if "|" in text and at + 1 < len(self.source) and self.is_table(at, text):
+            return self.table(at, indent)
+        self.paragraph(at, text, indent)
+        return at + 1
+
+    # Blocks
+
+    def add(self, block: Block) -> Block:
+        if block.kind is Kind.HEADING:
+            while self.headings and self.blocks[self.headings[-1]].level >= block.level:
+                self.headings.pop()
+            block.section = self.headings[-1] if self.headings else -1
+            self.headings.append(len(self.blocks))
+        else:
+            block.section = self.headings[-1] if self.headings else -1
+        self.blocks.append(block)
+        return block
+
+    def heading(self, at: int, level: int, text: str) -> None:
+        self.stack = []
+        self.open = None
+        self.add(Block(Kind.HEADING, self.first + at, [_plain(text)], level=level))
+
+    def underlined(self, text: str, first: str) -> bool:
+        """Turn an open paragraph into a heading where this line underlines it."""
+        block = self.open
+        if block is None or block.kind is not Kind.PARA or block.parent >= 0 or text.strip(first):
+            return False
+        if first == "-" and len(text) < 2:
+            return False
+        self.blocks.pop()
+        self.open = None
+        self.stack = []
+        self.add(Block(Kind.HEADING, block.line, [block.text], level=1 if first == "=" else 2))
+        return True
+
+    def fence(self, at: int, indent: int, fence: re.Match[str]) -> int:
+        self.close_items(indent)
+        base = self.stack[-1][0] + 1 if self.stack else 0
+        char, size, end = fence[1][0], len(fence[1]), at + 1
+        while end < len(self.source):
+            line = self.source[end].rstrip()
+            body = line.lstrip()
+            if body and len(line) - len(body) < base:
+                end -= 1
+                break
+            if body.startswith(char * size) and not body.strip(char):
+                break
+            end += 1
+        last = min(end, len(self.source) - 1)
+        lines = ["", *self.source[at + 1 : last + 1]]
+        parent = self.stack[-1][1] if self.stack else -1
+        self.add(Block(Kind.CODE, self.first + at, lines, info=fence[2].strip(), parent=parent))
+        self.open = None
+        return last + 1
+
+    def quote(self, at: int, text: str) -> None:
+        body = _plain(text.lstrip("> "))
+        if self.open is not None and self.open.kind is Kind.QUOTE:
+            self.open.lines.append(body)
+            return
+        self.open = self.add(Block(Kind.QUOTE, self.first + at, [body]))
+
+    def starts_item(self, marker: str) -> bool:
+        """A number in the middle of a paragraph is text, unless a list is open or it begins one."""
+        in_prose = self.open is not None and self.open.kind is Kind.PARA and self.open.parent < 0
+        return not (in_prose and marker[0].isdigit() and marker[:-1] != "1")
+
+    def item(self, at: int, indent: int, item: re.Match[str]) -> None:
+        self.close_items(indent - 1)
+        if len(self.stack) >= MAX_DEPTH:
+            raise TooDeepError(self.first + at)
+        text, box, starred = item[2] or "", None, False
+        if (found := _BOX.match(text)) is not None:
+            box, starred, text = found[1] or " ", found[2] is not None, found[3] or ""
+        parent = self.stack[-1][1] if self.stack else -1
+        block = Block(Kind.ITEM, self.first + at, [_plain(text)], level=len(self.stack), marker=item[1], box=box)
+        block.starred, block.parent = starred, parent
+        self.stack.append((indent, len(self.blocks)))
+        self.open = self.add(block)
+        nested = _ITEM.match(text)
+        if box is None and nested and nested[1] in "-*+" and nested[2] is not None:
+            block.lines = [""]
+            self.item(at, indent + 2, nested)
+
+    def paragraph(self, at: int, text: str, indent: int) -> None:
+        if self.open is not None and self.open.kind in (Kind.PARA, Kind.ITEM, Kind.QUOTE):
+            new = self.breaks is not None and self.open.kind is Kind.PARA and self.breaks(self.open.lines[0], text)
+            if self.open.kind is Kind.ITEM and indent <= self.stack[-1][0] and self.ends_list(text):
+                # Markdown would read `**Status:** done` right under a list as part of its last item; authors do not.
+                self.close_items(indent)
+                new = True
+            if not new:
+                self.open.lines.append(_plain(text))
+                return
+        if self.after_blank:
+            self.close_items(indent)
+        parent = self.stack[-1][1] if self.stack else -1
+        base = self.stack[-1][0] + 2 if self.stack else 0
+        kind = Kind.CODE if indent >= base + 4 and self.after_blank else Kind.PARA
+        block = self.add(Block(kind, self.first + at, [_plain(text)], parent=parent))
+        self.open = block if kind is Kind.PARA else None
+
+    def ends_list(self, text: str) -> bool:
+        return bool(_BOLD_LABEL.match(text)) or (self.breaks is not None and self.breaks("", text))
+
+    def close_items(self, indent: int) -> None:
+        """Close the items that a block at this column no longer belongs to."""
+        while self.stack and indent <= self.stack[-1][0]:
+            self.stack.pop()
+
+    # Tables and comments
+
+    def is_table(self, at: int, text: str) -> bool:
+        below = self.source[at + 1].strip()
+        return "-" in below and "|" in below + text and bool(_DELIMITER.match(below))
+
+    def table(self, at: int, indent: int) -> int:
+        if self.after_blank:
+            self.close_items(indent)
+        parent = self.stack[-1][1] if self.stack else -1
+        header = _cells(self.source[at])
+        end = at + 2
+        while end < len(self.source) and "|" in self.source[end] and self.source[end].strip():
+            line = self.source[end].strip()
+            self.add(Block(Kind.ROW, self.first + end, [line], cells=_cells(line), header=header, parent=parent))
+            end += 1
+        self.open = None
+        return end
+
+    def without_comment(self, at: int, raw: str) -> tuple[str, int]:
+        """Return the line without its comments, and how many lines they span; an unclosed one is text."""
+        skip = 1
+        while (start := raw.find("<!--")) >= 0:
+            stop = raw.find("-->", start)
+            while stop < 0:
+                if at + skip > self.last_comment_end:
+                    return raw.replace("<!--", "< !--"), skip
+                raw = raw[: start + 4] + self.source[at + skip]
+                skip += 1
+                stop = raw.find("-->", start)
+            raw = raw[:start] + raw[stop + 3 :]
+        return raw.rstrip(), skip
+
+
+def _ends(blocks: list[Block]) -> list[int]:
+    ends = [0] * len(blocks)
+    open_headings: list[int] = []
+    for index, block in enumerate(blocks):
+        if block.kind is Kind.HEADING:
+            while open_headings and blocks[open_headings[-1]].level >= block.level:
+                ends[open_headings.pop()] = index
+            open_headings.append(index)
+    for index in open_headings:
+        ends[index] = len(blocks)
+    for index in range(len(blocks) - 1, -1, -1):
+        if blocks[index].kind is not Kind.HEADING:
+            ends[index] = max(ends[index], index + 1)
+            parent = blocks[index].parent
+            if parent >= 0:
+                ends[parent] = max(ends[parent], ends[index])
+    return ends
+
+
+def _plain(text: str) -> str:
+    """Undo Markdown escapes, so that `\\[x\\]` and `[x]` are one spelling."""
+    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    return tuple(_plain(cell.strip()) for cell in _CELL.split(line.strip().strip("|")))

@@ -1,0 +1,50 @@
+"""Tables whose first line is a title or blank: their real header is the first row of the body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.planner import words
+from santiago.planner.markdown.outline import Kind
+
+if TYPE_CHECKING:
+    from santiago.planner.markdown.outline import Outline
+
+_ENOUGH = 2
+"""Known column names that make a row a header, where the written header has fewer than that."""
+
+
+def mended(outline: Outline) -> Outline:
+    """Give the rows of such tables their real header; the row that it stood in then equals its own header."""
+    blocks = outline.blocks
+    for index, block in enumerate(blocks):
+        first = block.kind is Kind.ROW and (index == 0 or blocks[index - 1].header is not block.header)
+        if first and known_columns(block.header) < _ENOUGH <= known_columns(block.cells):
+            written, real = block.header, block.cells
+            at = index
+            while at < len(blocks) and blocks[at].header is written:
+                blocks[at].header = real
+                at += 1
+    return outline
+
+
+def known_columns(cells: tuple[str, ...]) -> int:
+    """Return how many different things the columns of a header are known to say."""
+    return len({meaning for cell in cells if (meaning := column(cell)) is not None})
+
+
+def column(cell: str) -> str | None:
+    """Return what a column with this header says about a unit: `id`, `title`, `role`, `priority`, … or None."""
+    name = words.normal(cell) or cell.strip()
+    if len(name) > 60:
+        return None
+    concept = words.concept(cell)
+    if name in words.ID_COLUMNS:
+        return "id"
+    if concept in ("priority", "criteria", "depends", "status"):
+        return concept
+    if words.opens_story(cell + " ") or words.opens_story(name + " x"):
+        return "role"
+    if words.WISH_COLUMN.match(name) or name in words.NAME_COLUMNS or name.split(" ")[0] in words.NAME_COLUMNS:
+        return "title"
+    return None

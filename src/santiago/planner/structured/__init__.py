@@ -1,0 +1,1 @@
+"""JSON and YAML documents: one tree of values with their lines, and the records in it that are units."""

@@ -1,0 +1,262 @@
+"""The acceptance criteria of a record: strings, objects, blocks of text or Given/When/Then, in whatever field."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from santiago.planner import words
+from santiago.planner.draft import DraftCriterion, Hint
+from santiago.planner.patterns import pattern
+from santiago.planner.structured.records import vocabulary
+from santiago.planner.structured.records.fields import is_plain_command
+from santiago.planner.structured.tree import (
+    Array,
+    Field,
+    Node,
+    Object,
+    Scalar,
+    as_text,
+    flat,
+    fold_key,
+    items,
+    text_lines,
+)
+
+_MARKS = pattern(r"^\s*(?:[-*•+]\s+)?(?:\\?\[[ xX~\-]?\\?\]\s*)?(?:\d{1,3}[.)]\s+)?")
+_BULLET = pattern(r"^\s*(?:[-*•+]\s+|\\?\[[ xX~\-]\\?\]\s|\d{1,3}[.)]\s+)")
+_OWN_ID = pattern(
+    r"^[*_`\[(]*((?:AC|CA|KA|CS|AK)[-_ ]?\d+(?:[.\-]\d+)*)[*_`\])]*\s*[:：.)\-–—]+\s*[*_]*\s*", re.IGNORECASE
+)
+_SAYS_THEN = pattern(
+    r"\b(?:then|shall|alors|entonces|então|dann|allora|wtedy|dan|så|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
+    re.IGNORECASE,
+)
+_TEXT = (
+    "text",
+    "description",
+    "criterion",
+    "criteria",
+    "statement",
+    "title",
+    "name",
+    "requirement",
+    "condition",
+    "expectation",
+    "assertion",
+    "scenario",
+)
+_SILENT = frozenset(
+    (
+        *vocabulary.DONE_FLAGS,
+        *vocabulary.STATUS,
+        "id",
+        "lastrun",
+        "type",
+        "priority",
+        "verified",
+        *vocabulary.HOUSEKEEPING,
+    )
+)
+_IDS = ("id", "key", "number", "ref")
+_TIERS = tuple(frozenset(tier) for tier in vocabulary.CRITERIA)
+_STATED = _TIERS[0] | _TIERS[1]
+
+
+@dataclass(slots=True)
+class Criteria:
+    """What the criteria fields of one record hold, and which of its fields those are."""
+
+    found: list[DraftCriterion] = field(default_factory=list)
+    verify: list[Hint] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+
+
+def criteria_of(record: Object, carrier: str) -> Criteria:
+    """Return the criteria of a record: of the first tier of fields that has any, else its own Given/When/Then."""
+    gathered = Criteria()
+    for tier in _TIERS:
+        for entry in record.fields.values():
+            if fold_key(entry.key) in tier:
+                _field(entry, carrier, gathered)
+            elif fold_key(entry.key) in vocabulary.CRITERIA_INSIDE and isinstance(entry.value, Object):
+                for inner in entry.value.fields.values():
+                    if fold_key(inner.key) in tier:
+                        _field(inner, carrier, gathered)
+        if gathered.found:
+            return gathered
+    # The id and title are the unit's, not the criterion's.
+    if (own := _given_when_then(record, titled=False)) is not None:
+        gathered.found.append(own)
+        gathered.taken.update(vocabulary.GIVEN_WHEN_THEN)
+    return gathered
+
+
+def has_criteria(record: Object) -> bool:
+    """Tell whether a record has a field of the first two tiers that is not empty."""
+    return any(fold_key(entry.key) in _STATED and items(entry.value) for entry in record.fields.values())
+
+
+def stated_criteria(record: Object) -> list[DraftCriterion]:
+    """Return the criteria of the first two tiers: what a group says must hold, and not what it consists of."""
+    found = Criteria()
+    for entry in record.fields.values():
+        if fold_key(entry.key) in _STATED:
+            _field(entry, "", found)
+    return found.found
+
+
+def criteria_in(node: Node, line: int, carrier: str) -> Criteria:
+    """Return the criteria that a value holds, whatever its shape."""
+    gathered = Criteria()
+    _field(Field("", line, node), carrier, gathered)
+    return gathered
+
+
+def _field(entry: Field, carrier: str, into: Criteria) -> None:
+    value, start = entry.value, len(into.found)
+    if isinstance(value, Scalar):
+        into.found += _from_block(value)
+    elif isinstance(value, Array):
+        for node in value.items:
+            # Some forks keep commands here and nothing else.
+            if fold_key(entry.key) == "completioncriteria" and is_plain_command(as_text(node)):
+                into.verify.append(Hint(value=as_text(node), line=node.line, carrier=carrier))
+            else:
+                _element(node, carrier, into)
+        into.found[start:] = _joined(into.found[start:])
+    elif (own := _given_when_then(value)) is not None:
+        into.found.append(own)
+    else:
+        for inner in value.fields.values():
+            _entry(inner, carrier, into)
+    if len(into.found) > start or into.verify:
+        into.taken.add(fold_key(entry.key))
+
+
+def _entry(entry: Field, carrier: str, into: Criteria) -> None:
+    """One entry of an object of criteria: `AC-1: text`, or a group of further criteria."""
+    if isinstance(entry.value, Scalar):
+        text = as_text(entry.value)
+        if not text or entry.value.kind == "bool":
+            text = entry.key
+        own = bool(re.match(r"[A-Za-z]{0,4}[-_ ]?\d+(?:[.\-]\d+)*$", entry.key))
+        shown = text if own or text == entry.key else f"{entry.key}: {text}"
+        into.found.append(_criterion(shown, entry.line, entry.key if own else None))
+    else:
+        for node in items(entry.value):
+            _element(node, carrier, into)
+
+
+def _element(node: Node, carrier: str, into: Criteria) -> None:
+    """One element of a list of criteria; nested lists count element by element."""
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, Array):
+            stack += reversed(each.items)
+        elif isinstance(each, Object):
+            _object(each, carrier, into)
+        elif text := as_text(each):
+            into.found.append(_criterion(text, each.line))
+
+
+def _object(node: Object, carrier: str, into: Criteria) -> None:
+    """One criterion as an object: `{id, text, testCommand}`, `{given, when, then}`, `{AC-1: text}`."""
+    commands = [
+        Hint(value=text, line=each.line, carrier=carrier)
+        for entry in node.fields.values()
+        if fold_key(entry.key) in vocabulary.COMMANDS or (node.text("type") == "test_passes" and entry.key != "type")
+        for each in items(entry.value)
+        if (text := as_text(each))
+    ]
+    into.verify += commands
+    if (own := _given_when_then(node)) is not None:
+        into.found.append(own)
+        return
+    said = next((entry for key in _TEXT if (entry := node.field(key)) and as_text(entry.value)), None)
+    name = next((entry for key in _IDS if (entry := node.field(key)) and as_text(entry.value)), None)
+    if said is None and name is None and len(node.fields) == 1 and not commands:
+        _entry(next(iter(node.fields.values())), carrier, into)
+        return
+    text = _object_text(node, said) or "; ".join(f"{node.text('type') or 'run'}: {hint.value}" for hint in commands)
+    if text or name:
+        line = name.line if name else said.line if said else node.line
+        shown = as_text(name.value) if name else None
+        into.found.append(_criterion(text or shown or "", line, shown))
+
+
+def _object_text(node: Object, said: Field | None) -> str:
+    """What an object says as a criterion, with whatever it adds in further fields in brackets."""
+    silent = _SILENT | set(vocabulary.COMMANDS)
+    more = [
+        f"{entry.key}: {' '.join(shown.split())}"
+        for entry in node.fields.values()
+        if entry is not said and fold_key(entry.key) not in silent and (shown := flat(entry.value))
+    ]
+    if said is None:
+        kind = node.text("type")
+        return ": ".join(filter(None, (kind, "; ".join(more)))) if more else ""
+    return as_text(said.value) + (f" ({'; '.join(more)})" if more else "")
+
+
+def _given_when_then(node: Object, *, titled: bool = True) -> DraftCriterion | None:
+    """Return the criterion of an object with at least two of given, when and then."""
+    parts = [(key, entry) for key in vocabulary.GIVEN_WHEN_THEN if (entry := node.field(key)) and items(entry.value)]
+    if len(parts) < 2:
+        return None
+    said = [f"{key.capitalize()} {', and '.join(_lines(entry.value))}" for key, entry in parts]
+    if not titled:
+        return DraftCriterion(text=" ".join(said), line=parts[0][1].line)
+    name, title = node.field("id"), node.text("scenario", "title", "name")
+    text = " ".join((f"{title}:", *said) if title else said)
+    line = name.line if name else parts[0][1].line
+    return DraftCriterion(text=text, line=line, id=as_text(name.value) or None if name else None)
+
+
+def _lines(node: Node) -> list[str]:
+    return [text for each in items(node) if (text := " ".join(flat(each).split()))]
+
+
+def _from_block(node: Scalar) -> list[DraftCriterion]:
+    """A text of criteria: one per bullet, else one per line, else one per part between semicolons."""
+    lines = [(text, line) for text, line in text_lines(node) if text.strip()]
+    if not lines or node.kind == "null":
+        return []
+    if len(lines) == 1:
+        text, line = lines[0]
+        return [_criterion(part, line) for part in text.split(";") if part.strip(" .")]
+    bulleted = any(_BULLET.match(text) for text, _ in lines)
+    found: list[DraftCriterion] = []
+    for text, line in lines:
+        if bulleted and found and not _BULLET.match(text):
+            found[-1] = replace(found[-1], text=f"{found[-1].text} {text.strip()}")
+        else:
+            found.append(_criterion(text, line))
+    return _joined(found)
+
+
+def _joined(found: list[DraftCriterion]) -> list[DraftCriterion]:
+    """Put Given, When and Then together where each stands in an element of its own."""
+    joined: list[DraftCriterion] = []
+    open_ = False
+    for criterion in found:
+        text = criterion.text
+        continues = (
+            bool(words.THEN.match(text)) or (words.WHEN.match(text) and not _SAYS_THEN.search(joined[-1].text))
+            if open_
+            else False
+        )
+        if continues and joined:
+            joined[-1] = replace(joined[-1], text=f"{joined[-1].text} {text}")
+        else:
+            joined.append(criterion)
+            open_ = bool(words.GIVEN.match(text)) and not _SAYS_THEN.search(text)
+    return joined
+
+
+def _criterion(raw: str, line: int, name: str | None = None) -> DraftCriterion:
+    text = " ".join(_MARKS.sub("", raw, count=1).split())
+    if name is None and (own := _OWN_ID.match(text)) and len(text) > own.end():
+        name, text = own[1], text[own.end() :]
+    return DraftCriterion(text=text, line=line, id=name)

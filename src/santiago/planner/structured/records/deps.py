@@ -1,0 +1,120 @@
+"""The dependencies of records: what their fields name, and which of it is a unit of the document, an id, or prose."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.planner import hints, ids, words
+from santiago.planner.draft import Dep
+from santiago.planner.patterns import pattern
+from santiago.planner.structured.records import vocabulary
+from santiago.planner.structured.tree import Array, Node, Object, as_text, fold_key, items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_TARGET = ("dependsOnId", "depends_on_id", "id", "task", "taskId", "story", "storyId", "target", "ref", "name", "title")
+_NOT_BLOCKING = frozenset(
+    {
+        "related",
+        "relatesto",
+        "discoveredfrom",
+        "duplicates",
+        "supersedes",
+        "repliesto",
+        "tracks",
+        "validates",
+        "causedby",
+        "until",
+        "approvedby",
+        "optional",
+        "soft",
+        "parentchild",
+    }
+)
+"""Types of a link that do not make one unit wait for the other."""
+_TOKEN = pattern(r"#?\w[\w.\-~]*$")
+_JOINED = pattern(r"[A-Za-z]+[-_.]\d|^#?\d|[A-Z]+\d")
+_PLACEHOLDER = pattern(r"[A-Z]{1,6}-?[xX]{2,}$")
+
+
+class Mention(NamedTuple):
+    """One thing that a dependency field names, as written."""
+
+    text: str
+    line: int
+
+
+def mentions_of(record: Object) -> list[Mention]:
+    """Return what the dependency fields of a record name."""
+    found: list[Mention] = []
+    for entry in record.fields.values():
+        if fold_key(entry.key) not in vocabulary.DEPENDS:
+            continue
+        if isinstance(entry.value, Object) and not _names_target(entry.value):
+            for inner in entry.value.fields.values():
+                if fold_key(inner.key) in vocabulary.DEPENDS_INSIDE:
+                    found += _from(inner.value)
+        else:
+            found += _from(entry.value)
+    return found
+
+
+def _names_target(node: Object) -> bool:
+    return any(as_text(node.get(key)) for key in _TARGET)
+
+
+def _from(node: Node) -> list[Mention]:
+    found = []
+    for each in items(node):
+        if isinstance(each, Object):
+            kind = fold_key(each.text("type", "kind", "relation"))
+            text = each.text(*_TARGET)
+            if text and kind not in _NOT_BLOCKING:
+                found.append(Mention(text, each.line))
+        elif not isinstance(each, Array) and (text := as_text(each)):
+            found.append(Mention(text, each.line))
+    return found
+
+
+class Resolver:
+    """Tells units of the document from ids of other documents, and both from libraries and prose."""
+
+    def __init__(self, names: Iterable[tuple[str, str]]) -> None:
+        self.names: dict[str, str] = {}
+        self.prefixes: set[str] = set()
+        for spelling, target in names:
+            self.names.setdefault(ids.fold(spelling), target)
+            self.prefixes.add(_letters(target))
+
+    def deps(self, mention: Mention, carrier: str) -> tuple[list[Dep], bool]:
+        """Return the dependencies that a mention declares, and whether it was understood in full."""
+        text = mention.text.strip()
+        if words.normal(text) in words.NONE_WORDS or not text.strip("-–— ."):
+            return [], True
+        if (known := self.names.get(ids.fold(text))) is not None:
+            return [Dep(target=known, line=mention.line, carrier=carrier)], True
+        if _TOKEN.match(text):
+            if self.is_id(text):
+                return [Dep(target=text, line=mention.line, carrier=carrier)], True
+            return [], False
+        names, sure = hints.targets(text)
+        sure = sure or all(ids.fold(name) in self.names for name in names)
+        found = [self.names.get(ids.fold(name), name) for name in names]
+        return [
+            Dep(target=name, line=mention.line, carrier=carrier if sure else "prose") for name in found
+        ], sure and bool(found)
+
+    def is_id(self, token: str) -> bool:
+        if _PLACEHOLDER.match(token):
+            return True
+        prefix = _letters(token)
+        if prefix.upper() in ids.DENIED or not any(char.isdigit() for char in token):
+            return False
+        return prefix in self.prefixes or bool(_JOINED.search(token))
+
+
+def _letters(identifier: str) -> str:
+    found = re.match(r"[A-Za-z]*", identifier)
+    return found[0].lower() if found else ""

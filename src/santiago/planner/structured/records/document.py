@@ -1,0 +1,172 @@
+"""From a value tree to a document: choose the list of units, name the others, take what belongs to the whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import ids
+from santiago.planner.draft import Document, Hint
+from santiago.planner.structured.records import fields, groups, listing, units, vocabulary
+from santiago.planner.structured.records.criteria import criteria_in, has_criteria
+from santiago.planner.structured.records.lists import Candidate, Member, candidates, fallback
+from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items
+
+if TYPE_CHECKING:
+    from santiago.planner.source import Options
+
+_TITLES = ("title", "project", "projectName", "name", "productName", "product", "projectTitle", "feature")
+_WHOLE = frozenset((*vocabulary.CRITERIA[0], *vocabulary.CRITERIA[1], "finalacceptance", "definitionofdone"))
+
+
+def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Document | None:
+    """Return the document that the best list of records makes, a lone record, or None where there is no unit."""
+    found = candidates(root)
+    chosen = _chosen(found, options.units)
+    if chosen is None and options.units and found:
+        return _unknown_units(format_, found, options.units)
+    lone = _lone(root, found) if not options.units else None
+    if lone is not None:
+        chosen = lone
+    forced = fallback(root) if chosen is None and options.allow_fallback else None
+    chosen = chosen or forced
+    if chosen is None:
+        return None
+    document = listing.document(format_, _evidence(chosen), chosen, carrier)
+    document.title = _title(root)
+    if isinstance(root, Object):
+        listing.group_by_reference(document, _references(root))
+    if isinstance(root, Object) and chosen is not lone:
+        document.run_verify = _run_verify(root, carrier)
+        document.findings += _whole_criteria(root, carrier)
+    if forced is not None:
+        document.findings.append(_forced(forced))
+    document.findings += [_not_chosen(other, chosen) for other in found if other is not chosen and chosen is not lone]
+    return document
+
+
+def _chosen(found: list[Candidate], wanted: str | None) -> Candidate | None:
+    if not wanted:
+        return found[0] if found else None
+    folded = fold_key(wanted)
+    for candidate in found:
+        names = {fold_key(candidate.key), *(fold_key(part) for part in candidate.key.split("."))}
+        names |= {name.removesuffix("s") for name in names} | {
+            name[:-3] + "y" for name in names if name.endswith("ies")
+        }
+        if folded in names or (_prefix(candidate) and folded == _prefix(candidate).lower()):
+            return candidate
+    return None
+
+
+def _prefix(candidate: Candidate) -> str:
+    for member in candidate.members:
+        name = member.key or (fields.id_of(member.node).text if isinstance(member.node, Object) else "")
+        if prefix := ids.prefix_of(name):
+            return prefix
+    return ""
+
+
+def _lone(root: Node, found: list[Candidate]) -> Candidate | None:
+    """Return a candidate of one member where the whole document is one record with an id and a title."""
+    if not isinstance(root, Object):
+        return None
+    wrapped = [
+        entry.value
+        for entry in root.fields.values()
+        if fold_key(entry.key) in ("task", "story", "feature", "issue", "ticket")
+    ]
+    for node in (root, *(each for each in wrapped if isinstance(each, Object))):
+        titled = node.text("title") or (node.text("name") and has_criteria(node))
+        says = has_criteria(node) or node.get("description", *vocabulary.CHILDREN) is not None
+        if titled and says and fields.id_of(node).text:
+            inside = [candidate for candidate in found if len(candidate.members) > 1 or candidate.strength > 1]
+            return None if inside else Candidate("", node.line, 0, [Member(node, node.line)])
+    return None
+
+
+def _evidence(chosen: Candidate) -> list[str]:
+    where = f'under "{chosen.key}"' if chosen.key else "at the top"
+    if len(chosen.members) == 1 and not chosen.key:
+        return ["one record with an id and a title"]
+    said = [f"{len(chosen.members)} records {where}"]
+    judged = sum(1 for member in chosen.members if isinstance(member.node, Object) and has_criteria(member.node))
+    if judged:
+        said.append(f"{judged} of them with acceptance criteria")
+    return said
+
+
+def _title(root: Node) -> str:
+    if not isinstance(root, Object):
+        return ""
+    inner = [
+        entry.value
+        for entry in root.fields.values()
+        if fold_key(entry.key) in ("meta", "metadata", "project", "prd", "product")
+    ]
+    for node in (root, *(each for each in inner if isinstance(each, Object))):
+        for key in _TITLES:
+            if text := node.text(key):
+                return " ".join(text.split())
+    return ""
+
+
+def _references(root: Object) -> list[tuple[str, list[str]]]:
+    """Return the groups that list their units by id: `epics: [{title, stories: [US-001, US-002]}]`."""
+    found = []
+    for key in vocabulary.GROUP_LISTS:
+        for group in items(root.get(key)):
+            if not isinstance(group, Object):
+                continue
+            label = group.text("title", "name", "id", "phase")
+            for inner in (*vocabulary.INNER_LISTS, "storyids", "taskids"):
+                names = [as_text(each) for each in items(group.get(inner))]
+                if label and any(names):
+                    found.append((label, names))
+    return found
+
+
+def _run_verify(root: Object, carrier: str) -> list[Hint]:
+    """Return the commands that stand beside the list: they judge the whole run."""
+    return list(units.unique(fields.commands_of(root, carrier, set())))
+
+
+def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
+    return [
+        groups.of_no_story(len(criteria), entry.key, entry.line)
+        for entry in root.fields.values()
+        if fold_key(entry.key) in _WHOLE and (criteria := criteria_in(entry.value, entry.line, carrier).found)
+    ]
+
+
+def _forced(chosen: Candidate) -> Finding:
+    return Finding(
+        level="warning",
+        code="fallback_units",
+        line=chosen.line,
+        message=f'{len(chosen.members)} entries under "{chosen.key}" became stories because --allow-fallback asked for it',
+        hint="Better give the document stories with ids and acceptance criteria.",
+    )
+
+
+def _not_chosen(other: Candidate, chosen: Candidate) -> Finding:
+    name, taken = other.key or "the top-level list", chosen.key or "the top-level list"
+    return Finding(
+        level="note",
+        code="side_list",
+        line=other.line,
+        message=f'{len(other.members)} entries under "{name}" are not planned; "{taken}" was chosen',
+        hint=f"Use --units {name.split('.')[-1]} to plan these instead.",
+    )
+
+
+def _unknown_units(format_: str, found: list[Candidate], wanted: str) -> Document:
+    lists = ", ".join(candidate.key or "the top-level list" for candidate in found)
+    finding = Finding(
+        level="error",
+        code="unknown_units",
+        line=0,
+        message=f'the document has no list "{wanted}"; it has: {lists}',
+        hint="Name one of these with --units.",
+    )
+    return Document(format=format_, findings=[finding])

@@ -1,0 +1,262 @@
+"""The plain fields of a record: id, title, status, order, files, commands, and the text that is left."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from santiago.planner import hints
+from santiago.planner.draft import Hint, Status
+from santiago.planner.patterns import pattern
+from santiago.planner.structured.records import vocabulary
+from santiago.planner.structured.tree import (
+    Array,
+    Field,
+    Node,
+    Object,
+    Scalar,
+    as_bool,
+    as_text,
+    flat,
+    fold_key,
+    items,
+    spoken,
+)
+
+TITLE_LENGTH = 160
+"""Characters of a title that was cut out of a longer text."""
+
+WEAK_ID_LENGTH = 40
+"""Characters of an id that is not called so."""
+
+_PLAIN_TEXT = frozenset({"description", "desc", "details", "text", "body", "story", "userstory"})
+_NO_TEXT = (
+    frozenset(
+        (
+            *vocabulary.ID,
+            *vocabulary.DONE_FLAGS,
+            *vocabulary.STATUS,
+            *vocabulary.PRIORITY,
+            *vocabulary.ORDER,
+            *vocabulary.OPTIONAL,
+        )
+    )
+    | vocabulary.HOUSEKEEPING
+)
+_SHAPED = frozenset((*vocabulary.COMMANDS_IF_SHAPED, "command", "commands", "run", "qualitygates"))
+_COMMANDS = frozenset(vocabulary.COMMANDS) - _SHAPED
+_FILES = frozenset(vocabulary.FILES)
+_INSIDE = frozenset(vocabulary.CRITERIA_INSIDE)
+
+
+_ORDERING = (*vocabulary.ORDER, *vocabulary.PRIORITY)
+_NO_SENTENCES = _NO_TEXT | _COMMANDS | _INSIDE
+_ENGLISH = frozenset(
+    {
+        "a",
+        "all",
+        "an",
+        "and",
+        "each",
+        "every",
+        "for",
+        "if",
+        "in",
+        "it",
+        "on",
+        "sure",
+        "that",
+        "the",
+        "this",
+        "to",
+        "with",
+    }
+)
+_SHELL = pattern(r"(?:^|\s)(?:-{1,2}\w|[\w.*-]*/[\w./*-]*|&&|\|)|[\w-]+\.\w{1,4}\b")
+
+
+class Said(NamedTuple):
+    """A text of a record and the field that it stands in."""
+
+    text: str
+    field: Field | None
+
+
+def id_of(record: Object) -> Said:
+    """Return the id as written; a `number` or `key` counts only where there is no `id`."""
+    for entry in record.pick(vocabulary.ID):
+        if text := as_text(entry.value):
+            return Said(text, entry)
+    for entry in record.pick(vocabulary.WEAK_ID):
+        text = as_text(entry.value)
+        if len(text.split()) == 1 and len(text) <= WEAK_ID_LENGTH:
+            return Said(text, entry)
+    return Said("", None)
+
+
+def title_of(record: Object) -> Said:
+    """Return the title; where there is none, the first line of the text that says most about the unit."""
+    for entry in record.pick(vocabulary.TITLE):
+        if text := as_text(entry.value):
+            return Said(" ".join(text.split()), entry)
+    for entry in record.pick(vocabulary.WEAK_TITLE):
+        text = as_text(entry.value) if isinstance(entry.value, Scalar) else _as_a(entry.value)
+        if text:
+            return Said(_cut(text), entry)
+    return Said(_cut(_as_a(record)), None)
+
+
+def _as_a(node: Node) -> str:
+    """Return `As a …, I want …, so that …` of a record that keeps the parts in fields."""
+    if not isinstance(node, Object) or not node.text(*vocabulary.AS_A[1][1]):
+        return ""
+    parts = []
+    for lead, keys in vocabulary.AS_A:
+        if text := node.text(*keys):
+            # Authors write the opening words into the field as often as not, in their own language.
+            opened = (len(text.split()) > 3 and lead != "so that") or text.lower().startswith(lead.lower())
+            parts.append(text if opened else f"{lead} {text}")
+    return ", ".join(parts)
+
+
+def _cut(text: str) -> str:
+    """Return the first line, cut at a word where it is long."""
+    line = next((part.strip() for part in text.split("\n") if part.strip()), "")
+    if len(line) <= TITLE_LENGTH:
+        return line
+    sentence = line.find(". ")
+    if 20 < sentence <= TITLE_LENGTH:
+        return line[:sentence]
+    return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + " …"
+
+
+def status_of(record: Object) -> Status:
+    """Return what a record claims; a flag that says no outweighs a word that says done."""
+    flags = [flag for entry in record.pick(vocabulary.DONE_FLAGS) if (flag := as_bool(entry.value)) is not None]
+    word = fold_key(record.text(*vocabulary.STATUS).strip("✅☑✔️ ").replace("'", "").replace("’", ""))
+    if word in vocabulary.DROPPED_WORDS:
+        return Status.DROPPED
+    if (
+        word in vocabulary.FUTURE_WORDS
+        or fold_key(record.text("priority", "moscow").replace("'", "")) in vocabulary.FUTURE_PRIORITIES
+    ):
+        return Status.FUTURE
+    if any(flags) or (word in vocabulary.DONE_WORDS and not flags):
+        return Status.DONE
+    return Status.OPTIONAL if as_bool(record.get(*vocabulary.OPTIONAL)) else Status.OPEN
+
+
+def order_of(record: Object) -> float | None:
+    """Return the number by which the document itself orders its units."""
+    for entry in record.pick(_ORDERING):
+        text = as_text(entry.value)
+        if text.removeprefix("-").replace(".", "", 1).isdecimal() and len(text) < 16:
+            return float(text)
+    return None
+
+
+def chunk_of(record: Object, keys: tuple[str, ...]) -> str | None:
+    """Return the label of the group that a record names: a text, a number (`Phase 2`), or an object with a title."""
+    for entry in record.pick(keys):
+        value = entry.value
+        text = value.text("title", "name", "id") if isinstance(value, Object) else as_text(value)
+        if text:
+            return f"{spoken(entry.key).capitalize()} {text}" if text.isdecimal() else " ".join(text.split())
+    return None
+
+
+def is_plain_command(text: str) -> bool:
+    """Tell a command from a sentence that begins with a tool's name: `make lint`, but not `make sure that …`."""
+    parts = text.split()
+    if not hints.is_command(text) or "\n" in text.strip():
+        return False
+    if len(parts) > 1 and parts[1].lower() in _ENGLISH:
+        return False
+    return len(parts) <= 3 or bool(_SHELL.search(text))
+
+
+def files_of(record: Object, carrier: str, taken: set[str]) -> list[Hint]:
+    """Return the files that fields name, and mark the fields that hold nothing else."""
+    found: list[Hint] = []
+    for entry in record.fields.values():
+        key = fold_key(entry.key)
+        if key not in _FILES:
+            continue
+        scalars = _scalars(entry.value)
+        named = [(path, node.line) for node in scalars for path in hints.listed_files(node.text)]
+        found += [Hint(value=path, line=line, carrier=carrier) for path, line in named]
+        if len(named) >= len(scalars):
+            taken.add(key)
+    return found
+
+
+def commands_of(record: Object, carrier: str, taken: set[str]) -> list[Hint]:
+    """Return the commands that fields hold; a field of prose counts only where it plainly is one."""
+    found: list[Hint] = []
+    for entry in record.fields.values():
+        key, value = fold_key(entry.key), entry.value
+        if key in _INSIDE and isinstance(value, Object):
+            for inner in value.fields.values():
+                if fold_key(inner.key) in vocabulary.COMMANDS:
+                    found += _hints(inner.value, carrier)
+        elif key in _COMMANDS:
+            found += _hints(value, carrier)
+            taken.add(key)
+        elif key in _SHAPED:
+            found += [hint for hint in _hints(value, carrier) if is_plain_command(hint.value)]
+    return found
+
+
+def _hints(node: Node, carrier: str) -> list[Hint]:
+    return [Hint(value=text, line=each.line, carrier=carrier) for each in _scalars(node) if (text := as_text(each))]
+
+
+def _scalars(node: Node) -> list[Scalar]:
+    """Return the texts inside a value, in order; of objects the path or command where they name one."""
+    found: list[Scalar] = []
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, Scalar):
+            if as_text(each):
+                found.append(each)
+        elif isinstance(each, Array):
+            stack += reversed(each.items)
+        else:
+            named = each.get("path", "file", "command", "run", "cmd")
+            stack += [named] if named is not None else [entry.value for entry in reversed(each.fields.values())]
+    return found
+
+
+def text_of(record: Object, title: Said, taken: set[str]) -> str:
+    """Return all that the record says beyond what was taken: first its description, then the other fields by name."""
+    plain, named = [], []
+    for entry in record.fields.values():
+        key = fold_key(entry.key)
+        if key in taken or key in _NO_TEXT or (entry is title.field and title.text == as_text(entry.value)):
+            continue
+        shown = flat(entry.value)
+        if not shown:
+            continue
+        if key in _PLAIN_TEXT and isinstance(entry.value, Scalar):
+            plain.append(shown)
+        else:
+            glue = " " if isinstance(entry.value, Scalar) and "\n" not in shown else "\n"
+            named.append(f"{spoken(entry.key).capitalize()}:{glue}{shown}")
+    return "\n".join((*plain, *named))
+
+
+def text_hints(record: Object) -> tuple[list[Hint], list[Hint]]:
+    """Return the files and the commands that the sentences of a record name."""
+    files, commands = [], []
+    for entry in record.fields.values():
+        if fold_key(entry.key) in _NO_SENTENCES:
+            continue
+        for node in _scalars(entry.value):
+            files += [Hint(value=path, line=node.line, carrier="text") for path in hints.files_in(node.text)]
+            commands += hints.commands_in(node.text, node.line, "text")
+    return files, commands
+
+
+def tags_of(record: Object) -> list[str]:
+    entries = record.pick(vocabulary.TAGS)
+    return [text for entry in entries for each in items(entry.value) if (text := as_text(each))]

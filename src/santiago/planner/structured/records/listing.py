@@ -1,0 +1,155 @@
+"""A list of records as a document: dependencies, order and groups, which only the whole list can settle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import ids
+from santiago.planner.draft import Dep, Document, Unit
+from santiago.planner.left_out import left_out
+from santiago.planner.structured.records import groups
+from santiago.planner.structured.records.deps import Resolver
+from santiago.planner.structured.records.units import Gathered, gather
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from santiago.planner.structured.records.lists import Candidate
+
+
+def document(format_: str, evidence: Sequence[str], candidate: Candidate, carrier: str) -> Document:
+    """Return the document that a list of records makes."""
+    gathered = [gather(member, carrier) for member in candidate.members]
+    labels = groups.labels_of(candidate.groups)
+    for each in gathered:
+        each.unit = groups.placed(each.unit, each.group, labels)
+    resolver = Resolver(_names(gathered))
+    found = Document(format=format_, evidence=tuple(evidence))
+    deps = [_resolve(each, resolver, carrier, found.findings) for each in gathered]
+    ranks = _ranks(gathered) if not any(deps) else [0] * len(gathered)
+    found.units = [
+        replace(each.unit, deps=tuple(own), rank=rank) for each, own, rank in zip(gathered, deps, ranks, strict=True)
+    ]
+    found.units = _addressed(found.units)
+    _soft_chunks(found, gathered)
+    found.edges = groups.edges(candidate.groups, labels)
+    found.findings += [*left_out(found.units), *_untitled(found.units)]
+    found.findings += groups.findings(candidate.groups, candidate.empty)
+    return found
+
+
+def _names(gathered: Sequence[Gathered]) -> Iterable[tuple[str, str]]:
+    """Yield every spelling by which a dependency may name a unit or a group, with the target that it stands for."""
+    for each in gathered:
+        if each.unit.id:
+            yield each.unit.id, each.unit.id
+    for each in gathered:
+        for tag in each.unit.tags:
+            yield tag, tag
+        if each.unit.chunk:
+            yield each.unit.chunk, each.unit.chunk
+        yield each.unit.title, each.unit.id or each.unit.title
+
+
+def _resolve(each: Gathered, resolver: Resolver, carrier: str, findings: list[Finding]) -> list[Dep]:
+    found: dict[str, Dep] = {}
+    for mention in each.mentions:
+        deps, understood = resolver.deps(mention, carrier)
+        for dep in deps:
+            found.setdefault(ids.fold(dep.target), dep)
+        if not understood:
+            shown = mention.text if len(mention.text) <= 60 else mention.text[:59] + "…"
+            each.unit = replace(
+                each.unit, text="\n".join(filter(None, (each.unit.text, f"Depends on: {mention.text}")))
+            )
+            findings.append(
+                Finding(
+                    level="note",
+                    code="dependency_unclear",
+                    line=mention.line,
+                    message=f'"{" ".join(shown.split())}" is no unit of this document and no id; it was kept as text',
+                    hint="Name the id of a story to make it wait for that story.",
+                )
+            )
+    return list(found.values())
+
+
+def _addressed(units: list[Unit]) -> list[Unit]:
+    """Make units without an id known by their title where a dependency calls them by it."""
+    called = {dep.target for unit in units for dep in unit.deps}
+    return [
+        replace(unit, tags=(*unit.tags, unit.title)) if unit.id is None and unit.title in called else unit
+        for unit in units
+    ]
+
+
+def _ranks(gathered: Sequence[Gathered]) -> list[int]:
+    """Return each unit's place in the order that the document's numbers declare; units without a number come last."""
+    values = sorted({each.order for each in gathered if each.order is not None})
+    if not values:
+        return [0] * len(gathered)
+    place = {value: number for number, value in enumerate(values, 1)}
+    return [place[each.order] if each.order is not None else len(values) + 1 for each in gathered]
+
+
+def _soft_chunks(found: Document, gathered: Sequence[Gathered]) -> None:
+    """Take owners, categories and the like as chunks where this keeps the document's order; else they are tags."""
+    labels = [each.soft for each in gathered]
+    distinct = list(dict.fromkeys(label for label in labels if label))
+    if not distinct or any(unit.chunk for unit in found.units):
+        return
+    runs = sum(1 for before, label in zip([None, *labels], labels, strict=False) if label != before)
+    whole = all(labels) and runs == len(distinct) and 1 < len(distinct) <= len(labels) / 2
+    if whole and not _looks_ahead(found.units, labels) and not any(unit.rank for unit in found.units):
+        found.units = [replace(unit, chunk=label) for unit, label in zip(found.units, labels, strict=True)]
+    else:
+        found.units = [
+            replace(unit, tags=(*unit.tags, label) if label else unit.tags)
+            for unit, label in zip(found.units, labels, strict=True)
+        ]
+
+
+def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Take as chunks the groups that list units by id, where they list all of them and no unit looks ahead."""
+    chunk: dict[str, str] = {}
+    for label, names in references:
+        for name in names:
+            chunk.setdefault(ids.fold(name), label)
+    labels = [chunk.get(ids.fold(unit.id or "")) for unit in found.units]
+    if (
+        not found.units
+        or not all(labels)
+        or any(unit.chunk for unit in found.units)
+        or _looks_ahead(found.units, labels)
+    ):
+        return
+    found.units = [replace(unit, chunk=label) for unit, label in zip(found.units, labels, strict=True)]
+
+
+def _looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
+    """Tell whether a unit depends on one of a later chunk."""
+    first: dict[str | None, int] = {}
+    for label in labels:
+        first.setdefault(label, len(first))
+    chunk = {ids.fold(unit.id): first[label] for unit, label in zip(units, labels, strict=True) if unit.id}
+    return any(
+        chunk.get(ids.fold(dep.target), -1) > first[label]
+        for unit, label in zip(units, labels, strict=True)
+        for dep in unit.deps
+    )
+
+
+def _untitled(units: Sequence[Unit]) -> list[Finding]:
+    return [
+        Finding(
+            level="warning",
+            code="no_title",
+            line=unit.line,
+            message=f"{unit.id or 'a unit'} has no title",
+            hint="Say in a title or description what is to be done.",
+        )
+        for unit in units
+        if not unit.title or unit.title == unit.id
+    ]

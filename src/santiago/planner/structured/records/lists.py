@@ -1,0 +1,250 @@
+"""Finding the units of a structured document: which of its lists holds work, and which group each element stands in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from santiago.planner import ids, words
+from santiago.planner.structured.records import vocabulary
+from santiago.planner.structured.records.criteria import has_criteria
+from santiago.planner.structured.records.strength import (
+    NAMED,
+    STRINGS,
+    WORK,
+    are_prefixed,
+    is_record,
+    is_sentence,
+    strength_of,
+)
+from santiago.planner.structured.tree import Array, Field, Node, Object, Scalar, as_text, fold_key, items, spoken
+
+MAX_GROUPS = 6
+"""Levels of groups inside groups."""
+MAX_WRAPPERS = 3
+"""Objects around a list: `{prd: {scope: {features: …}}}`."""
+
+_UNIT_RANK = {key: rank for rank, key in reversed(list(enumerate(vocabulary.UNIT_LISTS)))}
+_GROUPS = frozenset(vocabulary.GROUP_LISTS)
+_INNER = frozenset(vocabulary.INNER_LISTS)
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """A phase, epic or other holder of units."""
+
+    label: str
+    line: int
+    names: tuple[str, ...] = ()
+    """What a dependency may call it."""
+    node: Object | None = None
+    parent: Group | None = None
+    is_chunk: bool = True
+    """False for a parent story or feature, whose parts belong together but are no stage of their own."""
+
+
+@dataclass(slots=True)
+class Member:
+    """One element of a list of units."""
+
+    node: Node
+    line: int
+    key: str | None = None
+    """The key that it stands under, where units are entries of an object."""
+    group: Group | None = None
+    future: bool = False
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A list that may be the list of units."""
+
+    key: str
+    line: int
+    depth: int
+    members: list[Member] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
+    empty: list[Group] = field(default_factory=list)
+    """Groups without a unit in a list whose other groups have some."""
+    strength: int = STRINGS
+
+    @property
+    def standing(self) -> tuple[int, int, int, int]:
+        return (-self.strength, _UNIT_RANK.get(fold_key(self.key.split(".")[-1]), 99), self.depth, self.line)
+
+
+def candidates(root: Node) -> list[Candidate]:
+    """Return the lists that look like units, the best first."""
+    keys = {fold_key(key) for key in root.fields} if isinstance(root, Object) else set()
+    if keys >= {"apiversion", "kind"}:
+        return []
+    found = [candidate for candidate in _lists(root) if _accepted(candidate)]
+    if len(keys & vocabulary.CONFIGURATION) >= 2:
+        found = [candidate for candidate in found if candidate.strength == WORK]
+    return sorted(found, key=lambda candidate: candidate.standing)
+
+
+def fallback(root: Node) -> Candidate | None:
+    """Return the first list that could stand for units where nothing better is found: phases, or feature bullets."""
+    if not isinstance(root, Object):
+        return None
+    for entry in root.pick((*vocabulary.GROUP_LISTS, *vocabulary.UNIT_LISTS)):
+        members = [
+            Member(node, node.line)
+            for node in items(entry.value)
+            if (isinstance(node, Object) and is_record(node)) or (isinstance(node, Scalar) and as_text(node))
+        ]
+        if members:
+            return Candidate(entry.key, entry.line, 0, members)
+    return None
+
+
+def _lists(root: Node) -> list[Candidate]:
+    if isinstance(root, Array):
+        return [_gather("", root, root.line, 0)]
+    found: list[Candidate] = []
+    level: list[Object] = [root] if isinstance(root, Object) else []
+    for depth in range(MAX_WRAPPERS + 1):
+        inner: list[Object] = []
+        for node in level:
+            if depth == 0 and _keyed(node):
+                found.append(_gather("", node, node.line, 0))
+                continue
+            for entry in node.fields.values():
+                key = fold_key(entry.key)
+                if key in _UNIT_RANK or key in _GROUPS:
+                    found.append(_gather(entry.key, entry.value, entry.line, depth))
+                elif isinstance(entry.value, Object) and not _is_excluded(entry.key):
+                    inner.append(entry.value)
+        level = inner
+    return found
+
+
+def _gather(key: str, node: Node, line: int, depth: int) -> Candidate:
+    candidate = Candidate(key, line, depth)
+    _collect(candidate, node, None, fold_key(key), future=_is_excluded(key), level=0)
+    used = {id(member.group) for member in candidate.members} | {id(group.parent) for group in candidate.groups}
+    candidate.empty = [group for group in candidate.groups if id(group) not in used]
+    inner = next((member.group for member in candidate.members if member.group), None)
+    if fold_key(key) in _GROUPS and inner is not None and inner.node is not None:
+        name = next((entry.key for entry in inner.node.fields.values() if fold_key(entry.key) in _INNER), "")
+        candidate.key = f"{key}.{name}" if name else key
+    return candidate
+
+
+def _collect(candidate: Candidate, node: Node, group: Group | None, key: str, *, future: bool, level: int) -> None:
+    """Add the units under a node; bounded by MAX_GROUPS, so the recursion is."""
+    if level > MAX_GROUPS:
+        return
+    if isinstance(node, Array):
+        for item in node.items:
+            inner = _inner_lists(item, stage=key in _GROUPS) if isinstance(item, Object) else []
+            if isinstance(item, Object) and (inner or (key in _GROUPS and not has_criteria(item))):
+                found = _group(item, group, is_chunk=key in _GROUPS)
+                candidate.groups.append(found)
+                for entry in inner:
+                    _collect(candidate, entry.value, found, "", future=future, level=level + 1)
+            elif isinstance(item, Object) and (single := _single(item)) is not None:
+                candidate.members.append(Member(single.value, single.line, single.key, group, future))
+            elif isinstance(item, Array):
+                _collect(candidate, item, group, key, future=future, level=level + 1)
+            elif isinstance(item, Object) or (isinstance(item, Scalar) and as_text(item) and key not in _GROUPS):
+                candidate.members.append(Member(item, item.line, None, group, future))
+    elif isinstance(node, Object):
+        for entry in node.fields.values():
+            _collect_entry(candidate, entry, group, key, future=future or _is_excluded(entry.key), level=level)
+
+
+def _collect_entry(
+    candidate: Candidate, entry: Field, group: Group | None, key: str, *, future: bool, level: int
+) -> None:
+    """One entry of an object under a list's name: a unit by its key, or a group."""
+    value = entry.value
+    if _is_id(entry.key) and not (isinstance(value, Array) and key in _GROUPS):
+        candidate.members.append(Member(value, entry.line, entry.key, group, future))
+    elif isinstance(value, Object) and is_record(value) and not _inner_lists(value, stage=True):
+        candidate.members.append(
+            Member(value, entry.line, entry.key if value.field(*vocabulary.ID) is None else None, group, future)
+        )
+    elif isinstance(value, Array | Object):
+        if fold_key(entry.key) in _INNER:
+            _collect(candidate, value, group, "", future=future, level=level + 1)
+            return
+        found = Group(entry.key, entry.line, (entry.key,), None, group)
+        if isinstance(value, Object) and value.text("title", "name"):
+            found = _group(value, group, is_chunk=True)
+            found.names, found.line = (entry.key, *found.names), entry.line
+        candidate.groups.append(found)
+        inner = _inner_lists(value, stage=True) if isinstance(value, Object) else []
+        for node in [each.value for each in inner] or [value]:
+            _collect(candidate, node, found, "", future=future, level=level + 1)
+
+
+def _group(node: Object, parent: Group | None, *, is_chunk: bool) -> Group:
+    title = node.text("title", "name", "label", "heading")
+    name = node.text("id", "phase", "number", "epic", "milestone", "stage", "sprint")
+    line = next((entry.line for key in ("id", "title", "name", "phase") if (entry := node.field(key))), node.line)
+    label = title or (f"Phase {name}" if name.isdigit() else name) or node.text("description", "goal")
+    return Group(label, line, tuple(filter(None, (name, title))), node, parent, is_chunk)
+
+
+def _inner_lists(node: Node, *, stage: bool) -> list[Field]:
+    """Return the lists of units that an element holds, where it is a group and not a unit itself.
+
+    A stage (phase, epic) holds its units whatever else it says; a story that says how it is judged is a unit, and its
+    tasks are its parts.
+    """
+    if not isinstance(node, Object):
+        return []
+    judged = has_criteria(node)
+    found = []
+    for entry in node.fields.values():
+        key = fold_key(entry.key)
+        if key in _INNER and (stage or (key in _UNIT_RANK and not judged)) and isinstance(entry.value, Array):
+            units = sum(1 for item in entry.value.items if isinstance(item, Object) and is_record(item))
+            if stage and not judged:
+                units += sum(1 for item in entry.value.items if isinstance(item, Scalar))
+            if 2 * units > len(entry.value.items):
+                found.append(entry)
+    # `tasks` of a phase are its units; its `deliverables` are then what they leave behind.
+    best = [entry for entry in found if fold_key(entry.key) in _UNIT_RANK]
+    return best or found
+
+
+def _single(node: Object) -> Field | None:
+    """Return the entry of `- F1: text`, a unit whose id is the one key of an object."""
+    if len(node.fields) != 1:
+        return None
+    entry = next(iter(node.fields.values()))
+    return entry if _is_id(entry.key) else None
+
+
+def _is_id(key: str) -> bool:
+    found = ids.lead(key)
+    return found is not None and found.kind in ("prefix", "story", "requirement", "task", "feature") and not found.rest
+
+
+def _keyed(node: Object) -> bool:
+    """Tell whether an object is a list of units by id: `{US-001: {…}, US-002: {…}}`."""
+    named = sum(
+        1
+        for entry in node.fields.values()
+        if _is_id(entry.key) and (isinstance(entry.value, Object) or is_sentence(as_text(entry.value)))
+    )
+    return named > 1 and 2 * named > len(node.fields)
+
+
+def _is_excluded(key: str) -> bool:
+    return bool(key) and words.matches(spoken(key), words.EXCLUDED_SECTIONS)
+
+
+def _accepted(candidate: Candidate) -> bool:
+    """Set the strength of a list; False where its elements are no units."""
+    nodes = [member.node for member in candidate.members]
+    keyed = sum(1 for member in candidate.members if member.key is not None)
+    candidate.strength = strength_of(nodes, keyed)
+    if candidate.strength <= STRINGS:
+        grouped = any(member.group for member in candidate.members)
+        return candidate.strength == STRINGS and (candidate.depth <= 1 or grouped)
+    if fold_key(candidate.key.split(".")[-1]) not in vocabulary.WEAK_LISTS or candidate.strength == WORK:
+        return True
+    return candidate.strength == NAMED and (keyed > 0 or are_prefixed(nodes))

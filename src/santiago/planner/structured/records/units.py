@@ -1,0 +1,127 @@
+"""One record, one unit: what an element of a list says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from santiago.planner import hints, ids
+from santiago.planner.draft import Hint, Status, Unit
+from santiago.planner.structured.records import fields, vocabulary
+from santiago.planner.structured.records.criteria import Criteria, criteria_in, criteria_of
+from santiago.planner.structured.records.deps import Mention, mentions_of
+from santiago.planner.structured.records.lists import Group
+from santiago.planner.structured.tree import Object, Scalar, as_text, flat, fold_key, items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from santiago.planner.structured.records.lists import Member
+
+
+@dataclass(slots=True)
+class Gathered:
+    """A unit with what only the whole list can settle: its dependencies, its place in the order, a soft group."""
+
+    unit: Unit
+    mentions: list[Mention] = field(default_factory=list)
+    order: float | None = None
+    soft: str | None = None
+    group: Group | None = None
+
+
+def gather(member: Member, carrier: str) -> Gathered:
+    """Return the unit that one element of a list defines."""
+    if isinstance(member.node, Object):
+        return _record(member, member.node, carrier)
+    text = flat(member.node)
+    lead = ids.lead(text) if member.key is None else None
+    has_id = lead is not None and lead.kind == "prefix" and bool(lead.rest)
+    name = member.key or (lead.id if lead and has_id else None)
+    title = " ".join((lead.rest if lead and has_id else text).split())
+    status = Status.FUTURE if member.future else Status.OPEN
+    files = tuple(Hint(value=path, line=member.line, carrier="text") for path in hints.files_in(text))
+    unit = Unit(id=name, title=title or name or "", line=member.line, status=status, files=files)
+    return Gathered(unit, group=member.group)
+
+
+def _record(member: Member, record: Object, carrier: str) -> Gathered:
+    name, title = fields.id_of(record), fields.title_of(record)
+    criteria = _criteria(record, carrier)
+    taken = set(criteria.taken)
+    mentions = mentions_of(record)
+    taken |= {
+        fold_key(entry.key)
+        for entry in record.fields.values()
+        if fold_key(entry.key) in vocabulary.DEPENDS and mentions
+    }
+    files = fields.files_of(record, carrier, taken)
+    verify = fields.commands_of(record, carrier, taken)
+    for child in _children(record):
+        files += fields.files_of(child, carrier, set())
+        verify += fields.commands_of(child, carrier, set())
+    said_files, said_commands = fields.text_hints(record)
+    status = fields.status_of(record)
+    if member.future and status in (Status.OPEN, Status.OPTIONAL):
+        status = Status.FUTURE
+    place = name.field or title.field
+    unit = Unit(
+        id=member.key or name.text or None,
+        title=title.text or name.text or member.key or "",
+        line=member.line if member.key is not None or place is None else place.line,
+        text=fields.text_of(record, title, taken | {fold_key(key) for key in (*vocabulary.CHUNK, *vocabulary.TAGS)}),
+        status=status,
+        chunk=fields.chunk_of(record, vocabulary.CHUNK),
+        tags=tuple(fields.tags_of(record)),
+        priority=record.text(*vocabulary.PRIORITY) or None,
+        role="scientist" if record.text(*vocabulary.ROLE).lower() == "scientist" else "developer",
+        criteria=tuple(criteria.found),
+        covers=tuple(_covers(record, carrier)) if not criteria.taken & set(vocabulary.COVERS) else (),
+        files=unique((*files, *said_files)),
+        verify=unique((*criteria.verify, *verify, *said_commands)),
+    )
+    soft = fields.chunk_of(record, vocabulary.SOFT_CHUNK)
+    return Gathered(unit, mentions, fields.order_of(record), soft, member.group)
+
+
+def _criteria(record: Object, carrier: str) -> Criteria:
+    """The record's own criteria, else those of its parts, else sentences under `requirements`."""
+    found = criteria_of(record, carrier)
+    if found.found:
+        return found
+    for child in _children(record):
+        inner = criteria_of(child, carrier)
+        found.found += inner.found
+        found.verify += inner.verify
+    if found.found:
+        return found
+    entry = record.field("requirements")
+    if entry is not None and not _covers(record, carrier):
+        inner = criteria_in(entry.value, entry.line, carrier)
+        return replace(inner, taken={"requirements"}) if inner.found else found
+    return found
+
+
+def _children(record: Object) -> list[Object]:
+    return [
+        each for entry in record.pick(vocabulary.CHILDREN) for each in items(entry.value) if isinstance(each, Object)
+    ]
+
+
+def _covers(record: Object, carrier: str) -> list[Hint]:
+    """Return the requirements that a record says it serves: ids, not sentences."""
+    found = []
+    for entry in record.pick(vocabulary.COVERS):
+        for each in items(entry.value):
+            text = as_text(each)
+            if isinstance(each, Scalar) and text and len(text.split()) == 1 and any(char.isdigit() for char in text):
+                found.append(Hint(value=text, line=each.line, carrier=carrier))
+    return found
+
+
+def unique(found: Iterable[Hint]) -> tuple[Hint, ...]:
+    """Return hints without repetition, the first mention of each kept."""
+    first: dict[str, Hint] = {}
+    for hint in found:
+        first.setdefault(hint.value, hint)
+    return tuple(first.values())

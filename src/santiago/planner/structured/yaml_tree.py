@@ -1,0 +1,177 @@
+"""YAML as a value tree with lines, built from parser events: no recursion, no constructors, text kept as written.
+
+What makes YAML dangerous or surprising to read is refused by name: aliases that multiply a document, tags that build
+objects, keys that stand twice.
+"""
+
+from __future__ import annotations
+
+from math import isinf
+from typing import TYPE_CHECKING, Any
+
+from santiago.planner.errors import DocumentError
+from santiago.planner.patterns import pattern
+from santiago.planner.structured.tree import Array, Field, Node, Object, Scalar, ScalarKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_DEPTH = 100
+MAX_NODES = 1_000_000
+MAX_DIGITS = 1_000
+
+_CORE = "tag:yaml.org,2002:"
+_TAGS = frozenset({None, "!", *(_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq"))})
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOL = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
+_NUMBER = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$")
+
+
+class YamlSyntaxError(DocumentError):
+    """Not YAML by its grammar, which quoting one line may mend; `origin` is where the broken construct began."""
+
+    def __init__(self, line: int, message: str, origin: int) -> None:
+        super().__init__(line, message, "Put texts that hold : # [ ] { } @ * ` in quotes, and indent with spaces.")
+        self.origin = origin
+
+
+def parse(text: str, first_line: int = 1) -> Node:
+    """Return the tree of a YAML text, or the list of its documents where it holds several."""
+    builder = _Builder(first_line)
+    for event in _events(text, first_line):
+        builder.take(event)
+    documents = builder.documents
+    if len(documents) > 1:
+        return Array(documents[0].line, documents)
+    return documents[0] if documents else Scalar(first_line, "", "null")
+
+
+def _events(text: str, first_line: int) -> Iterator[Any]:
+    # Imported here, so that documents of other formats do not pay for it.
+    import yaml
+
+    loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        yield from yaml.parse(text, Loader=loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line if mark else 0
+        origin = error.context_mark.line if error.context_mark else line
+        message = f"not valid YAML: {_one_line(error.problem or error.context or 'unreadable')}"
+        raise YamlSyntaxError(line + first_line, message, origin + first_line) from None
+    except yaml.YAMLError as error:
+        position = getattr(error, "position", 0)
+        line = text.count("\n", 0, position) + first_line
+        reason = _one_line(str(getattr(error, "reason", "") or error))
+        raise DocumentError(line, f"not valid YAML: {reason}", "Remove control characters.") from None
+
+
+class _Builder:
+    """Events in, tree out; `stack` holds the open collections, `keys` the key that each open object waits with."""
+
+    def __init__(self, first_line: int) -> None:
+        self.first = first_line
+        self.stack: list[Array | Object] = []
+        self.keys: list[tuple[str, int] | None] = []
+        self.anchors: dict[str, Node] = {}
+        self.documents: list[Node] = []
+        self.count = 0
+
+    def take(self, event: Any) -> None:
+        line = event.start_mark.line + self.first
+        match type(event).__name__:
+            case "ScalarEvent":
+                self.check_tag(event.tag, line)
+                self.anchored(event.anchor, self.add(_scalar(event, line)))
+            case "SequenceStartEvent":
+                self.open(Array(line), event)
+            case "MappingStartEvent":
+                self.open(Object(line), event)
+            case "SequenceEndEvent" | "MappingEndEvent":
+                self.stack.pop()
+                self.keys.pop()
+            case "AliasEvent":
+                self.alias(event.anchor, line)
+            case "DocumentStartEvent":
+                self.anchors.clear()
+
+    def open(self, node: Array | Object, event: Any) -> None:
+        self.check_tag(event.tag, node.line)
+        if len(self.stack) >= MAX_DEPTH:
+            raise DocumentError(node.line, f"nested deeper than {MAX_DEPTH} levels", "Flatten the document.")
+        if self.stack and isinstance(self.stack[-1], Object) and self.keys[-1] is None:
+            raise YamlSyntaxError(node.line, "not valid YAML: a list or object as a key", node.line)
+        self.anchored(event.anchor, self.add(node))
+        self.stack.append(node)
+        self.keys.append(None)
+
+    def anchored(self, anchor: str | None, node: Node) -> None:
+        if anchor is not None:
+            self.anchors[anchor] = node
+
+    def alias(self, anchor: str, line: int) -> None:
+        node = self.anchors.get(anchor)
+        if node is None:
+            raise YamlSyntaxError(line, f"not valid YAML: there is no anchor &{_one_line(anchor)}", line)
+        if not isinstance(node, Scalar):
+            raise DocumentError(
+                line,
+                f"*{_one_line(anchor)} repeats a list or object",
+                "Write it out; santiago does not expand YAML aliases.",
+            )
+        self.add(Scalar(line, node.text, node.kind))
+
+    def check_tag(self, tag: str | None, line: int) -> None:
+        if tag not in _TAGS:
+            shown = _one_line((tag or "").replace(_CORE, "!!"))
+            raise DocumentError(line, f"the tag {shown} is not read", "Remove the tag, or put the text in quotes.")
+
+    def add(self, node: Node) -> Node:
+        self.count += 1
+        if self.count > MAX_NODES:
+            raise DocumentError(node.line, f"more than {MAX_NODES} values", "Split the document.")
+        if not self.stack:
+            self.documents.append(node)
+            return node
+        parent = self.stack[-1]
+        if isinstance(parent, Array):
+            parent.items.append(node)
+            return node
+        waiting = self.keys[-1]
+        if waiting is None:
+            assert isinstance(node, Scalar)
+            self.new_key(parent, node)
+        else:
+            parent.fields[waiting[0]] = Field(waiting[0], waiting[1], node)
+            self.keys[-1] = None
+        return node
+
+    def new_key(self, parent: Object, node: Scalar) -> None:
+        if node.text in parent.fields:
+            before = parent.fields[node.text].line
+            raise DocumentError(
+                node.line, f'the key "{_one_line(node.text)}" stands twice (line {before})', "Remove one of the two."
+            )
+        self.keys[-1] = (node.text, node.line)
+
+
+def _scalar(event: Any, line: int) -> Scalar:
+    text: str = event.value
+    if event.style in ("|", ">"):
+        return Scalar(line, text, literal=event.style == "|")
+    plain = not event.style and event.tag in (None, *(_CORE + name for name in ("int", "float", "bool", "null")))
+    return Scalar(line, text, _kind(text) if plain else "string")
+
+
+def _kind(text: str) -> ScalarKind:
+    if text in _NULL:
+        return "null"
+    if text in _BOOL:
+        return "bool"
+    if len(text) <= MAX_DIGITS and _NUMBER.match(text) and not isinf(float(text)):
+        return "number"
+    return "string"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:100]
