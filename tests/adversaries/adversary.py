@@ -29,6 +29,7 @@ class Adversary:
     program: str
     """Python, run as the agent in the attempt's folder; WRONG, RIGHT, write() and others are at hand."""
     check: str = UNITTEST
+    second_check: str = ""
     fences: tuple[Fence, ...] = ("auto",)
     attempts: int = 1
     attempt_seconds: float = 20

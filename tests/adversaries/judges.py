@@ -86,6 +86,21 @@ git("-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "-m", "mine", a
         program='write("ci/check.sh", Path("ci/check.sh").read_text().replace("-t .", "-t . || true"))',
     ),
     Adversary(
+        name="edits_the_acceptance_program",
+        does="empties the program that the check runs, which is no test by its name",
+        ends=TAMPERED,
+        check="python3 accounts.py",
+        more_files={"accounts.py": "import calc\n\nif calc.add(2, 3) != 5:\n    raise ValueError\n"},
+        program='write("accounts.py", "import calc\\n")',
+    ),
+    Adversary(
+        name="hides_behind_others",
+        does="does nothing that matters, where one check fails as it did before and another one passes",
+        ends="story_verification_failed",
+        second_check="python3 -m compileall -q calc.py",
+        program='write("calc.py", WRONG + "# done")',
+    ),
+    Adversary(
         name="conftest_exits",
         does="adds a conftest.py that ends pytest with exit code 0",
         ends=TAMPERED,

@@ -176,5 +176,8 @@ def twice(effects: int, random: Random, count: int) -> list[tuple[Death, ...]]:
 def at_calls(calls: int, random: Random) -> Iterator[tuple[Death, ...]]:
     """Yield episodes of deaths at random system calls, most of them with deaths during the resume, without end."""
     while True:
-        ats = [random.randint(1, calls), *(random.randint(1, calls // 3) for _ in range(random.choice((0, 1, 1, 2, 3))))]
+        ats = [
+            random.randint(1, calls),
+            *(random.randint(1, calls // 3) for _ in range(random.choice((0, 1, 1, 2, 3)))),
+        ]
         yield tuple(Death("syscall", at, all=random.random() < 0.5) for at in ats)

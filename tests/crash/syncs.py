@@ -48,7 +48,9 @@ class Watch:
             (FileStore, "append"), (FileStore, "put_result"), (repository, "call"),
             (durable, "_sync"), (durable, "_sync_file_system"),
         ):  # fmt: skip
-            self.stack.enter_context(patch.object(owner, name, getattr(self, f"_on_{name.lstrip('_')}")(getattr(owner, name))))
+            self.stack.enter_context(
+                patch.object(owner, name, getattr(self, f"_on_{name.lstrip('_')}")(getattr(owner, name)))
+            )
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -14,5 +14,7 @@ def library(folder: Path) -> str:
         return ""
     made = folder / "libtrace.so"
     source = Path(__file__).with_name("trace.c")
-    done = subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", str(made), str(source)], check=False, capture_output=True)
+    done = subprocess.run(
+        [compiler, "-O2", "-shared", "-fPIC", "-o", str(made), str(source)], check=False, capture_output=True
+    )
     return str(made) if done.returncode == 0 else ""

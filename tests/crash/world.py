@@ -57,7 +57,11 @@ def document(stories: tuple[Story, ...]) -> str:
             chunk = story.chunk
             lines += [f"## Phase {chunk}", ""]
         files = ", ".join(f"`{name}`" for name in (f"{story.file}.txt", story.shares) if name)
-        lines += [f"### R{number}: Thing {story.file}", "", *([f"Depends on: {story.needs}", ""] if story.needs else [])]
+        lines += [
+            f"### R{number}: Thing {story.file}",
+            "",
+            *([f"Depends on: {story.needs}", ""] if story.needs else []),
+        ]
         lines += [f"**Files:** {files}", "", "**Acceptance Criteria:**", "", f"- [ ] {story.file} is good", ""]
         lines += [f"**Verification:** `grep -qx good {story.file}.txt`", ""]
     return "\n".join(lines)

@@ -37,7 +37,7 @@ def test_on_the_base_all_commands_run(verifier: CommandVerifier, checkout: Path)
 def test_a_failure_that_the_base_has_does_not_keep_later_checks_from_running(
     verifier: CommandVerifier, checkout: Path
 ) -> None:
-    commands = ["cat missing-on-both; exit 3", "test -d ."]
+    commands = ["cat missing-lint-settings; exit 3", "test -d ."]
     before = verifier.check(str(checkout), commands, MINUTE, to_the_end=True)
     after = verifier.check(str(checkout), commands, MINUTE, before=before)
     assert [result.verdict for result in after] == [FAIL, PASS]

@@ -138,6 +138,22 @@ def test_an_inherited_failure_alone_is_not_green() -> None:
     assert judge([old, result("true")], [old, result("true")]).reason is Reason.STORY_VERIFICATION_FAILED
 
 
+def test_a_failing_check_that_may_be_the_storys_own_is_inherited_only_where_something_new_is_shown() -> None:
+    """Otherwise a story whose test fails before and after would be done because something else passes."""
+    old = pytest_run(["test_mine"], 3)
+    verdict = judge([old, result("make build")], [old, result("make build")])
+    assert verdict.reason is Reason.STORY_VERIFICATION_FAILED
+    assert verdict.results[0].verdict is FAIL
+    proved = judge([old, result("make build", 1, "boom")], [old, result("make build")])
+    assert (proved.passed, proved.proof) == (True, Proof.PROVED)
+
+
+def test_a_storys_own_check_is_never_inherited() -> None:
+    old = result("./accept.sh", 1, "add is wrong")
+    verdict = judge([old, result("x", 1, "no")], [old, result("x")], own=("./accept.sh",))
+    assert verdict.reason is Reason.STORY_VERIFICATION_FAILED
+
+
 def test_a_further_failing_test_is_not_inherited() -> None:
     before, after = pytest_run(["test_old"], 3), pytest_run(["test_old", "test_mine"], 3)
     verdict = judge([before, result()], [after, result()])

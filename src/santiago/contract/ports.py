@@ -119,8 +119,9 @@ class Verifier(Protocol):
         *,
         has_checks: bool,
         fewer_allowed: bool,
+        own: Collection[str] = (),
     ) -> Verdict:
-        """Return the verdict on a tree, given what the same commands showed on its base."""
+        """Return the verdict on a tree, given what the same commands showed on its base; `own` are the story's own."""
 
     def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
         """Return the verdict as the file that evidence rests on."""
@@ -156,6 +157,9 @@ class Verifier(Protocol):
 
     def prolonged(self, command: str) -> str:
         """Return a command that must end with exit code 97 where this one passes honestly; nothing where there is none."""
+
+    def prolong(self, folder: str, command: str, judges: Collection[str]) -> bool:
+        """Edit the file that a command runs, where it is one of the judges, to the same effect; say whether it was."""
 
 
 class Doubt(Protocol):

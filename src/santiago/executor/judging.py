@@ -179,7 +179,9 @@ class Bench:
         return verdict, self.verifier.record(verdict, ())
 
     def _verdict(self, story: Story, before: Sequence[CheckResult], after: Sequence[CheckResult]) -> Verdict:
-        verdict = self.verifier.judge(before, after, (), has_checks=bool(after), fewer_allowed=_names_tests(story))
+        verdict = self.verifier.judge(
+            before, after, (), has_checks=bool(after), fewer_allowed=_names_tests(story), own=story.verify
+        )
         if verdict.passed and self.run_input.policy.proof == "proved" and verdict.proof is not Proof.PROVED:
             return replace(verdict, passed=False, reason=Reason.NOTHING_VERIFIED)
         return verdict

@@ -96,10 +96,10 @@ class _Provocation:
         able = self.able()
         if able and not self.reacts(able):
             return _says(suspects, "with it, a test that must fail passes")
-        prolonged = [longer for command in self.commands if (longer := self.bench.verifier.prolonged(command))]
-        if prolonged and any(result.exit_code != _REACHED for result in self.tried("longer", prolonged)):
+        reached = self.ends_reached()
+        if not all(reached):
             return _says(suspects, "with it, the check does not reach its end")
-        if able or prolonged:
+        if able or reached:
             return ()
         return _says(ends, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
 
@@ -126,8 +126,20 @@ class _Provocation:
         )
         told = "".join(result.output.head + result.output.tail for result in found if result.exit_code != 0)
         fooled = words[0] and words[0] in told
-        longer = [longer for command in self.commands if (longer := self.bench.verifier.prolonged(command))]
-        return not fooled and all(result.exit_code == _REACHED for result in self.tried("longer", longer))
+        return not fooled and all(self.ends_reached())
+
+    def ends_reached(self) -> list[bool]:
+        """Return for each check that is a plain Python program whether it comes to its end, with strict comparisons."""
+        verifier = self.bench.verifier
+        changed = {change.path for change in self.snapshot.changes}
+        judges = self.sight.files - changed
+        inline = [longer for command in self.commands if (longer := verifier.prolonged(command))]
+        scripts: list[str] = []
+        found = self.tried(
+            "longer", [*inline, *self.commands],
+            lambda folder: scripts.extend(one for one in self.commands if verifier.prolong(folder, one, judges)),
+        )  # fmt: skip
+        return [result.exit_code == _REACHED for result in found if result.command in {*inline, *scripts}]
 
     def reacts(self, commands: Sequence[str]) -> bool:
         """Whether checks fail on the work when a test is planted that must fail."""

@@ -66,7 +66,7 @@ class Found(NamedTuple):
         return prefix_of(self.id) if self.kind == "prefix" else self.kind
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 17)
 def prefix_of(identifier: str) -> str:
     """Return the letters in front of the first number: `FR` of FR-001, `TS-IAM` of TS-IAM-001."""
     if simple := _SIMPLE.fullmatch(identifier):

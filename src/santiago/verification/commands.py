@@ -17,7 +17,7 @@ from santiago.verification import evidence_of, junit, verdict
 from santiago.verification.noop import is_noop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from santiago.contract.outcomes import Verdict
     from santiago.process.command import Report
@@ -131,8 +131,9 @@ class CommandVerifier:
         *,
         has_checks: bool = True,
         fewer_allowed: bool = False,
+        own: Collection[str] = (),
     ) -> Verdict:
-        return verdict.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed)
+        return verdict.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed, own=own)
 
     def _marks(self) -> dict[str, None]:
         return dict.fromkeys(name for name in self.environment if name.startswith("SANTIAGO_"))

@@ -78,8 +78,9 @@ class Checks:
         *,
         has_checks: bool,
         fewer_allowed: bool,
+        own: Collection[str] = (),
     ) -> Verdict:
-        return self.runner.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed)
+        return self.runner.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed, own=own)
 
     def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
         return evidence.document(verdict, base)
@@ -119,6 +120,9 @@ class Checks:
 
     def prolonged(self, command: str) -> str:
         return provoke.prolonged(command)
+
+    def prolong(self, folder: str, command: str, judges: Collection[str]) -> bool:
+        return provoke.prolong(folder, command, judges)
 
 
 def _expanded(protected: Sequence[str]) -> list[str]:

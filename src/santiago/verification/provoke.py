@@ -11,10 +11,10 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.verification import shell
+from santiago.verification import runners, shell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 REACHED = 97
 """Exit code of a prolonged command that was not cut short."""
@@ -71,18 +71,30 @@ def harden(folder: str, paths: Iterable[str]) -> str:
 
 def prolonged(command: str) -> str:
     """Return a `python -c` command with strict comparisons and an exit code that it must reach; nothing for others."""
-    words = shell.tokens(command)
-    if not words or any(word.kind != "word" or word.dynamic for word in words):
-        return ""
-    texts = [word.text for word in words]
+    texts = _plain_words(command)
     at = texts.index("-c") if "-c" in texts else -1
-    if at < 1 or at + 1 >= len(texts) or not _PYTHON.fullmatch(texts[at - 1]) or "exit" in texts[at + 1]:
+    if at < 1 or at + 1 >= len(texts) or not _PYTHON.fullmatch(texts[at - 1]):
         return ""
-    code = strict_text(texts[at + 1], _token())
-    if code is None:
-        return ""
-    texts[at + 1] = f"{code}\nraise SystemExit({REACHED})\n"
-    return " ".join(map(shlex.quote, texts))
+    code = _prolonged_text(texts[at + 1])
+    return " ".join(map(shlex.quote, [*texts[: at + 1], code, *texts[at + 2 :]])) if code else ""
+
+
+def prolong(folder: str, command: str, judges: Collection[str]) -> bool:
+    """Do the same to the file of a `python FILE` command, where the file is a judge and not the work."""
+    texts = _plain_words(command)
+    script = runners.script_of(texts) if texts and _PYTHON.fullmatch(texts[0]) else None
+    return script is not None and script in judges and _rewritten(Path(folder, script), _prolonged_text)
+
+
+def _plain_words(command: str) -> list[str]:
+    """Return the words of a single command in which the shell changes nothing."""
+    words = shell.tokens(command) or []
+    return [] if any(word.kind != "word" or word.dynamic for word in words) else [word.text for word in words]
+
+
+def _prolonged_text(text: str) -> str | None:
+    code = None if "exit" in text or "SystemExit" in text else strict_text(text, _token())
+    return None if code is None else f"{code}\nraise SystemExit({REACHED})\n"
 
 
 def planted_text(text: str, token: str, *, alone: bool) -> str | None:

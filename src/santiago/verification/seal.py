@@ -49,8 +49,12 @@ _UNCHECKED = b"\x01\0\0\0"
 _BIN = re.compile(r"(?:.*/)?(?:bin|\.bin|Scripts|shims)/([^/]+)")
 _SETS_ITSELF_BETWEEN = re.compile(rb"\bpytest_\w+|\b_pytest\b|_exit\b|\batexit\b|sys\.modules|\bexitstatus\b")
 _JUDGE_NAME = re.compile(
-    r"(?:.*[_.-])?(?:check|checks|verify|validate|lint|ci|grade|judge|tests?|gradlew|mvnw)(?:[_.-].*)?", re.IGNORECASE
+    r"(?:.*[_.-])?(?:check(?:s|er)?|verif(?:y|ier|ication)|validat(?:e|or|ion)|accept(?:ance)?|smoke|e2e|lint|ci|grade|judge|oracle|selftest"
+    r"|specs?|(?:run|unit)?tests?|gradlew|mvnw)(?:[_.-].*)?",
+    re.IGNORECASE,
 )
+_SAYS_NO = re.compile(rb"\bassert\b|\braise\b|\bexit\((?!0?\))|\bunittest\b")
+_IMPORTS = re.compile(rb"^\s*(?:from|import)\s+([\w.]+)", re.MULTILINE)
 _RUNS_FILE = {
     "make": runners.MAKEFILES, "gmake": runners.MAKEFILES, "just": runners.JUSTFILES, "task": ("Taskfile.yml", "Taskfile.yaml"),
     "rake": ("Rakefile",), "tox": ("tox.ini",), "nox": ("noxfile.py",), "gradlew": ("gradlew", "gradle/wrapper/gradle-wrapper.properties"),
@@ -202,7 +206,20 @@ class _Seal:
         if any(_JUDGE_NAME.fullmatch(part) for part in script.split("/")):
             return True
         behind = runners.expanded(" ".join(map(shlex.quote, argv)), lambda path: self.read(path, "base"))
-        return any(runners.known_runners(line) for line in behind)
+        return any(runners.known_runners(line) for line in behind) or self.examines(script)
+
+    def examines(self, script: str) -> bool:
+        """Whether a script of the base says no to other files of the base: then it is their judge, whatever its name."""
+        text = self.read(script, "base") or b""
+        if not script.endswith(".py") or not _SAYS_NO.search(text):
+            return False
+        names = {match.decode().replace(".", "/") for match in _IMPORTS.findall(text)}
+        return any(
+            f"{place}{name}{ending}" in self.base_files
+            for name in names
+            for place in ("", "src/", "lib/")
+            for ending in (".py", "/__init__.py")
+        )
 
     @cached_property
     def loaded(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ from santiago.verification.same import failures, last_lines
 from santiago.verification.tally import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from santiago.contract.outcomes import CheckResult
 
@@ -36,6 +36,12 @@ _MISSING = re.compile(
     re.IGNORECASE,
 )
 _EXIT_NO_TESTS = 5
+_STYLE = re.compile(
+    r"lint|format|fmt|style|type-?check|typing|audit|\b(?:ruff|flake8|mypy|pyright|black|isort|bandit|tsc|prettier|biome|clippy|vet|shellcheck|rubocop|phpstan"
+    r"|psalm|ktlint|detekt|checkstyle|spotless|codespell|markdownlint|docs?)\b",
+    re.IGNORECASE,
+)
+"""Checks that judge how code is written, not what it does."""
 
 
 def judge(
@@ -45,18 +51,26 @@ def judge(
     *,
     has_checks: bool = True,
     fewer_allowed: bool = False,
+    own: Collection[str] = (),
 ) -> Verdict:
     """Return the verdict; `before` is None where the base was not tried.
 
     A known runner must not run fewer checks than on the base, since sealed tests do not go away by themselves;
-    `fewer_allowed` is for a story that names tests among its files.
+    `fewer_allowed` is for a story that names tests among its files. A check in `own` is what the story is about, so that
+    its failure is nobody's inheritance.
     """
     base = {result.command: result for result in before or ()}
-    results = tuple(_marked(base.get(result.command), result) for result in after)
+    results = tuple(result if result.command in own else _marked(base.get(result.command), result) for result in after)
     reason = Reason.VERIFICATION_TAMPERED if tampered else _reason(base, results if has_checks else ())
     if reason is None and not fewer_allowed and any(_ran_fewer(base.get(one.command), one) for one in results):
         reason = Reason.NOTHING_VERIFIED
     proof = None if reason else _proof(base, results)
+    blamed = {
+        one.command for one in results if proof is Proof.REGRESSION and not _is_excused(base.get(one.command), one)
+    }
+    if blamed:
+        reason, proof = Reason.STORY_VERIFICATION_FAILED, None
+        results = tuple(replace(one, verdict=CheckVerdict.FAIL) if one.command in blamed else one for one in results)
     return Verdict(passed=reason is None, proof=proof, reason=reason, results=results, tampered=tuple(tampered))
 
 
@@ -64,6 +78,16 @@ def _marked(before: CheckResult | None, result: CheckResult) -> CheckResult:
     if before is not None and is_inherited(before, result):
         return replace(result, verdict=CheckVerdict.INHERITED)
     return result
+
+
+def _is_excused(before: CheckResult | None, result: CheckResult) -> bool:
+    """Whether a check that fails as before may be the fault of others, where nothing else is proved.
+
+    It may be just what the story is about. So it must be a matter of style, or have run tests that it did not run before.
+    """
+    if result.verdict is not CheckVerdict.INHERITED or before is None:
+        return True
+    return _STYLE.search(result.command) is not None or (result.checks or 0) > (before.checks or 0)
 
 
 def _reason(base: dict[str, CheckResult], results: tuple[CheckResult, ...]) -> Reason | None:

@@ -1,0 +1,94 @@
+"""What santiago itself costs per story: git processes, syncs, processor time, and wall time beside a bare shell loop."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.measure import verdict
+from benchmarks.stories import GIT, make
+
+FEW, MORE = 5, 25
+"""Two sizes whose difference is the steady state, without what a start and an end cost."""
+PAIRS, IN_A_PAIR = 5, 20
+SOME, MANY = 100, 1000
+
+RUN = """
+import json, resource, sys, time
+from santiago.cli.main import main
+began = time.monotonic()
+code = main(sys.argv[2:])
+wall = time.monotonic() - began
+used = resource.getrusage(resource.RUSAGE_SELF)
+open(sys.argv[1], 'w').write(json.dumps({'code': code, 'cpu': used.ru_utime + used.ru_stime, 'wall': wall}))
+"""
+_GIT = re.compile(r'execve\("[^"]*/git", .* = 0$')
+_SYNC = re.compile(r"\b(?:fsync|fdatasync|syncfs)\(.* = 0$|resumed>.*\b(?:fsync|fdatasync|syncfs)")
+
+
+def run() -> int:
+    missed = _counts() if shutil.which("strace") else _skipped("git processes and syncs", "strace is missing")
+    few, more = _santiago(FEW)["cpu"], _santiago(FEW + SOME)["cpu"]
+    missed += verdict("santiago's own processor time per story", (more - few) / SOME * 1000, 20, unit=" ms")
+    ratios = [_santiago(IN_A_PAIR)["wall"] / _loop(IN_A_PAIR) for _ in range(PAIRS)]
+    print(f"  {PAIRS} pairs of {IN_A_PAIR} stories: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
+    missed += verdict("wall time / bare shell loop, median of 5 pairs", statistics.median(ratios), 1.25)
+    some, many = _santiago(SOME)["cpu"], _santiago(MANY)["cpu"]
+    return missed + verdict(f"processor time of {MANY} stories / of {SOME}", many / some, 10)
+
+
+def _counts() -> int:
+    few, more = _traced(FEW), _traced(MORE)
+    git, syncs = ((b - a) / (MORE - FEW) for a, b in zip(few, more, strict=True))
+    return verdict("git processes per story", git, 14, unit="") + verdict("syncs per story", syncs, 12, unit="")
+
+
+def _traced(stories: int) -> tuple[int, int]:
+    """Return how many git processes and syncs a run takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder, "trace")
+        calls = "trace=execve,fsync,fdatasync,syncfs"
+        _execute(Path(folder, "top"), stories, ["strace", "-f", "-qq", "-o", str(trace), "-e", calls])
+        lines = trace.read_text(encoding="utf-8", errors="replace").splitlines()
+    return sum(bool(_GIT.search(line)) for line in lines), sum(bool(_SYNC.search(line)) for line in lines)
+
+
+def _santiago(stories: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        return _execute(Path(folder, "top"), stories, [])
+
+
+def _execute(top: Path, stories: int, before: list[str]) -> dict[str, float]:
+    arguments = make(top, stories)
+    figures = top / "figures.json"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(top / "cache")}
+    subprocess.run(
+        [*before, sys.executable, "-c", RUN, str(figures), *arguments],
+        env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    found: dict[str, float] = json.loads(figures.read_text(encoding="utf-8"))
+    if found["code"]:
+        raise SystemExit(f"the run ended with {found['code']}")
+    return found
+
+
+def _loop(stories: int) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        top = Path(folder, "top")
+        make(top, stories)
+        began = time.monotonic()
+        subprocess.run(["sh", str(top / "loop.sh"), str(stories), str(top)], env=GIT, check=True)
+        return time.monotonic() - began
+
+
+def _skipped(what: str, why: str) -> int:
+    print(f"  skipped {what}: {why}")
+    return 0
