@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("startup", "compile", "log")
+NAMES = ("startup", "compile", "log", "execute")
 
 
 def main(arguments: list[str]) -> int:

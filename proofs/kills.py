@@ -8,10 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
-from proofs.telling import options, progress, verdict
 from tests.crash.sweeps import Death, at_calls, many, place
 from tests.crash.tracing import library
 from tests.crash.world import WIDE
+
+from proofs.telling import options, progress, verdict
 
 
 def run(arguments: list[str]) -> int:

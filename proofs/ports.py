@@ -6,8 +6,9 @@ import time
 from contextlib import ExitStack
 from random import Random
 
-from proofs.telling import options, progress, verdict
 from tests.crash.sweeps import Death, at_every_port, many, place, twice
+
+from proofs.telling import options, progress, verdict
 
 
 def run(arguments: list[str]) -> int:

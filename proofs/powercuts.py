@@ -15,11 +15,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
-from proofs.telling import options, progress, verdict
 from tests.crash.power import why_not
 from tests.crash.sweeps import Death, at_calls, many, place
 from tests.crash.tracing import library
 from tests.crash.world import WIDE
+
+from proofs.telling import options, progress, verdict
 
 PRIVATE = "PROOFS_PRIVATE_MOUNTS"
 
@@ -34,7 +35,7 @@ def run(arguments: list[str]) -> int:
         # Where other processes copy the mounts of this one, a disk could not be let go.
         os.environ[PRIVATE] = "1"
         own = [unshare, "--mount", "--propagation", "private", sys.executable, "-m", "proofs", "powercuts", *arguments]
-        os.execv(unshare, own)  # noqa: S606  # this very program
+        os.execv(unshare, own)  # this very program
     began = time.monotonic()
     with ExitStack() as stack:
         helper = library(Path(stack.enter_context(tempfile.TemporaryDirectory())))

@@ -18,7 +18,12 @@ def main(name: str, command: list[str]) -> None:
         capture_output=True,
         text=True,
         check=False,
-        env={"FORCE_COLOR": "1", "COLUMNS": "100", "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/nonexistent"},
+        env={
+            "FORCE_COLOR": "1",
+            "COLUMNS": "100",
+            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+            "HOME": "/nonexistent",
+        },
     )
     console = Console(record=True, width=100, file=open("/dev/null", "w"), force_terminal=True)  # noqa: SIM115, PTH123
     console.print(Text.from_ansi(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}".rstrip()))

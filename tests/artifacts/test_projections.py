@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from santiago.artifacts.projections import (
-    BESIDE, CHUNK_PLAN,
+    BESIDE,
+    CHUNK_PLAN,
     FULL_PLAN,
     SESSION,
     VERDICTS,

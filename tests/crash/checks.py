@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.reader import Reader
 from santiago.contract.errors import SantiagoError
-
 from tests.crash.world import BRANCH, RUN, World, git
 
 if TYPE_CHECKING:

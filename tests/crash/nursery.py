@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from santiago.artifacts.log import LIGHT
 from santiago.process import tree
-
 from tests.crash.power import cut
 from tests.crash.world import ROOT, World
 
@@ -136,7 +135,7 @@ class Ports:
             for module in (beneath, log, repair):
                 module.write_all = self._torn(module.write_all)  # type: ignore[attr-defined]
         elif self.order.when == "eio":
-            os.fdatasync = self._failing(os.fdatasync)  # type: ignore[assignment]
+            os.fdatasync = self._failing(os.fdatasync)
         else:
             for owner, names in ((FileStore, STORE), (GitWorkspace, WORKSPACE), (os, ("replace",))):
                 for name in names:

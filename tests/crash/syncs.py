@@ -130,9 +130,9 @@ class Watch:
             for name in ("plan.json", "run-input.json"):
                 if not self._lasting(name):
                     self.complain(f"the run began before {name} was on disk")
-        if event.event is EventKind.ATTEMPT_ENDED and "digest" in event.context:
-            if not self._lasting(f"attempts/{event.story_id}/{event.attempt}/verification.json"):
-                self.complain("a verdict was recorded before its evidence was on disk")
+        record = f"attempts/{event.story_id}/{event.attempt}/verification.json"
+        if event.event is EventKind.ATTEMPT_ENDED and "digest" in event.context and not self._lasting(record):
+            self.complain("a verdict was recorded before its evidence was on disk")
         if self.refs and ("commit" in event.context or "head" in event.context):
             self.complain("work was recorded before it was on disk")
 

@@ -28,11 +28,15 @@ def playbook(plan: Plan, random: Random) -> str:
     """Each story appends a line to its files, so that the order of stories shows in the tree; some fail at first."""
     lines = ["stories:"]
     for story in plan.stories:
-        files = [path if not path.endswith("/") else f"{path}{story.id}.txt" for path in story.files] or ["everything.txt"]
+        files = [path if not path.endswith("/") else f"{path}{story.id}.txt" for path in story.files] or [
+            "everything.txt"
+        ]
         good = ", ".join(f'"{path}": "{story.id}\\n"' for path in files)
         delay = random.choice((0, 0, 0.01, 0.05))
         first = f'    - {{seconds: {delay}, write: {{"{story.id}.bad": "x"}}}}\n' if random.random() < 0.25 else ""
-        lines.append(f'  {story.id}:\n{first}    - {{seconds: {delay}, append: {{{good}}}, write: {{"done/{story.id}": "yes"}}}}')
+        lines.append(
+            f'  {story.id}:\n{first}    - {{seconds: {delay}, append: {{{good}}}, write: {{"done/{story.id}": "yes"}}}}'
+        )
     return "\n".join(lines) + "\n"
 
 

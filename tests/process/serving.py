@@ -41,7 +41,7 @@ def new_mark() -> str:
 def marked(mark: str, program: bytes = b"") -> list[int]:
     """Return the living processes that carry a mark in their environment, whoever their parents are."""
     found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208  # names, not paths
+    for entry in filter(str.isdigit, os.listdir("/proc")):  # names, not paths
         with contextlib.suppress(OSError):
             environment = Path("/proc", entry, "environ").read_bytes()
             line = Path("/proc", entry, "cmdline").read_bytes()
