@@ -75,6 +75,8 @@ def make(folder: Path, playbook: str = GOOD, *, limits: str = "") -> Path:
         f'[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n{limits}'
     )
     git(folder, "init", "-q", "-b", "main", ".")
+    git(folder, "config", "user.name", "Ann")
+    git(folder, "config", "user.email", "ann@example.org")
     git(folder, "add", "-A")
     git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
     return folder

@@ -30,6 +30,8 @@ def critique(outcome: AttemptOutcome, previous: str = "") -> str:
     parts = [f"# {outcome.reason}", "", meaning.sentence]
     if outcome.verdict is not None:
         parts += _verdict_parts(outcome)
+    elif outcome.message:
+        parts += ["", *_quoted(outcome.message.splitlines()[-20:])]
     elif outcome.ending is not None and outcome.ending.message:
         parts += ["", "The agent's last words:", "", *_quoted(outcome.ending.message.splitlines()[-10:])]
     text = "\n".join(parts).rstrip() + "\n"

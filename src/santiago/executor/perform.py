@@ -142,7 +142,8 @@ class StepPerformer:
             began = self.clock.monotonic_ms()
             judged = self.bench.judge_attempt(story, outcome.number, base, snapshot, stop)
         except SetUpFailedError as error:
-            return self._recorded(replace(outcome, reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)), None)
+            # The same commands prepared the base, so it is the work that they fail on.
+            return self._recorded(replace(outcome, reason=Reason.STORY_VERIFICATION_FAILED, message=str(error)), None)
         if judged is None:
             return replace(outcome, status="stopped", reason=None)
         verdict, record = judged
