@@ -96,13 +96,27 @@ def kill_strays(keepers: set[int], seconds: float = 10.0) -> None:
     """Kill everything below this process but the keepers and what is below them; return when it is gone."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        kept = {pid for keeper in keepers for pid in (keeper, *descendants(keeper))}
+        # A keeper that is dying has closed its files already, but its children become ours only a moment later.
+        living = {keeper for keeper in keepers if not _is_dying(keeper)}
+        kept = {pid for keeper in living for pid in (keeper, *descendants(keeper))}
         found = [pid for pid in descendants(os.getpid()) if pid not in kept]
-        if not found:
+        if not found and all(keeper in living or not is_alive(keeper) for keeper in keepers):
             return
         send(found, signal.SIGSTOP)
         send(found, signal.SIGKILL)
         time.sleep(0.001)
+
+
+_EXITING = 0x4
+"""The flag by which the kernel marks a process that is on its way out."""
+
+
+def _is_dying(pid: int) -> bool:
+    try:
+        rest = Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return True
+    return rest[0] in (b"Z", b"X") or bool(int(rest[6]) & _EXITING)
 
 
 def is_alive(pid: int) -> bool:
