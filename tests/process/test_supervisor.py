@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,6 +111,61 @@ def test_a_program_that_cannot_start_says_why(
 def test_a_missing_folder_or_input_is_a_report_and_no_crash(server: ProcessServer, tmp_path: Path) -> None:
     assert server.run(command("true", tmp_path / "gone")).errno == errno.ENOENT
     assert server.run(command("true", tmp_path, stdin=str(tmp_path / "gone"))).errno == errno.ENOENT
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"argv": ("/bin/echo", "a\0b")}, "an argument contains a NUL byte"),
+        ({"env": {"A": "a\0b"}}, "the environment contains a NUL byte"),
+        ({"cwd": "/tmp\0"}, "the folder contains a NUL byte"),
+        ({"env": {"A=B": "c"}}, "illegal environment variable name"),
+    ],
+)
+def test_what_no_system_could_start_is_one_clear_error(
+    server: ProcessServer, tmp_path: Path, more: dict[str, Any], says: str
+) -> None:
+    fields: dict[str, Any] = {"argv": ("/bin/echo",), "cwd": str(tmp_path), "env": {}, "timeout_ms": 60_000, **more}
+    report = server.run(Command(**fields))
+    assert (report.exit_code, report.signal, report.errno) == (None, None, 0)
+    assert report.error == f"cannot be started: {says}"
+
+
+def test_a_log_that_cannot_be_written_is_said_and_nothing_runs(server: ProcessServer, tmp_path: Path) -> None:
+    report = server.run(command("touch ran", tmp_path, log=str(tmp_path / "gone" / "log")))
+    assert (report.exit_code, report.errno) == (None, errno.EIO)
+    assert "its log cannot be written" in report.error
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_log_grows_line_by_line_while_the_program_runs(server: ProcessServer, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    seen: list[bytes] = []
+
+    def watch() -> None:
+        if log.exists() and log.read_bytes().endswith(b"first line\n") and not seen:
+            seen.append(log.read_bytes())
+            (tmp_path / "go").touch()
+
+    script = "echo first line; while [ ! -e go ]; do sleep 0.05; done; echo last"
+    report = server.run(command(script, tmp_path, log=str(log), secrets=("elephants-never",)), watch)
+    assert (report.exit_code, seen, log.read_bytes()) == (0, [b"first line\n"], b"first line\nlast\n")
+
+
+@pytest.mark.parametrize(("lines", "dropped"), [(40_000, 0), (60_000, 60_000 * 10 - 401_000)])
+def test_a_log_holds_more_than_memory_and_says_what_it_lacks(
+    server: ProcessServer, tmp_path: Path, lines: int, dropped: int
+) -> None:
+    log = tmp_path / "log"
+    report = server.run(command(f"seq -f %09.0f {lines}", tmp_path, log=str(log), keep=1000, log_keep=400_000))
+    assert (report.total, report.dropped) == (lines * 10, lines * 10 - 2000)
+    assert report.log_dropped == dropped
+    written = log.read_bytes()
+    numbers = b"".join(b"%09d\n" % number for number in range(1, lines + 1))
+    if not dropped:
+        assert written == numbers
+    else:
+        assert written == numbers[:400_000] + f"\n… {dropped} bytes dropped …\n".encode() + numbers[-1000:]
 
 
 def test_standard_input_is_the_file_or_nothing(server: ProcessServer, tmp_path: Path) -> None:

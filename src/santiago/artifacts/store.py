@@ -178,7 +178,7 @@ class FileStore:
 
     def put(self, path: str, content: bytes, *, sync: bool = True) -> None:
         """Replace a file as a whole or not at all, durably unless it can be computed again (`sync=False`)."""
-        self._replace(path, self._redact(path, content), sync=sync)
+        self._replace(path, self.harmless(path, content), sync=sync)
 
     def put_many(
         self, folder: str, files: Mapping[str, bytes], *, sync: Collection[str] = (), clean: Collection[str] = ()
@@ -191,14 +191,14 @@ class FileStore:
         with self._honest(folder), self._into(folder, sync=bool(sync)) as handle:
             for name, content in files.items():
                 (plain,) = beneath.parts_of(name)
-                safe = content if name in clean else self._redact(name, content)
+                safe = content if name in clean else self.harmless(name, content)
                 beneath.write(handle, plain, safe, sync=name in sync)
             if sync:
                 os.fsync(handle)
 
     def put_result(self, result: Result) -> None:
         """Write result.json; an older, different one is kept beside it under the number of its last event."""
-        content = self._redact(RESULT, codec.canonical(result))
+        content = self.harmless(RESULT, codec.canonical(result))
         if self._log is not None:
             self._log.settle()  # the result names the log's last event, so that must not be lost after it
         old = self.get(RESULT)
@@ -276,7 +276,7 @@ class FileStore:
         except SantiagoError:
             return True
 
-    def _redact(self, path: str, content: bytes) -> bytes:
+    def harmless(self, path: str, content: bytes) -> bytes:
         """Return a text without secrets. In JSON only the strings are touched, so that it stays JSON."""
         cleaned = self._redactor.whole(content)
         if cleaned == content or not path.endswith(".json"):

@@ -9,6 +9,7 @@ import click
 from santiago.artifacts.inbox import Inbox, Request
 from santiago.artifacts.lock import holder
 from santiago.cli.finding import find_run, split_target
+from santiago.cli.leaks import without_secrets
 from santiago.cli.text import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_story_id
@@ -50,7 +51,9 @@ def answer(words: tuple[str, ...], text: str) -> None:
             Kind.USAGE, f"{word!r} is no answer", hint=f"Say one of {', '.join(ANSWERS)}; more goes into --text."
         )
     out_dir = find_run(run)
-    if not Inbox(out_dir).drop(Request(kind="answer", subject=question, answer=word, text=text, actor=_actor())):
+    if not Inbox(out_dir).drop(
+        Request(kind="answer", subject=question, answer=word, text=without_secrets(text), actor=_actor())
+    ):
         raise SantiagoError(
             Kind.INPUT, f"{question} was answered before; the first answer counts", hint="`santiago log` shows it."
         )
@@ -68,5 +71,5 @@ def change(words: tuple[str, ...], text: str) -> None:
     if not is_story_id(story):
         raise click.UsageError("Say which story.")
     out_dir = find_run(run)
-    Inbox(out_dir).drop(Request(kind="change", subject=story, text=text, actor=_actor()))
+    Inbox(out_dir).drop(Request(kind="change", subject=story, text=without_secrets(text), actor=_actor()))
     say(f"the next attempt of {story} will see it", err=True)

@@ -3,66 +3,106 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from santiago.process.redact import Redactor
+if TYPE_CHECKING:
+    from santiago.process.redact import Redactor
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What is left of an output, redacted; where nothing was dropped, all of it is in the head."""
+
+    head: str
+    tail: str
+    dropped: int
+    log_dropped: int
 
 
 class Capture:
-    """Takes output piece by piece; keeps head and tail, and writes them to a log file as they come."""
+    """Takes output piece by piece: its beginning and its end in memory, and more of it, as it comes, in a log file."""
 
-    def __init__(self, keep: int, redactor: Redactor, log: str | None) -> None:
+    def __init__(self, keep: int, redactor: Redactor, log: str | None, log_keep: int | None = None) -> None:
         self.keep = keep
         self.redactor = redactor
-        # Some bytes more than are shown, so that a secret across the cut is still recognised as a whole.
-        self.margin = redactor.carry
         self.head = bytearray()
-        self.tail = bytearray()
+        self.ring = bytearray()
+        # Some bytes more than are shown, so that a secret across the cut is still recognised as a whole.
+        self.most = keep + redactor.reach
         self.total = 0
-        self.log = (
-            os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644) if log else -1
-        )
-        self.stream = Redactor(()) if not log else redactor
-        self.written = 0
+        self.log = _Log(log, keep if log_keep is None else log_keep, redactor) if log else None
 
     def feed(self, piece: bytes) -> None:
         self.total += len(piece)
-        room = self.keep + self.margin - len(self.head)
-        if room > 0:
-            self.head += piece[:room]
-            self._write(self.stream.feed(piece[:room]))
-            piece = piece[room:]
-        if piece:
-            self.tail += piece[-(self.keep + self.margin) :]
-            if len(self.tail) > 4 * (self.keep + self.margin):
-                del self.tail[: -(self.keep + self.margin)]
+        if len(self.head) < self.keep:
+            self.head += piece[: self.keep - len(self.head)]
+        self.ring += piece[-self.most :]
+        if len(self.ring) > 2 * self.most:
+            del self.ring[: -self.most]
+        if self.log is not None:
+            self.log.feed(piece)
 
-    def end(self) -> tuple[str, str, int]:
-        """Return head, tail and the number of bytes between them, redacted; finish the log file."""
-        whole = self.total <= len(self.head)
-        head = self.redactor.whole(bytes(self.head))
-        tail = b"" if whole else self.redactor.whole(bytes(self.tail[-(self.keep + self.margin) :]))
-        if not whole or len(head) > 2 * self.keep:
-            head = head[: self.keep]
-        tail = tail[-self.keep :]
-        dropped = max(0, self.total - self.keep - min(self.keep, len(self.tail))) if not whole else 0
-        self._finish(tail, dropped)
-        return _text(head), _text(tail), dropped
+    def end(self) -> Captured:
+        """Return what was kept, and finish the log file."""
+        start = max(len(self.ring) - self.most, 0)
+        ring = bytes(self.ring[start:])
+        log_dropped = self.log.end(ring, self.keep) if self.log is not None else self.total
+        dropped = max(self.total - 2 * self.keep, 0)
+        if not dropped:
+            after = len(self.head) - (self.total - len(ring))
+            return Captured(_text(self.redactor.whole(bytes(self.head) + ring[after:])), "", 0, log_dropped)
+        # Without its end: what may be the beginning of a secret at the cut is not shown.
+        head = self.redactor.fresh().feed(bytes(self.head))
+        return Captured(_text(head), _text(last(self.redactor, ring, self.keep)), dropped, log_dropped)
 
-    def _finish(self, tail: bytes, dropped: int) -> None:
-        if self.log < 0:
-            return
-        self._write(self.stream.end())
-        if tail:
-            self._write(f"\n… {dropped} bytes dropped …\n".encode() + tail)
-        os.close(self.log)
+
+class _Log:
+    """A file that grows with the output, up to a limit; the end of the output follows when it is known."""
+
+    def __init__(self, path: str, most: int, redactor: Redactor) -> None:
+        self.handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        self.most = most
+        self.redactor = redactor
+        self.stream = redactor.fresh()
+        self.total = 0
+        self.taken = 0
+        """Bytes of output that were given to the stream."""
+        self.failed = False
+
+    def feed(self, piece: bytes) -> None:
+        self.total += len(piece)
+        part = piece[: self.most - self.taken]
+        if part and not self.failed:
+            self._write(self.stream.feed(part))
+            self.taken += len(part)
+
+    def end(self, ring: bytes, keep: int) -> int:
+        """Finish with the last bytes of the output, and return how many are missing in the file."""
+        missing = max(self.total - self.taken - keep, 0)
+        if missing:
+            self._write(f"\n… {missing} bytes dropped …\n".encode() + last(self.redactor, ring, keep))
+        else:
+            rest = ring[len(ring) - (self.total - self.taken) :]
+            self._write(self.stream.feed(rest) + self.stream.end())
+        os.close(self.handle)
+        return max(missing, 1) if self.failed else missing
 
     def _write(self, piece: bytes) -> None:
-        if self.log >= 0 and piece:
+        while piece and not self.failed:
             try:
-                os.write(self.log, piece)
+                piece = piece[os.write(self.handle, piece) :]
             except OSError:
                 # A full disk must not stop the draining; the coordinator meets the same error where it can act on it.
-                self.written = -1
+                self.failed = True
+
+
+def last(redactor: Redactor, ring: bytes, keep: int) -> bytes:
+    """Return the last bytes of an output; those before them are only there to recognise what began earlier."""
+    stream = redactor.fresh()
+    before = max(len(ring) - keep, 0)
+    stream.feed(ring[:before])
+    return stream.feed(ring[before:]) + stream.end()
 
 
 def _text(data: bytes) -> str:

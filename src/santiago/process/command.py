@@ -19,7 +19,9 @@ class Command:
     stdin: str | None = None
     """A file that becomes standard input; nothing otherwise."""
     log: str | None = None
-    """A file that the output is written to as it comes, redacted and within `keep`."""
+    """A file that the output is written to as it comes, redacted and within `log_keep`; its end follows at the end."""
+    log_keep: int | None = None
+    """Bytes written to the log as they come; `keep` where nothing is said. They cost no memory."""
     grace_ms: int = 5000
     """Between asking (SIGTERM) and forcing (SIGKILL)."""
     keep: int = 64 * 1024
@@ -57,6 +59,9 @@ class Report:
     head: str = ""
     tail: str = ""
     dropped: int = 0
+    """Bytes between head and tail; where there are none, all of the output is in the head."""
+    log_dropped: int = 0
+    """Bytes of the output that its log lacks, all of them where there is no log; 0 says that the log is complete."""
     total: int = 0
     orphans: int = 0
     """Processes that outlived the program and had to be killed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from santiago.process.redact import SHORTEST, secrets_in
+from santiago.process.redact import is_secret, secrets_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -90,5 +90,4 @@ def _absolute(path: str) -> str:
 
 
 def _is_secret(name: str, value: str, secrets: tuple[str, ...]) -> bool:
-    says_so = bool(secrets_in({name: "x" * SHORTEST}))
-    return says_so or any(secret in value for secret in secrets)
+    return is_secret(name) or any(secret in value for secret in secrets)

@@ -2,78 +2,235 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-from urllib.parse import quote, quote_plus
+from copy import copy
+from itertools import compress
+from typing import TYPE_CHECKING
+
+from santiago.process.forms import KEPT, SHORTEST, fold, known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 MARK = b"[redacted]"
-SHORTEST = 8
-"""Secrets below this length are not registered: they would hide ordinary words."""
-
 _NAMES = re.compile(r"TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIAL|PASSPHRASE", re.IGNORECASE)
+LONGEST_SHAPE = 16 * 1024
+"""How many bytes of something that looks like a credential are waited for."""
+_TOKEN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=\\"
+_KEY_BEGINS = rb"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
 _SHAPES = re.compile(
     rb"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[A-Z0-9]{16}"
     rb"|sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}|glpat-[A-Za-z0-9_-]{18,}"
-    rb"|(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{6,}"
-    rb"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]{1,8000}-----END [A-Z ]*PRIVATE KEY-----"
+    rb"|[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{6,}"
+    rb"|" + _KEY_BEGINS + rb"(?:(?:[^-]|-(?!----)){1,16000}+-----END [A-Z ]{0,40}PRIVATE KEY-----"
+    rb"|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{40,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{8,})?)"
 )
-"""What credentials look like, whether or not they were registered."""
-LONGEST_SHAPE = 256
-"""How far a shape may reach over a border between two pieces."""
+"""What credentials look like, whether or not they were registered; of a private key also a part with its beginning."""
+_KEY_BEGUN = re.compile(
+    rb"-----BEGIN [A-Z ]{0,60}-{0,4}\Z|" + _KEY_BEGINS + rb"(?:[^-]|-(?!----)){0,16000}+(?:-----[A-Z ]{0,60}-{0,5})?\Z"
+)
+_MARKS = tuple(b"ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ xox AKIA sk- AIza glpat- earer eyJ -----BEGIN".split())
+"""One of these is in every shape; most texts have none, and to see that is much faster than to look for shapes."""
+_IS_KEPT = bytes(byte in KEPT for byte in range(256))
+_BLOCK = 64 * 1024
+_CONTEXT = 64
+"""Bytes that were let go already and are still looked at with what follows them."""
 
 
-def secrets_in(environment: dict[str, str]) -> tuple[str, ...]:
-    """Return the values of variables whose names say that they are secret."""
-    return tuple(
-        sorted({value for name, value in environment.items() if _NAMES.search(name) and len(value) >= SHORTEST})
-    )
+def is_secret(name: str) -> bool:
+    """Tell whether a variable's name says that its value is secret."""
+    return bool(_NAMES.search(name))
 
 
-def forms(secret: str) -> set[bytes]:
-    """Return the ways in which a secret may be written: as it is, escaped, quoted, or in base 64, 32 and 16."""
-    raw = secret.encode()
-    found = {raw, raw[::-1]}
-    found |= {json.dumps(secret)[1:-1].encode(), json.dumps(secret, ensure_ascii=False)[1:-1].encode()}
-    found |= {quote(secret, safe="").encode(), quote(secret).encode(), quote_plus(secret).encode()}
-    found |= {raw.hex().encode(), raw.hex().upper().encode(), raw.hex(":").encode(), raw.hex(" ").encode()}
-    found |= {base64.b32encode(raw).rstrip(b"="), "".join(f"\\x{byte:02x}" for byte in raw).encode()}
-    found |= {secret.replace("'", "'\\''").encode(), secret.encode("utf-16-le"), secret.encode("unicode_escape")}
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        # In longer text the secret may begin at any of three alignments; only the part that is its own is constant.
-        for shift in range(3):
-            text = encode(b"\0" * shift + raw).rstrip(b"=")
-            start, end = -(-shift * 8 // 6), (shift + len(raw)) * 8 // 6
-            found.add(text[start:end])
-    return {form for form in found if len(form) >= SHORTEST}
+def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of variables whose names say that they are secret; blanks and rulers are none."""
+    named = {value for name, value in environment.items() if is_secret(name)}
+    return tuple(sorted(value for value in named if len(value) >= SHORTEST and len(set(value)) > 2))
+
+
+_IN_URL = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
+
+
+def to_hide(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return all values that must not reach a file: secrets by their names, and the passwords inside addresses."""
+    passwords = {found for value in environment.values() for found in _IN_URL.findall(value) if len(found) >= SHORTEST}
+    return tuple(sorted({*secrets_in(environment), *passwords}))
+
+
+class _Forms:
+    """Byte strings to look for, whole or begun. There is no pattern to compile: every program has a redactor of its own."""
+
+    def __init__(self, forms: tuple[bytes, ...]) -> None:
+        self.all = forms
+        self.longest = max(map(len, forms), default=0)
+        self.starts: dict[bytes, list[bytes]] = {}
+        for form in forms:
+            for size in (1, 2, 3, 4):
+                self.starts.setdefault(form[:size], []).append(form)
+
+    def found(self, text: bytes) -> list[tuple[int, int]]:
+        """Return all places, also such that overlap."""
+        places = []
+        for form in self.all:
+            at = text.find(form)
+            while at >= 0:
+                places.append((at, at + len(form)))
+                at = text.find(form, at + 1)
+        return places
+
+    def begun(self, text: bytes) -> int:
+        """Return how many bytes at the end of a text are the beginning of a form."""
+        for at in range(max(len(text) - self.longest + 1, 0), len(text)):
+            forms = self.starts.get(text[at : at + 4])
+            if forms and any(form.startswith(text[at:]) for form in forms):
+                return len(text) - at
+        return 0
 
 
 class Redactor:
     """Replaces secrets in a stream of pieces; what might be the beginning of one waits for the next piece."""
 
     def __init__(self, secrets: tuple[str, ...]) -> None:
-        known = sorted({form for secret in secrets for form in forms(secret)}, key=lambda form: (-len(form), form))
-        self.pattern = re.compile(b"|".join(map(re.escape, known))) if known else None
-        self.carry = max([len(form) for form in known] + [LONGEST_SHAPE])
-        self.waiting = b""
+        self.exact, self.folded = (_Forms(forms) for forms in known(secrets))
+        self.stretch = _widest(max(self.exact.longest, self.folded.longest))
+        self.reach = max(self.stretch, LONGEST_SHAPE)
+        """The most bytes that one secret takes, and so the most that ever wait."""
+        self.held = b""
+        self.done = 0
+        """How much of what is held was let go, and is looked at only for the sake of what follows."""
 
-    def feed(self, piece: bytes) -> bytes:
-        """Return what is safe to write by now."""
-        text = self.whole(self.waiting + piece)
-        cut = max(len(text) - self.carry, 0)
-        self.waiting = text[cut:]
-        return text[:cut]
+    def fresh(self) -> Redactor:
+        """Return one for another stream, with the same secrets."""
+        other = copy(self)
+        other.held, other.done = b"", 0
+        return other
+
+    def feed(self, piece: bytes, *, live: bool = True) -> bytes:
+        """Return what is safe to write by now; `live` where somebody may be reading along."""
+        places = range(0, len(piece), _BLOCK)
+        return b"".join([self._step(piece[at : at + _BLOCK], live=live and at == places[-1]) for at in places])
 
     def end(self) -> bytes:
         """Return the rest."""
-        text, self.waiting = self.whole(self.waiting), b""
-        return text
+        rest = _replaced(self.held, self._found(self.held), self.done, len(self.held))
+        self.held, self.done = b"", 0
+        return rest
 
     def whole(self, text: bytes) -> bytes:
         """Return a complete text without secrets."""
-        if self.pattern is not None:
-            text = self.pattern.sub(MARK, text)
-        return _SHAPES.sub(MARK, text)
+        stream = self.fresh()
+        return stream.feed(text, live=False) + stream.end()
 
     def text(self, text: str) -> str:
         return self.whole(text.encode("utf-8", "backslashreplace")).decode("utf-8", "backslashreplace")
+
+    def first(self, text: bytes) -> int | None:
+        """Return where the first registered secret stands in a complete text."""
+        for at in range(0, len(text), _BLOCK):
+            start = max(at - self.stretch, 0)
+            places = self._registered(text[start : at + _BLOCK])
+            if places:
+                return start + min(places)[0]
+        return None
+
+    def _step(self, piece: bytes, *, live: bool) -> bytes:
+        text = self.held + piece
+        found = self._found(text)
+        stop, again = self._stop(text, found, live=live), _CONTEXT
+        if len(text) - stop > self.reach:  # one behind the other without an end; let go, and look at it again
+            stop, again = _after(found, len(text) - self.reach), self.reach
+        stop = max(stop, self.done)
+        out = _replaced(text, found, self.done, stop)
+        start = max(stop - again, 0)
+        self.held, self.done = text[start:], stop - start
+        return out
+
+    def _found(self, text: bytes) -> list[tuple[int, int]]:
+        """Return where secrets stand, in order; what overlaps is one."""
+        places = self._registered(text)
+        if any(mark in text for mark in _MARKS):
+            places += [match.span(match.lastindex or 0) for match in _SHAPES.finditer(text)]
+        return _merged(places)
+
+    def _registered(self, text: bytes) -> list[tuple[int, int]]:
+        places = self.exact.found(text)
+        for view in _views(text) if self.folded.all else ():
+            hits = self.folded.found(fold(view))
+            if hits:
+                at = list(compress(range(len(view)), view.translate(_IS_KEPT)))
+                wide = [(at[start], at[end - 1] + 1, end - start) for start, end in hits]
+                places += [(_escaped(text, start), end) for start, end, most in wide if end - start <= _widest(most)]
+        return places
+
+    def _stop(self, text: bytes, found: list[tuple[int, int]], *, live: bool) -> int:
+        """Return the place up to which no secret can have begun without being seen whole."""
+        run = len(text.rstrip(_TOKEN))
+        stop = run if len(text) - run <= LONGEST_SHAPE else len(text)
+        begun = _KEY_BEGUN.search(text) if b"-----BEGIN " in text else None
+        stop = min(stop, begun.start() if begun else stop, self._begun(text, live=live))
+        # A found one is not cut either: it may go on.
+        stop = min([stop] + [start for start, end in found if start < stop <= end])
+        return _escaped(text, stop)
+
+    def _begun(self, text: bytes, *, live: bool) -> int:
+        """Return where the longest beginning of a secret at the end of a text stands."""
+        waiting = self.exact.begun(text)
+        for view in _views(text[-self.stretch :]) if self.folded.all else ():
+            letters = self.folded.begun(fold(view))
+            # A line that somebody waits for is not held back for the sake of its last three letters.
+            if letters > (3 if live and text.endswith(b"\n") else 0):
+                waiting = max(waiting, _width(view, letters))
+        return len(text) - waiting
+
+
+def _widest(length: int) -> int:
+    """Return how many bytes a form may take in a text, with all that `fold` leaves out."""
+    return 4 * length + 64
+
+
+def _views(text: bytes) -> Iterator[bytes]:
+    """Return a text, and once more where it has line ends that are written as escapes, with blanks instead of them."""
+    yield text
+    if b"\\n" in text:
+        yield text.replace(b"\\r\\n", b"    ").replace(b"\\n", b"  ")
+
+
+def _escaped(text: bytes, place: int) -> int:
+    """Return where an escape begins, so that no lone backslash is left to spoil the quotes of a JSON text."""
+    while text[max(place - 1, 0) : place] == b"\\":
+        place -= 1
+    return place
+
+
+def _width(text: bytes, letters: int) -> int:
+    """Return how many bytes of a text its last letters take."""
+    for place in range(len(text) - 1, -1, -1):
+        letters -= text[place] in KEPT
+        if not letters:
+            return len(text) - place
+    return len(text)
+
+
+def _merged(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _after(found: list[tuple[int, int]], place: int) -> int:
+    """Return the place, or the end of what was found there."""
+    return next((end for start, end in found if start < place < end), place)
+
+
+def _replaced(text: bytes, found: list[tuple[int, int]], start: int, stop: int) -> bytes:
+    """Return a part of a text with the mark in place of what was found."""
+    parts = []
+    for begin, end in found:
+        if end > start and max(begin, start) < stop:
+            parts += [text[start:begin], MARK]  # nothing before the mark where its beginning was let go
+            start = end
+    return b"".join([*parts, text[start:stop]])

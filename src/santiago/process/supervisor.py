@@ -6,6 +6,7 @@ connection closes, which is what happens when santiago itself dies.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
@@ -53,7 +54,14 @@ def supervise(connection: socket.socket) -> None:
     data = read_frame(connection)
     if data is None:
         return
-    report = Supervision(Command.from_data(data), connection).run()
+    command = Command.from_data(data)
+    try:
+        capture = Capture(command.keep, Redactor(command.secrets), command.log, command.log_keep)
+    except OSError as error:
+        message = f"its log cannot be written: {error.strerror}: {command.log}"
+        report = Report(exit_code=None, error=message, errno=errno.EIO)
+    else:
+        report = Supervision(command, connection, capture).run()
     try:
         send_frame(connection, report.to_data())
     except OSError:
@@ -63,10 +71,10 @@ def supervise(connection: socket.socket) -> None:
 class Supervision:
     """The life of one program."""
 
-    def __init__(self, command: Command, connection: socket.socket) -> None:
+    def __init__(self, command: Command, connection: socket.socket, capture: Capture) -> None:
         self.command = command
         self.connection = connection
-        self.capture = Capture(command.keep, Redactor(command.secrets), command.log)
+        self.capture = capture
         self.began = time.monotonic()
         self.timed_out = self.stopped = self.flooded = False
         self.kill_at: float | None = None
@@ -76,7 +84,8 @@ class Supervision:
         reader, writer = os.pipe2(os.O_CLOEXEC)
         try:
             process = self.start(writer)
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            os.close(reader)
             return self.failed(error)
         finally:
             os.close(writer)
@@ -176,16 +185,17 @@ class Supervision:
         os.close(reader)
 
     def report(self, process: subprocess.Popen[bytes]) -> Report:
-        head, tail, dropped = self.capture.end()
+        kept = self.capture.end()
         status = tree.ENDED.get(process.pid)
         code = process.returncode if status is None else os.waitstatus_to_exitcode(status)
         return Report(
             exit_code=code if code >= 0 else None,
             signal=-code if code < 0 else None,
             ms=self.elapsed(),
-            head=head,
-            tail=tail,
-            dropped=dropped,
+            head=kept.head,
+            tail=kept.tail,
+            dropped=kept.dropped,
+            log_dropped=kept.log_dropped,
             total=self.capture.total,
             orphans=self.orphans,
             timed_out=self.timed_out,
@@ -193,11 +203,21 @@ class Supervision:
             flooded=self.flooded,
         )
 
-    def failed(self, error: OSError) -> Report:
+    def failed(self, error: OSError | ValueError) -> Report:
         self.capture.end()
-        return Report(
-            exit_code=None, ms=self.elapsed(), error=f"{error.strerror}: {self.command.argv[0]}", errno=error.errno or 0
-        )
+        if isinstance(error, OSError):
+            message, number = f"{error.strerror}: {self.command.argv[0]}", error.errno or 0
+        else:
+            message, number = f"cannot be started: {_unusable(self.command) or error}", 0
+        return Report(exit_code=None, ms=self.elapsed(), error=message, errno=number)
 
     def elapsed(self) -> int:
         return int((time.monotonic() - self.began) * 1000)
+
+
+def _unusable(command: Command) -> str:
+    """Return which part of a command no system could take."""
+    parts = {
+        "an argument": command.argv, "the environment": (*command.env, *command.env.values()), "the folder": (command.cwd,),
+    }  # fmt: skip
+    return next((f"{name} contains a NUL byte" for name, texts in parts.items() if "\0" in "".join(texts)), "")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
 from santiago.process.command import GIB, Command
+from santiago.process.temporary import Temporary
 from santiago.verification import evidence_of, junit, verdict
 from santiago.verification.noop import is_noop
 
@@ -87,7 +85,7 @@ class CommandVerifier:
         known = {result.command: result for result in before}
         results: list[CheckResult] = []
         going = True
-        with _Temporary(self.scratch) as temporary:
+        with Temporary(self.scratch) as temporary:
             for place, command in enumerate(commands, 1):
                 if not going or stopped():
                     results.append(_not_run(command, "stopped" if going else ""))
@@ -114,7 +112,7 @@ class CommandVerifier:
     ) -> tuple[Report, ...]:
         """Prepare a checkout, with the network; the last report is the one that failed, where one did."""
         reports: list[Report] = []
-        with _Temporary(self.scratch) as temporary:
+        with Temporary(self.scratch) as temporary:
             for command in commands:
                 reports.append(
                     self._report(folder, command, timeout_ms, stopped, variables or {}, temporary, network=True)
@@ -187,34 +185,6 @@ class CommandVerifier:
         )
         # A check that runs is a safe boundary's last step: only `now` ends it.
         return self.server.run(fenced, lambda: "now" if stopped() == "now" else None)
-
-
-class _Temporary:
-    """A folder for temporary files that is gone afterwards, whatever was put into it."""
-
-    def __init__(self, scratch: Path) -> None:
-        self.scratch = scratch
-
-    def __enter__(self) -> str:
-        self.scratch.mkdir(parents=True, exist_ok=True)
-        self.path = tempfile.mkdtemp(prefix="tmp-", dir=self.scratch)
-        return self.path
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            shutil.rmtree(self.path)
-        except OSError:
-            _open_folders(self.path)
-            shutil.rmtree(self.path, ignore_errors=True)
-
-
-def _open_folders(path: str) -> None:
-    """Make closed folders ours again; what still resists stays for the next clean-up."""
-    for place, folders, _ in os.walk(path):
-        for folder in (Path(place, name) for name in folders):
-            if not folder.is_symlink():
-                with contextlib.suppress(OSError):
-                    folder.chmod(0o700)
 
 
 def _not_run(command: str, cause: str) -> CheckResult:
