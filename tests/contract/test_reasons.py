@@ -7,14 +7,15 @@ from typing import get_args
 import pytest
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.reasons import MEANINGS, ErrorClass, ExitCode, Meaning, Reason
+from santiago.contract.reasons import MEANINGS, SHARED, ErrorClass, ExitCode, Meaning, Reason
 
 NAMES = """
     plan_generation_failed agent_exit_nonzero agent_timeout story_verification_failed run_verification_failed
     attempt_budget_exhausted run_timeout blocked_dependency
     invalid_input nothing_verified verification_tampered verification_timeout verification_unrunnable
-    cost_budget_exhausted agent_unavailable agent_rate_limited agent_killed agent_no_change agent_asked output_limit
-    disk_limit workspace_conflict no_progress max_cycles test_contract_broken exhaustion_accumulated
+    cost_budget_exhausted usage_unknown agent_unavailable agent_rate_limited agent_not_signed_in agent_model_not_found
+    agent_context_too_long agent_refused agent_denied agent_killed agent_no_change agent_asked output_limit disk_limit
+    workspace_conflict no_progress max_cycles test_contract_broken exhaustion_accumulated
     needs_user_confirmation needs_routing interrupted artifact_corrupt io_error lock_held
 """
 
@@ -24,14 +25,17 @@ BY_EXIT_CODE = {
     20: "agent_unavailable agent_rate_limited io_error lock_held",
     30: """invalid_input plan_generation_failed attempt_budget_exhausted run_timeout cost_budget_exhausted
            run_verification_failed""",
-    10: "blocked_dependency agent_asked needs_user_confirmation needs_routing verification_unrunnable",
+    10: """blocked_dependency agent_asked agent_not_signed_in agent_model_not_found agent_denied usage_unknown
+           needs_user_confirmation needs_routing verification_unrunnable""",
     130: "interrupted",
 }
 
-UNCOUNTED = "agent_unavailable agent_rate_limited agent_asked workspace_conflict io_error lock_held"
+UNCOUNTED = """agent_unavailable agent_rate_limited agent_not_signed_in agent_model_not_found agent_denied agent_asked
+               usage_unknown workspace_conflict io_error lock_held"""
 FINAL = """plan_generation_failed run_verification_failed attempt_budget_exhausted run_timeout cost_budget_exhausted
            invalid_input"""
-TRIED_AGAIN = """agent_exit_nonzero agent_timeout agent_killed agent_no_change story_verification_failed
+TRIED_AGAIN = """agent_exit_nonzero agent_timeout agent_killed agent_no_change agent_context_too_long agent_refused
+                 story_verification_failed
                  verification_tampered verification_timeout nothing_verified output_limit disk_limit"""
 
 every_meaning = pytest.mark.parametrize(("reason", "meaning"), MEANINGS.items(), ids=[str(name) for name in MEANINGS])
@@ -112,6 +116,10 @@ def test_a_rate_limit_pauses_costs_no_attempt_and_is_tried_again() -> None:
 
 def test_only_what_is_outside_the_agents_power_costs_no_attempt() -> None:
     assert {str(reason) for reason, meaning in MEANINGS.items() if not meaning.spends} == set(UNCOUNTED.split())
+
+
+def test_what_every_story_would_meet_costs_no_attempt() -> None:
+    assert not any(MEANINGS[reason].spends for reason in SHARED)
 
 
 def test_an_interrupted_attempt_counts_and_the_run_goes_on_later() -> None:

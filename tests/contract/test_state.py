@@ -17,6 +17,7 @@ from santiago.contract.events import Event, EventKind, EventStatus, LogLine
 from santiago.contract.fold import Fold, IllegalMoveError, evolve, fold_all
 from santiago.contract.phases import RUN_MOVES, STORY_MOVES, RunPhase, StoryPhase
 from santiago.contract.state import initial
+from santiago.contract.views import step_state
 from tests.contract.histories import HAPPY, Journal, kind_of, plan_of, plans
 
 if TYPE_CHECKING:
@@ -735,6 +736,16 @@ def test_a_second_answer_is_ignored_with_all_that_it_says() -> None:
     assert (journal.state.questions["q1"].answer, journal["S1"].notes) == ("approve", ("go",))
 
 
+def test_a_question_asked_again_keeps_its_answer() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.QUESTION_ASKED, "S1", question="q1", text="Which?")
+    journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q1", answer="approve", text="go")
+    journal.add(EventKind.QUESTION_ASKED, "S1", question="q1", text="Really?")
+    assert journal.state.open_questions() == []
+    question = journal.state.questions["q1"]
+    assert (question.text, question.answer) == ("Which?", "approve")
+
+
 def test_an_answer_to_no_question_is_ignored() -> None:
     journal = Journal(plan_of(S1=""))
     journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q9", answer="approve", text="go")
@@ -748,13 +759,25 @@ def test_what_people_say_about_a_story_is_kept_in_order_for_the_next_packet() ->
     assert (journal["S1"].notes, journal["S1"].change_requested) == (("one", "two"), True)
 
 
-def test_a_change_request_is_open_until_an_attempt_takes_it_up() -> None:
+def test_a_story_is_adjusted_until_the_attempt_that_knows_of_the_change_has_ended() -> None:
     journal = Journal(plan_of(S1=""))
     journal.move("S1", RUNNING)
+    assert step_state(journal["S1"]) == "Implementing"
     journal.add(EventKind.CHANGE_REQUESTED, "S1", text="otherwise")
     journal.move("S1", READY)
-    assert journal["S1"].change_requested
     journal.move("S1", RUNNING)
+    assert step_state(journal["S1"]) == "Adjusting"
+    journal.move("S1", READY)
+    journal.move("S1", RUNNING)
+    assert step_state(journal["S1"]) == "Implementing"
+
+
+def test_a_change_asked_for_between_attempts_makes_the_next_one_an_adjustment() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.CHANGE_REQUESTED, "S1", text="otherwise")
+    journal.move("S1", RUNNING)
+    assert step_state(journal["S1"]) == "Adjusting"
+    journal.move("S1", EVIDENCE)
     assert not journal["S1"].change_requested
 
 

@@ -9,6 +9,7 @@ from random import Random
 
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import Fold
+from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import (
     AgentEnding,
     AttemptOutcome,
@@ -28,9 +29,10 @@ from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, initial
 from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, Step, VerifyRun
 from santiago.contract.units import Minutes
-from santiago.executor.decide import Scope
 from santiago.executor.loop import Coordinator
+from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
+from santiago.executor.situation import Scope
 
 
 def story(
@@ -75,15 +77,20 @@ def random_plan(random: Random, most: int = 14) -> Plan:
     return plan_of(stories)
 
 
+BEGIN = ms_of("2026-01-01T00:00:00Z")
+
+
 class VirtualClock:
     def __init__(self) -> None:
         self.now = 0
+        self.wall = BEGIN
+        """What the wall clock shows when `now` is 0; a laptop's sleep or a changed clock moves it."""
 
     def monotonic_ms(self) -> int:
         return self.now
 
     def utc(self) -> str:
-        return f"2026-01-01T{self.now // 3_600_000 % 24:02}:{self.now // 60_000 % 60:02}:{self.now // 1000 % 60:02}Z"
+        return text_of(self.wall + self.now)
 
 
 class EventEngine:
@@ -93,6 +100,10 @@ class EventEngine:
         self.jobs, self.clock, self.duration = jobs, clock, duration
         self.heap: list[tuple[int, int, Step, Callable[[], Outcome]]] = []
         self.count = 0
+        self.alarm: Callable[[], int | None] = lambda: None
+        """When the coordinator would look up again, by its own polling, before a step ends."""
+        self.idle: list[int] = []
+        """When it was asked to wait although nothing was under way."""
 
     def capacity(self) -> int:
         return self.jobs - len(self.heap)
@@ -102,6 +113,12 @@ class EventEngine:
         heapq.heappush(self.heap, (self.clock.now + self.duration(step), self.count, step, work))
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
+        alarm = self.alarm()
+        if not self.heap or (alarm is not None and alarm < self.heap[0][0]):
+            if not self.heap:
+                self.idle.append(self.clock.now)
+            self.clock.now = max(self.clock.now + timeout_ms, alarm or 0)
+            return None
         end, _, step, work = heapq.heappop(self.heap)
         self.clock.now = max(self.clock.now, end)
         return step, work()
@@ -131,6 +148,11 @@ class SimulatedPerformer:
     """Agents whose outcome depends only on story and attempt; integration may conflict by a table."""
 
     fails: Callable[[str, int], Reason | None] = lambda story, attempt: None
+    waits: Callable[[str, int], int | None] = lambda story, attempt: None
+    """Seconds that a refusal says it lasts."""
+    uses: Callable[[str, int], Usage] = lambda story, attempt: Usage(tokens=10)
+    kept: set[str] = field(default_factory=set)
+    """Steps that were begun."""
     conflicts: dict[str, int] = field(default_factory=dict)
     heads: int = 0
     bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -138,6 +160,8 @@ class SimulatedPerformer:
     def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
         match step:
             case Attempt():
+                assert step.id not in self.kept, f"{step.id} was begun twice"
+                self.kept.add(step.id)
                 self.bases[step.id] = step.base
                 return lambda: self._attempt(step)
             case Integrate():
@@ -159,8 +183,10 @@ class SimulatedPerformer:
         ending = AgentEnding(
             reason=reason,
             exit_code=0,
-            message="",
-            usage=Usage(tokens=10),
+            message="so it is",
+            usage=self.uses(name, number),
+            wait_seconds=self.waits(name, number),
+            remedy="agent login" if reason is Reason.AGENT_NOT_SIGNED_IN else "",
             question="why?" if reason is Reason.AGENT_ASKED else None,
         )
         return AttemptOutcome(
@@ -192,24 +218,53 @@ class Simulation:
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: VirtualClock = field(default_factory=VirtualClock)
     scope: Scope = field(default_factory=Scope)
+    heard: Callable[[RunState, int], str | None] = lambda state, now: None
+    """Whether people stop the run, by state and time."""
+    polls: bool = False
+    """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
+    engine: EventEngine = field(init=False)
 
-    def run(self) -> RunState:
+    def run(self, grants: Grants | None = None) -> RunState:
         run_input = RunInput(contract_version=1, repo_path="/r", prd_path="p", limits=self.limits, policy=self.policy)
         fold = Fold(initial(self.plan, followed(self.plan, optimistic=self.policy.optimistic)))
         for event in self.store.log:
             fold.apply(event)
+        self.engine = EventEngine(self.jobs, self.clock, self.duration)
+        self.engine.alarm = lambda: (
+            ms_of(fold.state.wait_until) - self.clock.wall if fold.state.wait_until and not self.polls else None
+        )
         loop = Coordinator(
-            plan=self.plan, run_input=run_input, fold=fold, store=self.store,
-            engine=EventEngine(self.jobs, self.clock, self.duration), performer=self.performer, clock=self.clock, scope=self.scope,
+            plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
+            performer=self.performer, clock=self.clock, scope=self.scope, outside=Outside(self),
         )  # fmt: skip
         fold.state.run_id = "run-1"
         if not self.store.log:
             loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])
-        elif fold.state.phase in (RunPhase.PAUSED, RunPhase.FAILED, RunPhase.BLOCKED):
-            loop.record(
-                [Fact(event=EventKind.RUN_STARTED), Fact(event=EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING)]
-            )
+        else:
+            loop.record([Fact(event=EventKind.RUN_STARTED), *reopening(fold.state, grants or Grants(), None)])
         return loop.run()
 
     def done(self) -> list[str]:
         return [event.story_id or "" for event in self.store.log if event.event is EventKind.STORY_DONE]
+
+    def of(self, *kinds: EventKind) -> list[Event]:
+        return [event for event in self.store.log if event.event in kinds]
+
+
+@dataclass
+class Simulated:
+    """What people ask from outside."""
+
+    stop: str | None
+    facts: list[Fact] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Outside:
+    simulation: Simulation
+
+    def hear(self, state: RunState) -> Simulated:
+        return Simulated(stop=self.simulation.heard(state, self.simulation.clock.now))
+
+    def done(self) -> None: ...

@@ -12,8 +12,8 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy
 from santiago.contract.reasons import Reason
 from santiago.contract.steps import Attempt, Step
-from santiago.executor.decide import Scope
 from santiago.executor.schedule import overlap
+from santiago.executor.situation import Scope
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
 
 
@@ -158,6 +158,20 @@ def test_dependents_of_a_voided_story_start_again_on_its_new_work() -> None:
     assert run.performer.bases["attempt/S3/1"] == ("head0", "S2/1")
     assert run.performer.bases["attempt/S3/2"][-1] != "S2/1"
     assert run.done() == ["S1", "S2", "S3"]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_attempts_whose_ground_goes_while_they_run_are_void_and_tried_again(seed: int) -> None:
+    """An attempt may end well before its cancelling reaches it; its end is still void, and nothing it says counts."""
+    random = Random(seed)
+    plan = random_plan(random)
+    performer = SimulatedPerformer(conflicts={one.id: 1 for one in plan.stories if random.random() < 0.3})
+    run = Simulation(
+        plan, jobs=8, performer=performer,
+        duration=lambda step: random.randint(1, 5000) if isinstance(step, Attempt) else random.randint(0, 3000),
+    )  # fmt: skip
+    assert run.run().phase is RunPhase.SUCCESS
+    assert run.done() == [one.id for one in plan.stories]
 
 
 def test_claimed_work_that_passes_costs_no_attempt() -> None:

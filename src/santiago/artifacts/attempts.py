@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from santiago.artifacts.store import attempt_folder
 from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
+from santiago.contract.outcomes import AgentEnding, AttemptOutcome
 
 if TYPE_CHECKING:
     from santiago.artifacts.store import FileStore
-    from santiago.contract.outcomes import AgentEnding, AttemptOutcome, Verdict
+    from santiago.contract.outcomes import Verdict
+
+T = TypeVar("T")
 
 PROMPT, AGENT_LOG, PATCH = "prompt.md", "agent.log", "changes.patch"
 VERIFICATION, CRITIQUE, OUTCOME, ENDING = "verification.json", "critique.md", "outcome.json", "ending.json"
@@ -41,8 +45,23 @@ class FileAttempts:
 
     def ended(self, story: str, attempt: int) -> bool:
         """Tell whether an attempt's agent had ended well; its work still has to be verified before it is believed."""
-        content = self.store.get(f"{attempt_folder(story, attempt)}/{ENDING}")
-        return content is not None and b'"reason": null' in content
+        ending = self.ending(story, attempt)
+        return ending is not None and ending.reason is None
+
+    def ending(self, story: str, attempt: int) -> AgentEnding | None:
+        return self._read(AgentEnding, story, attempt, ENDING)
+
+    def outcome(self, story: str, attempt: int) -> AttemptOutcome | None:
+        return self._read(AttemptOutcome, story, attempt, OUTCOME)
+
+    def _read(self, kind: type[T], story: str, attempt: int, name: str) -> T | None:
+        """Return a file of an attempt; one that a crash left half written, or a newer santiago wrote, is none."""
+        path = f"{attempt_folder(story, attempt)}/{name}"
+        content = self.store.get(path)
+        try:
+            return codec.decode(kind, content, path) if content is not None else None
+        except SantiagoError:
+            return None
 
     def critiques(self, story: str, before: int) -> tuple[str, ...]:
         found = (self.store.get(f"{attempt_folder(story, n)}/{CRITIQUE}") for n in range(1, before))
@@ -50,10 +69,10 @@ class FileAttempts:
 
     def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> str | None:
         files = {OUTCOME: codec.canonical(outcome), CRITIQUE: critique.encode()}
-        if record is not None:
-            files[VERIFICATION] = record
+        if record is not None:  # the digest is that of what is written
+            files[VERIFICATION] = record = self.store.harmless(VERIFICATION, record)
         sync = (VERIFICATION,) if record is not None else ()
-        self.store.put_many(attempt_folder(outcome.story, outcome.number), files, sync=sync)
+        self.store.put_many(attempt_folder(outcome.story, outcome.number), files, sync=sync, clean=sync)
         return sha256(record).hexdigest() if record is not None else None
 
     def keep_conflict(self, story: str, attempt: int, message: str, verdict: Verdict | None) -> None:
@@ -66,5 +85,7 @@ class FileAttempts:
         self.store.put_many(attempt_folder(story, attempt), {CRITIQUE: text.encode("utf-8", "backslashreplace")})
 
     def keep_record(self, name: str, record: bytes) -> str:
-        self.store.put(f"evidence/{name}.json", record)
+        path = f"evidence/{name}.json"
+        record = self.store.harmless(path, record)
+        self.store.put(path, record)
         return sha256(record).hexdigest()

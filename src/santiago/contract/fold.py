@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import PARKED, SATISFIED, STORY_MOVES, WAITING, RunPhase, StoryPhase, run_may_move
-from santiago.contract.reasons import Reason
-from santiago.contract.state import ChunkState, Question, RunState, StoryState, initial
+from santiago.contract.reasons import SHARED, Reason
+from santiago.contract.state import ChunkState, Question, Refusal, RunState, StoryState, initial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,7 +56,7 @@ class Fold:
         }
 
     def apply(self, event: Event) -> None:
-        state = self.state
+        state, kind = self.state, event.event
         story = state.stories.get(event.story_id) if event.story_id else None
         if event.phase is not None:
             # `failed` and `blocked` are words of both machines, so the story decides which is meant, not the enum.
@@ -65,14 +65,16 @@ class Fold:
             elif story is not None:
                 self._move(story, _as(StoryPhase, event, story.phase), event)
         state.seq = event.seq
-        if (of_run := _OF_RUN.get(event.event)) is not None:
-            of_run(state, event)
-        elif story is not None and (of_story := _OF_STORY.get(event.event)) is not None:
+        if story is not None and (of_story := _OF_STORY.get(kind)) is not None:
             of_story(state, story, event)
-        if event.event not in _STRUCTURAL:
-            return
-        if event.event is EventKind.CHUNK_STARTED and event.chunk in state.chunks:
-            self._activate(state.chunks[event.chunk])
+        elif (of_run := _OF_RUN.get(kind)) is not None:
+            of_run(state, event)
+        if kind in _STRUCTURAL:
+            self._restructure(story, event)
+
+    def _restructure(self, story: StoryState | None, event: Event) -> None:
+        if event.event is EventKind.CHUNK_STARTED and event.chunk in self.state.chunks:
+            self._activate(self.state.chunks[event.chunk])
         elif event.event is EventKind.STORY_SKIPPED and story is not None:
             self._skip(story)
         elif event.event is EventKind.STORY_SPLIT and story is not None:
@@ -90,31 +92,31 @@ class Fold:
 
     def _move(self, story: StoryState, phase: StoryPhase, event: Event) -> None:
         old = story.phase
-        if phase not in STORY_MOVES[old]:
+        alike = _MOVES[old].get(phase)
+        if alike is None:
             raise IllegalMoveError(event, old)
         # Between phases of one kind nothing changes for others; the long way is for the rest.
-        same = _KIND[old] is _KIND[phase] and not story.lost
-        before = None if same else _standing(story)
-        story.blocked_from = old if phase is StoryPhase.BLOCKED else None
+        before = None if alike and not story.lost else _standing(story)
+        story.blocked_from = old if phase is _BLOCKED else None
         self._enter(story, phase)
-        if phase is StoryPhase.DONE and not story.skipped:
+        if phase is _DONE and not story.skipped:
             self.state.chunks[story.chunk].left -= 1
         if before is not None:
             self._tell(story, before)
-        elif phase is StoryPhase.DONE:
+        elif phase is _DONE:
             self._advance()
 
     def _enter(self, story: StoryState, phase: StoryPhase) -> None:
         """Set the phase, and keep the sets by phase in step with it."""
         state, old = self.state, story.phase
-        if old is StoryPhase.READY:
+        if old is _READY:
             del state.ready[bisect_left(state.ready, story.index)]
         elif (left := self._members.get(old)) is not None:
             left.discard(story.id)
         if phase in WAITING:  # which of the two is no event's choice: a story sent back may have lost a dependency
-            phase = StoryPhase.READY if self._is_free(story) else StoryPhase.PLANNED
+            phase = _READY if self._is_free(story) else StoryPhase.PLANNED
         story.phase = phase
-        if phase is StoryPhase.READY:
+        if phase is _READY:
             insort(state.ready, story.index)
         elif (entered := self._members.get(phase)) is not None:
             entered.add(story.id)
@@ -124,7 +126,7 @@ class Fold:
         state = self.state
         while state.retire_at < len(state.order):
             story = state.stories[state.order[state.retire_at]]
-            if not (story.skipped or story.hopeless or story.phase is StoryPhase.DONE):
+            if not (story.phase is _DONE or story.skipped or story.hopeless):
                 break
             state.retire_at += 1
 
@@ -137,6 +139,9 @@ class Fold:
         while untold:
             name, was = untold.popitem()
             one = state.stories[name]
+            state.retire_at = min(state.retire_at, one.index)
+            if name not in state.dependents and name not in state.followers:
+                continue
             now = _standing(one)
             for names, part, field in (
                 (state.dependents, 0, "unmet"),
@@ -151,7 +156,6 @@ class Fold:
                     untold.setdefault(name, _standing(other))
                     setattr(other, field, getattr(other, field) + (-1 if less else 1))
                     self._settle(other)
-            state.retire_at = min(state.retire_at, one.index)
         self._advance()
 
     def _settle(self, story: StoryState) -> None:
@@ -228,12 +232,18 @@ class Fold:
 
 P = TypeVar("P", StoryPhase, RunPhase)
 
+# Reaching into an enum takes as long as a look-up in a table, and a replay asks for these at every event.
+_READY, _DONE, _BLOCKED = StoryPhase.READY, StoryPhase.DONE, StoryPhase.BLOCKED
+
 _KIND = {
     **dict.fromkeys(StoryPhase, "under way"),
     **dict.fromkeys(SATISFIED, "satisfied"),
     **dict.fromkeys(PARKED, "parked"),
 }
 """What a phase is to those who wait for the story."""
+
+_MOVES = {old: {new: _KIND[old] is _KIND[new] for new in moves} for old, moves in STORY_MOVES.items()}
+"""The allowed moves, each with whether the story stays the same to those who wait for it."""
 
 Standing = tuple[bool, bool, bool]
 
@@ -268,7 +278,13 @@ def _run_started(state: RunState, event: Event) -> None:
 
 
 def _run_executing(state: RunState, event: Event) -> None:
+    """A person lets the run go on: whatever the agent refused may be asked again."""
     state.head = event.context.get("head") or state.head
+    state.refusal = state.shut = state.wait_until = None
+    state.wait_ms = state.waits = 0
+    if state.voided:
+        for story in state.stories.values():
+            story.uncounted = 0
 
 
 def _run_verifying(state: RunState, _: Event) -> None:
@@ -284,10 +300,25 @@ def _budget_raised(state: RunState, event: Event) -> None:
     limit = event.context.get("limit", "")
     name = f"{limit}/{event.story_id}" if event.story_id else limit
     state.raised[name] = state.raised.get(name, 0) + event.context.get("amount", 0)
+    if name in _SILENT_COUNTS:
+        state.accepted[name] = getattr(state, _SILENT_COUNTS[name])
+
+
+_SILENT_COUNTS = {"run_max_tokens": "unreported", "run_max_cost_usd": "unpriced"}
 
 
 def _time_used(state: RunState, event: Event) -> None:
     state.used_ms += event.context.get("ms", 0)
+
+
+def _wait_started(state: RunState, event: Event) -> None:
+    state.refusal, state.wait_until = None, event.context.get("until")
+    state.wait_ms += event.context.get("ms", 0)
+
+
+def _wait_ended(state: RunState, _: Event) -> None:
+    state.wait_until = None
+    state.waits += 1
 
 
 def _commands_approved(state: RunState, event: Event) -> None:
@@ -301,7 +332,9 @@ def _stop_requested(state: RunState, _: Event) -> None:
 def _question_asked(state: RunState, event: Event) -> None:
     context = event.context
     name = context.get("question", "")
-    state.questions[name] = Question(name, event.story_id, context.get("text", ""), tuple(context.get("options", ())))
+    if name not in state.questions:  # asked again it is still the same question, and its answer stands
+        text, options = context.get("text", ""), tuple(context.get("options", ()))
+        state.questions[name] = Question(name, event.story_id, text, options)
 
 
 def _question_answered(state: RunState, event: Event) -> None:
@@ -326,7 +359,7 @@ def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
 
 
 def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
-    story.change_requested = True
+    story.change_requested = story.attempts + 1
     _note(state, story, event)
 
 
@@ -335,15 +368,17 @@ def _story_done(state: RunState, story: StoryState, event: Event) -> None:
     state.head = event.context.get("head") or state.head
 
 
-def _story_rests(_: RunState, story: StoryState, event: Event) -> None:
+def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
     story.reason = event.context.get("reason")
+    if story.reason in SHARED:
+        state.refusal, state.shut = None, story.reason
 
 
 def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
     story.base, story.commit, story.proof = event.context.get("base"), None, None
-    story.change_requested = False
+    story.unsettled = True
 
 
 def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
@@ -360,10 +395,39 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
     )
     story.conflicts += context.get("reason") == Reason.WORKSPACE_CONFLICT
     story.judged = story.judged or event.event is EventKind.CLAIM_JUDGED
-    if event.event is EventKind.ATTEMPT_ENDED:
-        state.tokens += context.get("tokens") or 0
-        state.cost_micro_usd += context.get("cost_micro_usd") or 0
-        state.unreported += context.get("tokens") is None
+    if story.unsettled:  # the agent's own end, not what became of its work later
+        story.unsettled = False
+        if story.attempts >= story.change_requested:
+            story.change_requested = 0
+        _spend(state, story, event)
+        _hear(state, story, event)
+
+
+def _spend(state: RunState, story: StoryState, event: Event) -> None:
+    """Add what an attempt used, however it ended; what it did not say stays unknown."""
+    tokens, cost = event.context.get("tokens"), event.context.get("cost_micro_usd")
+    for one in (state, story):
+        one.tokens += tokens or 0
+        one.cost_micro_usd += cost or 0
+        one.unreported += tokens is None
+        one.unpriced += cost is None
+    state.largest_tokens = max(state.largest_tokens, tokens or 0)
+    state.largest_cost = max(state.largest_cost, cost or 0)
+
+
+def _hear(state: RunState, story: StoryState, event: Event) -> None:
+    """Note what an ending says about whether the agent can be asked."""
+    reason = event.context.get("reason")
+    if reason in _REFUSALS:
+        context = event.context
+        state.refusal = Refusal(story.id, str(reason), event.timestamp, context.get("ms"), context.get("message", ""))
+    elif reason not in _SILENT:
+        state.wait_ms = state.waits = 0
+
+
+_REFUSALS = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE})
+_SILENT = SHARED | {Reason.INTERRUPTED, Reason.WORKSPACE_CONFLICT, Reason.IO_ERROR}
+"""Endings that do not show that the agent answered."""
 
 
 _OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
@@ -374,6 +438,8 @@ _OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.CHUNK_ENDED: _chunk_ended,
     EventKind.BUDGET_RAISED: _budget_raised,
     EventKind.TIME_USED: _time_used,
+    EventKind.WAIT_STARTED: _wait_started,
+    EventKind.WAIT_ENDED: _wait_ended,
     EventKind.COMMANDS_APPROVED: _commands_approved,
     EventKind.STOP_REQUESTED: _stop_requested,
     EventKind.QUESTION_ASKED: _question_asked,

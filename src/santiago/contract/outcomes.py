@@ -86,6 +86,10 @@ class AgentEnding:
     wait_seconds: int | None = None
     """How long a rate limit lasts, where it was said."""
     session: str | None = None
+    denials: tuple[str, ...] = ()
+    """Tools that it was not allowed to use."""
+    remedy: str = ""
+    """What a person can do about it, where the profile knows: the command that signs in."""
 
 
 StepStatus = Literal["ok", "failed", "voided", "stopped"]

@@ -61,6 +61,9 @@ class Packet:
     """File that the agent's output goes to."""
     prompt_file: str
     timeout_ms: int
+    budget_micro_usd: int | None = None
+    """What is left of the run's money when the attempt begins; None where it is not limited."""
+    budget_tokens: int | None = None
 
 
 class AgentBackend(Protocol):
@@ -190,6 +193,12 @@ class AttemptFiles(Protocol):
 
     def keep_ending(self, story: str, attempt: int, ending: AgentEnding, patch: str) -> None:
         """Note that the agent has ended and its work is kept, so that a next start may judge it."""
+
+    def ending(self, story: str, attempt: int) -> AgentEnding | None:
+        """Return the ending that was noted; None where the agent has not ended, or the note cannot be read."""
+
+    def outcome(self, story: str, attempt: int) -> AttemptOutcome | None:
+        """Return the outcome that was written; None where there is none that can be read."""
 
     def critiques(self, story: str, before: int) -> tuple[str, ...]:
         """Return the critiques of the attempts before this one, oldest first."""

@@ -40,8 +40,14 @@ class Reason(StrEnum):
     VERIFICATION_TIMEOUT = "verification_timeout"
     VERIFICATION_UNRUNNABLE = "verification_unrunnable"
     COST_BUDGET_EXHAUSTED = "cost_budget_exhausted"
+    USAGE_UNKNOWN = "usage_unknown"
     AGENT_UNAVAILABLE = "agent_unavailable"
     AGENT_RATE_LIMITED = "agent_rate_limited"
+    AGENT_NOT_SIGNED_IN = "agent_not_signed_in"
+    AGENT_MODEL_NOT_FOUND = "agent_model_not_found"
+    AGENT_CONTEXT_TOO_LONG = "agent_context_too_long"
+    AGENT_REFUSED = "agent_refused"
+    AGENT_DENIED = "agent_denied"
     AGENT_KILLED = "agent_killed"
     AGENT_NO_CHANGE = "agent_no_change"
     AGENT_ASKED = "agent_asked"
@@ -113,8 +119,14 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.VERIFICATION_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "A check did not end within its time limit.", "Raise `verification.timeout_minutes`, or find out what hangs.", retryable=True),
     Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started.", "Install the program that the check names, or correct the command."),
     Reason.COST_BUDGET_EXHAUSTED: _m("failed", _HARD, ExitCode.FAILED, "The tokens or the money of the run are used up.", "`santiago resume --add-cost USD` (or --add-tokens N) grants more."),
+    Reason.USAGE_UNKNOWN: _m("blocked", _DEP, ExitCode.BLOCKED, "A limit on tokens or money is set, and the agent does not say what it used.", '`santiago resume --add-cost USD` (or --add-tokens N) accepts what is unknown so far; unknown_usage = "allow" under [policy] always does.', spends=False),
     Reason.AGENT_UNAVAILABLE: _m("failed", _SOFT, ExitCode.TRANSIENT, "The agent could not be reached or started.", "Check that it is installed and signed in: `santiago doctor`.", retryable=True, spends=False),
-    Reason.AGENT_RATE_LIMITED: _m("paused", _SOFT, ExitCode.TRANSIENT, "The agent's service refuses more requests for now.", "Wait and `santiago resume`, or raise `wait_max_minutes`.", retryable=True, spends=False),
+    Reason.AGENT_RATE_LIMITED: _m("paused", _SOFT, ExitCode.TRANSIENT, "The agent's service refuses more requests for now.", "Wait and `santiago resume`, or go on with another agent (--agent NAME); `wait_max_minutes` bounds the waiting.", retryable=True, spends=False),
+    Reason.AGENT_NOT_SIGNED_IN: _m("blocked", _DEP, ExitCode.BLOCKED, "The agent is not signed in, or its account may not be used.", "Sign in with the command that the message names, then `santiago resume`.", spends=False),
+    Reason.AGENT_MODEL_NOT_FOUND: _m("blocked", _DEP, ExitCode.BLOCKED, "The agent's service does not know the model.", "`santiago resume --model NAME` goes on with another one; `agent.model_hint` sets it for new runs.", spends=False),
+    Reason.AGENT_CONTEXT_TOO_LONG: _m("failed", _SOFT, ExitCode.FAILED, "The conversation grew longer than the model can read.", "Make the story smaller, or name its files so that less has to be read.", retryable=True),
+    Reason.AGENT_REFUSED: _m("failed", _SOFT, ExitCode.FAILED, "The model refused the work.", "Read its words with `santiago show STORY`; reword the story, or skip it.", retryable=True),
+    Reason.AGENT_DENIED: _m("blocked", _DEP, ExitCode.BLOCKED, "The agent was not allowed to use its tools, and changed nothing.", "Allow them in the agent's own settings or in its profile; `santiago show STORY` names them.", spends=False),
     Reason.AGENT_KILLED: _m("failed", _SOFT, ExitCode.FAILED, "The agent was killed by the system.", "Look for lack of memory; the story is tried again within its budget.", retryable=True),
     Reason.AGENT_NO_CHANGE: _m("failed", _SOFT, ExitCode.FAILED, "The attempt changed nothing.", "Give a hint (`santiago resume --hint STORY TEXT`), or skip the story.", retryable=True),
     Reason.AGENT_ASKED: _m("blocked", _DEP, ExitCode.BLOCKED, "The agent asked a question.", "`santiago answer QUESTION … --text …`; the answer goes into the next attempt.", spends=False),
@@ -132,3 +144,15 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.IO_ERROR: _m("failed", _SOFT, ExitCode.TRANSIENT, "Reading or writing failed.", "Mend what the message names, then run the same command again.", retryable=True, spends=False),
     Reason.LOCK_HELD: _m("paused", _OK, ExitCode.TRANSIENT, "Another santiago is working on this run.", "Wait for it, or stop it: `santiago stop`.", retryable=True, spends=False),
 }  # fmt: skip
+
+SHARED = frozenset(
+    {
+        Reason.AGENT_UNAVAILABLE,
+        Reason.AGENT_RATE_LIMITED,
+        Reason.AGENT_NOT_SIGNED_IN,
+        Reason.AGENT_MODEL_NOT_FOUND,
+        Reason.AGENT_DENIED,
+        Reason.USAGE_UNKNOWN,
+    }
+)
+"""Reasons that lie with the agent's program, account or service: the next attempt of any story would meet them too."""

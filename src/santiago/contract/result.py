@@ -22,6 +22,15 @@ class StoryResult:
     proof: Proof | None
     reason: Reason | None
     commit: str | None
+    tokens: int | None = None
+    """Null where any attempt of it did not say; what the others said is in `known_tokens`."""
+    cost_usd: Usd | None = None
+    known_tokens: int = 0
+    known_cost_usd: Usd = Usd(0)  # immutable, like any number
+    unreported: int = 0
+    """Attempts, counted or not, that did not say their tokens."""
+    unpriced: int = 0
+    """Attempts, counted or not, that did not say their cost."""
 
 
 @record
@@ -40,8 +49,14 @@ class TotalUsage:
     attempts: int = 0
     seconds: Seconds = Seconds(0)  # immutable, like any number
     tokens: int | None = None
-    """Null where any attempt did not report."""
+    """Null where any attempt did not say; what the others said is in `known_tokens`."""
     cost_usd: Usd | None = None
+    known_tokens: int = 0
+    known_cost_usd: Usd = Usd(0)
+    unreported: int = 0
+    """Attempts, counted or not, that did not say their tokens."""
+    unpriced: int = 0
+    """Attempts, counted or not, that did not say their cost."""
 
 
 @record

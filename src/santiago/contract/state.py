@@ -44,6 +44,14 @@ class StoryState:
     """How often verified work of it did not fit the branch."""
     used_ms: int = 0
     """Agent and verification time over its attempts."""
+    tokens: int = 0
+    cost_micro_usd: int = 0
+    unreported: int = 0
+    """Attempts that did not say their tokens; what they used is in no sum."""
+    unpriced: int = 0
+    """Attempts that did not say their cost."""
+    unsettled: bool = False
+    """An attempt has begun whose usage is not in the sums yet."""
     base: str | None = None
     commit: str | None = None
     """Snapshot of the latest attempt; of the integrated work once done."""
@@ -52,8 +60,8 @@ class StoryState:
     judged: bool = False
     """The document's claim that it is done was looked into."""
     skipped: bool = False
-    change_requested: bool = False
-    """A person asked for a change that no attempt has taken up yet."""
+    change_requested: int = 0
+    """Number of the attempt that is the first to know of a change that a person asked for, until it has ended; else 0."""
     notes: tuple[str, ...] = ()
     """Answers, hints and change requests for the next packet."""
 
@@ -74,6 +82,19 @@ class StoryState:
     def clear(self) -> bool:
         """Out of the way of those that must not overtake it; one that left the order only where nobody before it is."""
         return self.phase in SATISFIED or ((self.skipped or self.hopeless) and self.behind == 0)
+
+
+@dataclass(slots=True)
+class Refusal:
+    """An ending that waiting may help against, and that has not been answered by a wait yet."""
+
+    story: str
+    reason: str
+    at: str
+    """UTC."""
+    ms: int | None
+    """How long it lasts, where that was said."""
+    message: str = ""
 
 
 @dataclass(slots=True)
@@ -132,7 +153,23 @@ class RunState:
     tokens: int = 0
     cost_micro_usd: int = 0
     unreported: int = 0
-    """Attempts whose usage is unknown."""
+    """Attempts that did not say their tokens."""
+    unpriced: int = 0
+    """Attempts that did not say their cost."""
+    largest_tokens: int = 0
+    """Of one attempt: what the next may use as well."""
+    largest_cost: int = 0
+    accepted: dict[str, int] = field(default_factory=dict)
+    """How many silent attempts there were when a person last raised a limit on tokens or money, and so accepted them."""
+    refusal: Refusal | None = None
+    shut: str | None = None
+    """Why no further attempt begins in this start of the run: every story would meet the same."""
+    wait_until: str | None = None
+    """UTC time before which no attempt begins."""
+    wait_ms: int = 0
+    """Waiting that was decided on since the agent last answered, or a person last let the run go on."""
+    waits: int = 0
+    """How many waits have ended since then."""
     raised: dict[str, int] = field(default_factory=dict)
     """What people added to each limit; `story_max_attempts/S3` for one story."""
     approved: frozenset[str] = frozenset()

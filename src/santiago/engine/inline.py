@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,9 @@ class InlineEngine:
     def submit(self, step: Step, work: Callable[[], Outcome]) -> None:
         self.waiting.append((step, work))
 
-    def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:  # noqa: ARG002  # nothing to wait for
+    def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
         if not self.waiting:
+            time.sleep(timeout_ms / 1000)
             return None
         step, work = self.waiting.popleft()
         try:

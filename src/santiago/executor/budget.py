@@ -21,12 +21,30 @@ class Exhausted(NamedTuple):
     whole_run: bool
 
 
+class Purse(NamedTuple):
+    """One limit on what attempts use up, against what the log says of it."""
+
+    limit: str
+    most: int
+    spent: int
+    expected: int
+    """What one more attempt is expected to use: the largest so far."""
+    silent: int
+    """Attempts that did not say what they used, and that nobody has accepted since."""
+
+    def left(self, under_way: int) -> int:
+        """Return what may still be spent beside attempts that are under way: each has its share reserved."""
+        return self.most - self.spent - under_way * self.expected
+
+
 class Budget:
     """Limits with what people have added to them, against what the log says was used."""
 
-    def __init__(self, limits: Limits, state: RunState) -> None:
+    def __init__(self, limits: Limits, state: RunState, *, unknown_allowed: bool = False) -> None:
         self.limits = limits
         self.state = state
+        self.unknown_allowed = unknown_allowed
+        """Whether a limit on tokens or money goes with an agent that does not say what it uses."""
 
     def exhausted(self, story: StoryState, now_ms: int) -> Exhausted | None:
         """Return what forbids the next attempt of a story; `now_ms` is the run's time used up to now."""
@@ -41,13 +59,39 @@ class Budget:
         return self._spending()
 
     def _spending(self) -> Exhausted | None:
-        state, limits = self.state, self.limits
-        if limits.run_max_tokens is not None and state.tokens >= self._most("run_max_tokens", limits.run_max_tokens):
-            return Exhausted(Reason.COST_BUDGET_EXHAUSTED, "run_max_tokens", whole_run=True)
-        cost = limits.run_max_cost_usd
-        if cost is not None and state.cost_micro_usd >= self._most("run_max_cost_usd", int(cost)):
-            return Exhausted(Reason.COST_BUDGET_EXHAUSTED, "run_max_cost_usd", whole_run=True)
+        purses = [purse for purse in (self.tokens, self.money) if purse is not None]
+        for purse in purses:
+            if purse.left(0) <= 0:
+                return Exhausted(Reason.COST_BUDGET_EXHAUSTED, purse.limit, whole_run=True)
+        for purse in purses:
+            if purse.silent > 0 and not self.unknown_allowed:
+                return Exhausted(Reason.USAGE_UNKNOWN, purse.limit, whole_run=True)
         return None
+
+    def has_room(self, under_way: int, begun: int) -> bool:
+        """Tell whether one more attempt fits beside those under way, of which the log does not know `begun` yet."""
+        if begun and self.state.counted + begun >= self._most("run_max_attempts", self.limits.run_max_attempts):
+            return False
+        return all(purse.left(under_way) > 0 for purse in (self.tokens, self.money) if purse is not None)
+
+    @property
+    def tokens(self) -> Purse | None:
+        state, limit = self.state, "run_max_tokens"
+        given = self.limits.run_max_tokens
+        if given is None:
+            return None
+        silent = state.unreported - state.accepted.get(limit, 0)
+        return Purse(limit, self._most(limit, given), state.tokens, state.largest_tokens, silent)
+
+    @property
+    def money(self) -> Purse | None:
+        """In millionths of a dollar."""
+        state, limit = self.state, "run_max_cost_usd"
+        given = self.limits.run_max_cost_usd
+        if given is None:
+            return None
+        silent = state.unpriced - state.accepted.get(limit, 0)
+        return Purse(limit, self._most(limit, int(given)), state.cost_micro_usd, state.largest_cost, silent)
 
     def _story_exhausted(self, story: StoryState) -> Exhausted | None:
         if story.counted >= self.story_attempts(story.id):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckVerdict
-from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.executor import progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,28 +16,43 @@ if TYPE_CHECKING:
 MAX_LINES = 40
 """Lines of output in one critique: enough to act on, not a second log."""
 
-_TELLING = re.compile(
-    r"error|fail|assert|exception|traceback|expected|panic|undefined|not found|cannot|denied|^E\s|^\s*File \"|✗|✕|FAILED",
-    re.IGNORECASE,
-)
+_ADVICE = {
+    Reason.AGENT_NO_CHANGE: "Only what is changed in this folder counts: write the code, do not only describe it.",
+    Reason.AGENT_TIMEOUT: "Take the shortest way that passes the checks, and start nothing that does not end by itself.",
+    Reason.AGENT_CONTEXT_TOO_LONG: "Read less: search instead of printing whole files, keep outputs short, and write "
+    "the work down in files as early as possible.",
+    Reason.AGENT_REFUSED: "Do the parts that you can do, and say in one line what you leave out and why.",
+    Reason.OUTPUT_LIMIT: "Keep outputs short, and start nothing that prints without end.",
+}
+"""What the next attempt can do about a reason that no check explains."""
 
 
-def critique(outcome: AttemptOutcome, previous: str = "") -> str:
-    """Return the critique of an attempt that did not pass, as Markdown; empty where it passed."""
+def critique(outcome: AttemptOutcome, previous: AttemptOutcome | None = None) -> str:
+    """Return the critique of an attempt that did not pass, as Markdown; empty where it passed.
+
+    `previous` is the attempt before: what of its failure is gone, and what is new, is said in a few lines.
+    """
     if outcome.reason is None:
         return ""
-    meaning = MEANINGS[outcome.reason]
-    parts = [f"# {outcome.reason}", "", meaning.sentence]
+    parts = [f"# {outcome.reason}", "", MEANINGS[outcome.reason].sentence]
+    if advice := _ADVICE.get(outcome.reason):
+        parts += ["", advice]
     if outcome.verdict is not None:
         parts += _verdict_parts(outcome)
     elif outcome.message:
         parts += ["", *_quoted(outcome.message.splitlines()[-20:])]
     elif outcome.ending is not None and outcome.ending.message:
         parts += ["", "The agent's last words:", "", *_quoted(outcome.ending.message.splitlines()[-10:])]
-    text = "\n".join(parts).rstrip() + "\n"
-    if previous and _same(text, previous):
-        text += "\nThis is the same failure as in the attempt before: another way is needed.\n"
-    return text
+    if outcome.reason in SHARED and outcome.ending is not None and outcome.ending.remedy:
+        parts += ["", outcome.ending.remedy]
+    if previous is not None:
+        parts += progress.since(previous, outcome)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def concerns_the_work(text: str) -> bool:
+    """Tell whether a critique is of use to the next attempt; what the agent's service refused is not."""
+    return text.partition("\n")[0].removeprefix("# ") not in SHARED
 
 
 def _verdict_parts(outcome: AttemptOutcome) -> list[str]:
@@ -67,7 +82,7 @@ def telling_lines(head: str, tail: str) -> list[str]:
     lines = [line.rstrip() for line in (head + ("\n" if tail else "") + tail).splitlines() if line.strip()]
     if len(lines) <= MAX_LINES:
         return lines
-    telling = {at for at, line in enumerate(lines) if _TELLING.search(line)}
+    telling = {at for at, line in enumerate(lines) if progress.TELLING.search(line)}
     near = {other for at in telling for other in (at - 1, at, at + 1) if 0 <= other < len(lines)}
     chosen = sorted(near)[-(MAX_LINES - 10) :] + list(range(len(lines) - 10, len(lines)))
     return [lines[at] for at in sorted(set(chosen))][-MAX_LINES:]
@@ -75,13 +90,3 @@ def telling_lines(head: str, tail: str) -> list[str]:
 
 def _quoted(lines: Sequence[str]) -> list[str]:
     return [f"    {line[:300]}" for line in lines]
-
-
-_VARIABLE = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?|/tmp/\S+")
-
-
-def _same(text: str, previous: str) -> bool:
-    """Tell whether two critiques say the same, whatever their numbers and addresses."""
-    return _VARIABLE.sub("#", text.strip()) == _VARIABLE.sub(
-        "#", previous.split("\nThis is the same failure")[0].strip()
-    )

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.events import Event, EventKind, Fact
-from santiago.contract.phases import ENDED, RunPhase, StoryPhase
-from santiago.executor.decide import Cancel, Scope, Situation, next_acts
-from santiago.executor.settle import settle
+from santiago.contract.phases import ENDED, RunPhase
+from santiago.executor.decide import next_acts
+from santiago.executor.settle import dismiss, settle
+from santiago.executor.situation import Cancel, Scope, Situation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,6 +98,8 @@ class Coordinator:
     heard_at: int = -POLL_MS
     mark: int = 0
     """Reading of the clock up to which execution time is recorded."""
+    waited_ms: int = 0
+    """Time of the current wait in which nothing was under way; it is no execution time."""
 
     def run(self) -> RunState:
         """Work until the run ends, rests, or is stopped; return where it stands."""
@@ -109,7 +112,7 @@ class Coordinator:
             if not self.flying and self._at_rest():
                 self._record_time()
                 return self.fold.state
-            if self.flying and not any(isinstance(act, Fact) for act in acts):
+            if not any(isinstance(act, Fact) for act in acts):
                 self._await_one()
 
     def _at_rest(self) -> bool:
@@ -124,12 +127,17 @@ class Coordinator:
             flying=self.flying,
             capacity=self.engine.capacity(),
             now_ms=self.fold.state.used_ms + self.clock.monotonic_ms() - self.mark,
+            utc=self.clock.utc(),
+            waited_ms=self.waited_ms,
             recovered=self.recovered,
         )
 
     def _obey(self, acts: Sequence[object]) -> None:
         """Record the facts, then begin the steps: an attempt is on disk before its agent runs."""
-        self.record([act for act in acts if isinstance(act, Fact)])
+        facts = [act for act in acts if isinstance(act, Fact)]
+        self.record(facts)
+        if any(fact.event is EventKind.WAIT_ENDED for fact in facts):
+            self.waited_ms = 0
         for act in acts:
             if isinstance(act, Cancel):
                 self.urgency.cancelled.add(act.step)
@@ -142,7 +150,11 @@ class Coordinator:
 
     def _await_one(self) -> None:
         """Wait for a step to finish, and record what came of it; look up now and then."""
+        began, idle = self.clock.monotonic_ms(), not self.flying
         finished = self.engine.wait(POLL_MS)
+        if idle:  # waiting for the agent's service is no execution time
+            passed = self.clock.monotonic_ms() - began
+            self.waited_ms, self.mark = self.waited_ms + passed, self.mark + passed
         if self.clock.monotonic_ms() - self.mark >= TICK_MS:
             self._record_time()
         if finished is None:
@@ -152,10 +164,9 @@ class Coordinator:
         if isinstance(outcome, BaseException):
             self._give_up()
             raise outcome
-        facts = settle(self.fold.state, outcome)
-        if step.id in self.urgency.cancelled:
-            facts = [_voided(fact) for fact in facts]
-        self.record(facts)
+        dropped = step.id in self.urgency.cancelled
+        self.urgency.cancelled.discard(step.id)
+        self.record(dismiss(self.fold.state, outcome) if dropped else settle(self.fold.state, outcome))
 
     def _give_up(self) -> None:
         """A step met an error that no verdict can express: stop the others, so that nothing is left behind."""
@@ -211,12 +222,3 @@ class Coordinator:
             self.fold.apply(event)
         for listener in self.listeners:
             listener(events, self.fold.state)
-
-
-def _voided(fact: Fact) -> Fact:
-    """The end of an attempt whose ground has gone does not count, however it ended."""
-    from dataclasses import replace
-
-    if fact.event is EventKind.ATTEMPT_ENDED:
-        return replace(fact, event=EventKind.ATTEMPT_VOIDED, phase=StoryPhase.READY, status="voided")
-    return fact

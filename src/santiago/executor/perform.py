@@ -17,9 +17,11 @@ from santiago.contract.outcomes import (
     Verdict,
 )  # fmt: skip
 from santiago.contract.ports import Packet, WorkspaceConflictError
-from santiago.contract.reasons import Reason
+from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, VerifyRun
+from santiago.contract.units import Usd
 from santiago.executor import critique
+from santiago.executor.budget import Budget
 from santiago.executor.judging import Bench, SetUpFailedError
 
 if TYPE_CHECKING:
@@ -42,6 +44,9 @@ class Brief:
     head: str
     anchor: str
     """Where the log stood: `<seq>:<hash>`, for the trailer of the commit."""
+    tokens: int | None
+    """What the attempt may use, beside what is reserved for others; None where that is not limited."""
+    micro_usd: int | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,12 +65,15 @@ class StepPerformer:
 
     def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
         story = state.stories.get(getattr(step, "story", ""))
+        budget, others = Budget(self.run_input.limits, state), max(0, len(state.running) - 1)
         brief = Brief(
             run_id=state.run_id,
             notes=story.notes if story else (),
             base=(story.base if story else None) or state.head or "",
             head=state.head or "",
             anchor=self.files.anchor(),
+            tokens=budget.tokens.left(others) if budget.tokens else None,
+            micro_usd=budget.money.left(others) if budget.money else None,
         )
         match step:
             case Attempt():
@@ -113,13 +121,15 @@ class StepPerformer:
             criteria=tuple(criteria[name] for name in story.criteria if name in criteria),
             commands=self.bench.commands_of(story),
             chunk_titles=tuple(f"{s.id} {s.title}" for s in self.plan.stories if s.chunk == story.chunk),
-            critiques=self.files.critiques(step.story, step.number),
+            critiques=tuple(filter(critique.concerns_the_work, self.files.critiques(step.story, step.number))),
             notes=brief.notes,
             folder=folder,
             plan_folder=self.plan_folder,
             log=self.files.log_path(step.story, step.number),
             prompt_file=self.files.prompt_path(step.story, step.number),
             timeout_ms=step.timeout_ms,
+            budget_tokens=brief.tokens,
+            budget_micro_usd=brief.micro_usd,
         )
         self.files.keep_prompt(step.story, step.number, self.agent.render(packet))
         return self.agent.attempt(packet, stop)
@@ -153,10 +163,14 @@ class StepPerformer:
 
     def _recorded(self, outcome: AttemptOutcome, record: bytes | None) -> AttemptOutcome:
         """Write the attempt's evidence; the verification record is on disk before anything rests on it."""
-        previous = self.files.critiques(outcome.story, outcome.number)
-        text = critique.critique(outcome, previous[-1] if previous else "")
+        text = critique.critique(outcome, self._before(outcome)) if outcome.reason else ""
         digest = self.files.keep_outcome(outcome, record, text)
         return replace(outcome, digest=digest)
+
+    def _before(self, outcome: AttemptOutcome) -> AttemptOutcome | None:
+        """Return the outcome of the latest attempt before that says something about the work."""
+        found = (self.files.outcome(outcome.story, number) for number in range(outcome.number - 1, 0, -1))
+        return next((one for one in found if one is not None and one.reason not in SHARED), None)
 
     def _message(self, story: Story, number: int, brief: Brief) -> str:
         return "\n".join(
@@ -178,7 +192,9 @@ class StepPerformer:
     def _adopt(self, step: Adopt, brief: Brief, stop: Stop) -> AttemptOutcome:
         """Judge the kept work of an attempt of an earlier start, as if its agent had just ended."""
         snapshot = self.workspace.kept(step.story, step.number)
-        ending = AgentEnding(reason=None, exit_code=0, message="", usage=Usage())
+        # A person's own work has no ending, and no agent was paid for it.
+        nobody = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=0, cost_usd=Usd(0)))
+        ending = self.files.ending(step.story, step.number) or nobody
         outcome = replace(_blank(step.id, step.story, step.number), ending=ending)
         outcome = replace(outcome, commit=snapshot.commit if snapshot else None)
         base = self.workspace.base_of(snapshot.commit) if snapshot else brief.base
@@ -247,9 +263,12 @@ def _blank(step: str, story: str, number: int) -> AttemptOutcome:
 
 
 def _unchanged(outcome: AttemptOutcome) -> AttemptOutcome:
-    """Nothing was changed: either the agent asked something in its last line, or it did nothing."""
+    """Nothing was changed: the agent was not allowed to, or asked something in its last line, or did nothing."""
     ending = outcome.ending
     assert ending is not None
+    if ending.denials:
+        named = ", ".join(dict.fromkeys(ending.denials[:20]))
+        return replace(outcome, reason=Reason.AGENT_DENIED, message=f"It was not allowed to use: {named[:500]}")
     words = ending.message.strip().splitlines()
     if words and words[-1].rstrip().endswith(("?", "？")):
         asked = replace(ending, reason=Reason.AGENT_ASKED, question=words[-1].strip())

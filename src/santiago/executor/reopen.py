@@ -55,8 +55,10 @@ def _reopened(story: StoryState) -> Fact:
 
 
 def _executing(state: RunState, head: str | None) -> list[Fact]:
-    if state.phase not in ENDED and state.phase is not RunPhase.PAUSED:
-        return []
+    resting = state.phase in ENDED or state.phase is RunPhase.PAUSED
+    refused = state.phase is RunPhase.EXECUTING and (state.shut or state.refusal)
+    if not resting and not refused:
+        return []  # it goes on where a crash left it, also with waiting
     context: Context = {"head": head} if head else {}
     return [Fact(event=EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING, context=context)]
 

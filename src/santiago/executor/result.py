@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -36,7 +36,7 @@ def result(plan: Plan, state: RunState, head: tuple[int, str] | None) -> Result:
             completed=counts["done"], failed=counts["failed"], blocked=counts["blocked"],
             skipped=counts["skipped"] + counts["pending"],
         ),
-        usage=_usage(state),
+        usage=usage_of(state),
         branch=state.branch,
         head=LogHead(seq=head[0], hash=head[1]) if head else None,
     )  # fmt: skip
@@ -60,6 +60,7 @@ def _story(story: StoryState, state: RunState) -> StoryResult:
         proof=Proof(story.proof) if story.proof and story.phase in _PASSED else None,
         reason=_reason(story, state),
         commit=story.commit,
+        **sums(story),
     )
 
 
@@ -102,7 +103,7 @@ def _next_action(reason: Reason | None) -> NextAction:
     match reason:
         case None:
             return "open_pr"
-        case Reason.ATTEMPT_BUDGET_EXHAUSTED | Reason.RUN_TIMEOUT | Reason.COST_BUDGET_EXHAUSTED:
+        case Reason.ATTEMPT_BUDGET_EXHAUSTED | Reason.RUN_TIMEOUT | Reason.COST_BUDGET_EXHAUSTED | Reason.USAGE_UNKNOWN:
             return "raise_budget"
         case Reason.AGENT_ASKED | Reason.NEEDS_USER_CONFIRMATION:
             return "answer_question"
@@ -114,11 +115,27 @@ def _next_action(reason: Reason | None) -> NextAction:
             return "inspect"
 
 
-def _usage(state: RunState) -> TotalUsage:
-    known = state.unreported == 0 and state.attempts > 0
-    return TotalUsage(
-        attempts=state.counted,
-        seconds=Seconds(state.used_ms),
-        tokens=state.tokens if known else None,
-        cost_usd=Usd(state.cost_micro_usd) if known and state.cost_micro_usd else None,
+class Sums(TypedDict):
+    tokens: int | None
+    cost_usd: Usd | None
+    known_tokens: int
+    known_cost_usd: Usd
+    unreported: int
+    unpriced: int
+
+
+def sums(of: RunState | StoryState) -> Sums:
+    """Return what attempts used: a total only where each of them said it."""
+    return Sums(
+        tokens=None if of.unreported else of.tokens,
+        cost_usd=None if of.unpriced else Usd(of.cost_micro_usd),
+        known_tokens=of.tokens,
+        known_cost_usd=Usd(of.cost_micro_usd),
+        unreported=of.unreported,
+        unpriced=of.unpriced,
     )
+
+
+def usage_of(state: RunState) -> TotalUsage:
+    """Return what a run has used up to now."""
+    return TotalUsage(attempts=state.counted, seconds=Seconds(state.used_ms), **sums(state))

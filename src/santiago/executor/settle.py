@@ -13,10 +13,15 @@ from santiago.contract.outcomes import (
     RunVerdict,
 )
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.reasons import MEANINGS, SHARED, Reason
 
 if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
+
+
+MAX_WORDS = 1000
+MAX_QUESTION = 4000
+"""Characters of an agent's message in the log; all of it is in the attempt's files."""
 
 
 def settle(state: RunState, outcome: Outcome) -> list[Fact]:
@@ -39,6 +44,18 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
             assert_never(outcome)
 
 
+def dismiss(state: RunState, outcome: Outcome) -> list[Fact]:
+    """Return the facts about a step whose ground has gone: an attempt does not count, however it ended."""
+    if not isinstance(outcome, AttemptOutcome):
+        return settle(state, outcome)
+    story = state.stories[outcome.story]
+    if story.phase is not StoryPhase.RUNNING or story.attempts != outcome.number:
+        return []
+    refused = outcome.reason if outcome.reason in SHARED else None
+    context: Context = {**_context(outcome), "reason": refused or Reason.INTERRUPTED}
+    return [_fact(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", context)]
+
+
 def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     if outcome.status == "stopped" and outcome.reason is None:
         return []  # its agent ended and its work is kept; the next start gives the verdict
@@ -53,7 +70,8 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     if reason is Reason.AGENT_ASKED:
         return _asked(story, outcome, context)
     if not MEANINGS[reason].spends or outcome.status == "voided":
-        return [_fact(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", context)]
+        voided = _fact(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", context)
+        return [voided, *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
     context["verdict"] = "fail"
     ended = _fact(
         story,
@@ -71,6 +89,7 @@ def _asked(story: StoryState, outcome: AttemptOutcome, context: Context) -> list
     """The agent's question stays open; the story rests until somebody answers."""
     question = f"{story.id}-{outcome.number}"
     text = (outcome.ending.question if outcome.ending else None) or "The agent asked a question."
+    text = text[:MAX_QUESTION]
     return [
         _fact(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", context),
         _fact(story, EventKind.QUESTION_ASKED, None, None, {"question": question, "text": text}),
@@ -84,6 +103,22 @@ def _asked(story: StoryState, outcome: AttemptOutcome, context: Context) -> list
     ]
 
 
+def _blocked(story: StoryState, outcome: AttemptOutcome) -> Fact:
+    """A person must act before the agent can work: say what it said, and what to do."""
+    context: Context = {"reason": outcome.reason or Reason.AGENT_UNAVAILABLE}
+    if words := _words(outcome):
+        context["message"] = words
+    if outcome.ending is not None and outcome.ending.remedy:
+        context["hint"] = outcome.ending.remedy[:MAX_WORDS]
+    return _fact(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", context)
+
+
+def _words(outcome: AttemptOutcome) -> str:
+    """Return the end of what went wrong in words, short enough for the log."""
+    text = outcome.message or (outcome.ending.message if outcome.ending else "")
+    return text.strip()[-MAX_WORDS:]
+
+
 def _context(outcome: AttemptOutcome) -> Context:
     context: Context = {"step": outcome.step, "agent_ms": outcome.agent_ms, "verify_ms": outcome.verify_ms}
     if outcome.reason:
@@ -94,11 +129,24 @@ def _context(outcome: AttemptOutcome) -> Context:
         context["proof"] = outcome.verdict.proof
     if outcome.digest:
         context["digest"] = outcome.digest
-    usage = outcome.ending.usage if outcome.ending else None
-    if usage and usage.tokens is not None:
-        context["tokens"] = usage.tokens
-    if usage and usage.cost_usd is not None:
-        context["cost_micro_usd"] = int(usage.cost_usd)
+    return context | _said(outcome)
+
+
+def _said(outcome: AttemptOutcome) -> Context:
+    """Return what the agent's own ending adds: usage, and for a refusal its words and how long it lasts."""
+    ending = outcome.ending
+    if ending is None:
+        return {"tokens": 0, "cost_micro_usd": 0}  # no agent was asked
+    context: Context = {}
+    if ending.usage.tokens is not None:
+        context["tokens"] = ending.usage.tokens
+    if ending.usage.cost_usd is not None:
+        context["cost_micro_usd"] = int(ending.usage.cost_usd)
+    if outcome.reason in SHARED:
+        if ending.wait_seconds is not None:
+            context["ms"] = ending.wait_seconds * 1000
+        if words := _words(outcome):
+            context["message"] = words
     return context
 
 
@@ -131,7 +179,7 @@ def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
     context: Context = {
         "step": outcome.step,
         "reason": reason,
-        "message": outcome.message,
+        "message": outcome.message[:MAX_WORDS],
         "verify_ms": outcome.verify_ms,
     }
     if MEANINGS[reason].ends_in == "blocked":

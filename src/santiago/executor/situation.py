@@ -1,0 +1,59 @@
+"""All that a decision depends on, and what a decision is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from santiago.contract.events import Fact
+from santiago.contract.record import record
+from santiago.contract.steps import Step
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Story
+    from santiago.contract.policy import RunInput
+    from santiago.contract.state import RunState, StoryState
+
+
+@record
+class Cancel:
+    """A step whose ground has gone: stop it, its attempt is void."""
+
+    step: str
+
+
+Act = Fact | Cancel | Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What this start may touch: chunks from one to another, or single stories."""
+
+    chunks: frozenset[str] | None = None
+    stories: frozenset[str] | None = None
+
+    def allows(self, story: StoryState) -> bool:
+        in_chunk = self.chunks is None or story.chunk in self.chunks
+        return in_chunk and (self.stories is None or story.id in self.stories)
+
+
+@dataclass(slots=True, kw_only=True)
+class Situation:
+    """All that a decision depends on."""
+
+    state: RunState
+    stories: dict[str, Story]
+    """The plan's stories, by id."""
+    run_input: RunInput
+    scope: Scope
+    flying: dict[str, Step]
+    """Steps that are being carried out, by id."""
+    capacity: int
+    now_ms: int
+    """Execution time of the run up to now."""
+    utc: str
+    """The wall time, which decides how long a service is waited for."""
+    waited_ms: int = 0
+    """Time of the current wait in which nothing was under way."""
+    recovered: frozenset[str] = frozenset()
+    """Running stories of an earlier start whose agent had ended: their snapshot waits for a verdict."""

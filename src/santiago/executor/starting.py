@@ -1,0 +1,135 @@
+"""Which stories begin now, within room and budget; a story that cannot begin comes to rest with the reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.events import Context, EventKind, EventStatus, Fact
+from santiago.contract.phases import StoryPhase
+from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.contract.steps import Adopt, Attempt, JudgeClaim
+from santiago.executor.budget import MAX_UNCOUNTED, Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.contract.state import RunState, StoryState
+    from santiago.executor.situation import Act, Situation
+
+
+def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
+    """Return the stories to start, in plan order, within room and budget; and whether one waits only for its time."""
+    acts: list[Act] = list(_adoptions(at))
+    if _is_closed(at):
+        return acts, False
+    room -= len(acts)
+    begun, held = 0, False
+    busy = {getattr(step, "story", None) for step in at.flying.values()}
+    under_way = len(acts) + sum(isinstance(step, Attempt | Adopt) for step in at.flying.values())
+    budget = Budget(at.run_input.limits, at.state, unknown_allowed=at.run_input.policy.unknown_usage == "allow")
+    for index in at.state.ready:
+        story = at.state.stories[at.state.order[index]]
+        if room <= 0:
+            break
+        if not at.scope.allows(story) or story.id in busy:
+            continue
+        if instead := _instead(at, story, budget):
+            acts += instead
+            room -= 1
+            if _closes(at, instead[0]):
+                break
+        elif at.state.wait_until or not budget.has_room(under_way + begun, begun):
+            held = True
+        else:
+            acts += _begin(at, story, budget)
+            room, begun = room - 1, begun + 1
+    return acts, held
+
+
+def _is_closed(at: Situation) -> bool:
+    """Tell whether no further story may begin: one has failed, or every one would meet the same refusal."""
+    if at.state.shut or at.state.refusal:
+        return True
+    return _has_failed(at) and not at.run_input.policy.keep_going
+
+
+def _closes(at: Situation, act: Act) -> bool:
+    """Tell whether no story may begin after this."""
+    if not isinstance(act, Fact):
+        return False
+    return act.context.get("reason") in SHARED or (
+        act.phase is StoryPhase.FAILED and not at.run_input.policy.keep_going
+    )
+
+
+def _adoptions(at: Situation) -> Iterator[Act]:
+    for name in sorted(at.recovered & at.state.running, key=lambda name: at.state.stories[name].index):
+        if not in_flight(at, name):
+            yield Adopt(story=name, number=at.state.stories[name].attempts)
+
+
+def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
+    """Return what happens to a story instead of an attempt: a look at a claim, or its rest with the reason."""
+    planned = at.stories[story.parent or story.id]
+    if planned.external_depends_on and not at.run_input.policy.assume_external:
+        return [rest(story, StoryPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY, "")]
+    if story.uncounted >= MAX_UNCOUNTED and story.reason and story.reason != Reason.INTERRUPTED:
+        reason = Reason(story.reason)
+        phase = StoryPhase.BLOCKED if MEANINGS[reason].ends_in == "blocked" else StoryPhase.FAILED
+        return [rest(story, phase, reason, "uncounted endings")]
+    if planned.claimed_done and story.attempts == 0 and not story.judged:
+        return [JudgeClaim(story=story.id)]
+    spent = budget.exhausted(story, at.now_ms)
+    if spent is None:
+        return []
+    blocks = at.run_input.policy.exhausted == "blocked" or MEANINGS[spent.reason].ends_in == "blocked"
+    return [rest(story, StoryPhase.BLOCKED if blocks else StoryPhase.FAILED, spent.reason, spent.limit)]
+
+
+def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
+    number = story.attempts + 1
+    base = base_of(at.state, story)
+    step = Attempt(story=story.id, number=number, base=base, timeout_ms=budget.attempt_ms(story, at.now_ms))
+    context: Context = {"step": step.id, "base": base[0]}
+    begun = Fact(
+        event=EventKind.ATTEMPT_STARTED,
+        story=story.id,
+        chunk=story.chunk,
+        phase=StoryPhase.RUNNING,
+        attempt=number,
+        context=context,
+    )
+    return [begun, step]
+
+
+def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
+    """Return the commits that an attempt begins on: the head, then verified work that it waits for, in plan order."""
+    needed: set[str] = set()
+    waiting = [story.id]
+    while waiting:
+        for name in state.needs.get(waiting.pop(), ()):
+            other = state.stories[name]
+            if other.phase is StoryPhase.VERIFIED and name not in needed:
+                needed.add(name)
+                waiting.append(name)
+    found = sorted((state.stories[name] for name in needed), key=lambda other: other.index)
+    return (state.head or "", *(other.commit for other in found if other.commit))
+
+
+def rest(story: StoryState, phase: StoryPhase, reason: Reason, limit: str, message: str = "") -> Fact:
+    kind = EventKind.STORY_BLOCKED if phase is StoryPhase.BLOCKED else EventKind.STORY_FAILED
+    status: EventStatus = "blocked" if phase is StoryPhase.BLOCKED else "failed"
+    context: Context = {"reason": reason}
+    if limit:
+        context["limit"] = limit
+    if message:
+        context["message"] = message
+    return Fact(event=kind, story=story.id, chunk=story.chunk, phase=phase, status=status, context=context)
+
+
+def _has_failed(at: Situation) -> bool:
+    return any(not at.state.stories[name].skipped for name in at.state.failed)
+
+
+def in_flight(at: Situation, story: str) -> bool:
+    return any(getattr(step, "story", None) == story for step in at.flying.values())

@@ -1,0 +1,117 @@
+"""A critique says what failed and what changed since the attempt before, in few lines, whatever an output contains."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from santiago.contract.outcomes import (
+    AgentEnding,
+    AttemptOutcome,
+    CheckResult,
+    CheckVerdict,
+    Output,
+    Usage,
+    Verdict,
+)  # fmt: skip
+from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.contract.units import Seconds
+from santiago.executor.critique import concerns_the_work, critique
+
+SAME = "This is the same failure as in the attempt before"
+
+
+def failed(
+    output: str, command: str = "pytest -q", reason: Reason = Reason.STORY_VERIFICATION_FAILED
+) -> AttemptOutcome:
+    result = CheckResult(
+        command=command, exit_code=1, seconds=Seconds(10), timed_out=False, checks=3, verdict=CheckVerdict.FAIL,
+        output=Output(head=output, tail="", dropped=0, total=len(output)),
+    )  # fmt: skip
+    verdict = Verdict(passed=False, proof=None, reason=reason, results=(result,))
+    return ended(reason, verdict)
+
+
+def ended(reason: Reason | None, verdict: Verdict | None = None, message: str = "", **more: str) -> AttemptOutcome:
+    ending = AgentEnding(reason=None, exit_code=0, message=message, usage=Usage(), **more)  # type: ignore[arg-type]
+    return AttemptOutcome(
+        step="attempt/S1/2", story="S1", number=2, status="failed", reason=reason, commit=None, verdict=verdict, ending=ending,
+    )  # fmt: skip
+
+
+def section(text: str) -> list[str]:
+    return text.partition("## Since the attempt before")[2].splitlines()
+
+
+def test_failing_tests_that_are_new_and_that_are_gone_are_named() -> None:
+    before = failed("FAILED a.py::test_1 - assert 1 == 2\nFAILED a.py::test_2 - boom\n2 failed in 0.31s")
+    now = failed("FAILED a.py::test_2 - boom\nFAILED a.py::test_3 - assert 3 == 4\n2 failed in 0.55s")
+    lines = [line for line in section(critique(now, before)) if line]
+    assert lines == [
+        "New:",
+        "    FAILED a.py::test_3 - assert 3 == 4",
+        "Gone:",
+        "    FAILED a.py::test_1 - assert 1 == 2",
+    ]
+
+
+def test_the_same_failure_is_said_whatever_its_durations_and_addresses() -> None:
+    before = failed("error: no such thing at 0x7f01 (line 12) after 0.31s")
+    now = failed("error: no such thing at 0x9abc (line 14) after 1.7s")
+    text = critique(now, before)
+    assert SAME in text
+    assert not section(text)
+
+
+def test_cases_of_one_test_are_not_taken_for_each_other() -> None:
+    text = critique(failed("FAILED a.py::test_add[2-3]"), failed("FAILED a.py::test_add[1-2]"))
+    assert SAME not in text
+    assert "    FAILED a.py::test_add[1-2]" in section(text)
+
+
+def test_another_command_that_fails_now_is_named_with_the_one_that_passes() -> None:
+    lines = section(critique(failed("E501 too long", command="ruff check"), failed("FAILED a.py::test_1")))
+    assert "    ruff check: exit code 1" in lines
+    assert "    pytest -q: exit code 1" in lines
+
+
+def test_the_first_attempt_and_one_after_a_pass_compare_with_nothing() -> None:
+    assert not section(critique(failed("FAILED a.py::test_1")))
+    assert not section(critique(failed("FAILED a.py::test_1"), ended(None)))
+
+
+def test_prose_of_two_agents_is_not_compared() -> None:
+    text = critique(ended(Reason.AGENT_NO_CHANGE, message="I think so."), failed("FAILED a.py::test_1"))
+    assert not section(text)
+    assert SAME not in text
+
+
+@given(st.lists(st.text(max_size=60), max_size=80), st.lists(st.text(max_size=60), max_size=80))
+def test_the_section_is_short_and_stays_quoted(before: list[str], now: list[str]) -> None:
+    text = critique(failed("\n".join(now)), failed("\n".join(before)))
+    lines = section(text)
+    assert len([line for line in lines if line]) <= 22
+    assert all(not line or line.startswith("    ") or line in ("New:", "Gone:") for line in lines if SAME not in line)
+
+
+def test_a_line_of_a_megabyte_takes_no_time() -> None:
+    flood = "FAILED " + "9" * 1_000_000
+    assert len(critique(failed(flood), failed("FAILED x"))) < 20_000
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_has_a_critique_with_its_sentence(reason: Reason) -> None:
+    text = critique(ended(reason, message="last words"))
+    assert text.startswith(f"# {reason}\n")
+    assert MEANINGS[reason].sentence in text
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_what_the_agent_s_service_refused_is_not_for_the_next_attempt(reason: Reason) -> None:
+    assert concerns_the_work(critique(ended(reason))) == (reason not in SHARED)
+
+
+def test_the_remedy_stands_in_the_critique_for_people() -> None:
+    text = critique(ended(Reason.AGENT_NOT_SIGNED_IN, message="401", remedy="Run `agent login`."))
+    assert "Run `agent login`." in text
