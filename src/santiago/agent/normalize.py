@@ -1,4 +1,7 @@
-"""Endings: from how a process ended and what it printed to one of the contract's reasons."""
+"""Endings: from how a process ended and what its stream says to one of the contract's reasons.
+
+The exit code alone proves nothing: several agents exit 0 after an error, and some exit 1 after good work was stopped.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +9,122 @@ import errno
 import re
 from typing import TYPE_CHECKING
 
+from santiago.agent.faults import reason_of as fault_of
+from santiago.agent.stream import MOST_TEXT
 from santiago.contract.outcomes import AgentEnding, Usage
-from santiago.contract.reasons import Reason
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.units import Usd
+from santiago.contract.units import Usd
 
 if TYPE_CHECKING:
+    from santiago.agent.profile import Profile
+    from santiago.agent.stream import Reading
     from santiago.process.command import Report
 
-_ASKED = re.compile(r"^\s*SANTIAGO_QUESTION:\s*(.+)$", re.MULTILINE)
+_ASKED = re.compile(r"^[*_`]{0,3}SANTIAGO_QUESTION:[ \t]*(\S.*)$", re.MULTILINE)
+"""At the beginning of a line only: a critique that an agent echoes quotes earlier questions further in."""
+MOST_QUESTION = 4_000
+_NOTHING = Usage(tokens=0, cost_usd=Usd(0))
 
 _FATAL = frozenset({128 + signal for signal in (4, 6, 7, 8, 9, 11, 15)})
 """Exit codes by which a shell or a sandbox hands on that a signal ended the program."""
+_HIDDEN = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE, Reason.AGENT_NOT_SIGNED_IN})
+"""What an agent may retry so long that its time runs out."""
 
 
-def ending_of(report: Report) -> AgentEnding:
-    """Return the ending of a program that reports nothing but its output and exit code."""
-    text = report.tail or report.head
-    question = _ASKED.search(report.head + "\n" + report.tail)
+def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding:
+    """Return what an agent's end means; whether its work is any good is for others to find out."""
+    text = reading.message or last_words(report.tail or report.head)
+    question = question_in(reading.message or f"{report.head}\n{report.tail}")
+    reason = _reason(report, reading, profile)
+    if question and reason is None:
+        reason = Reason.AGENT_ASKED
+    trouble = reading.trouble
+    words = report.error or (_said(reading) if reason is not None and trouble else "") or text
     return AgentEnding(
-        reason=Reason.AGENT_ASKED if question and not report.stopped else reason_of(report),
+        reason=reason,
         exit_code=report.exit_code,
-        message=report.error or last_words(text),
-        usage=Usage(),
-        question=question[1].strip() if question else None,
+        message=words[-MOST_TEXT:],
+        usage=_NOTHING if _never_began(report) else reading.usage(complete=not report.log_dropped),
+        question=question,
+        wait_seconds=_wait(report, reading, reason),
+        session=reading.session,
+        denials=tuple(reading.denials),
+        remedy=_remedy(reason, profile, report),
     )
+
+
+_REFUSED = frozenset({Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOUND, Reason.AGENT_RATE_LIMITED})
+
+
+def _usage(report: Report, reading: Reading, reason: Reason | None) -> Usage:
+    """Return what was used. An agent that never began, or was refused before it did anything, used nothing."""
+    said = reading.usage(complete=not report.log_dropped)
+    idle = report.error or (reason in _REFUSED and not reading.actions)
+    return Usage(tokens=0, cost_usd=Usd(0)) if idle and said == Usage() else said
+
+
+def question_in(text: str) -> str | None:
+    """Return what the agent asks by the line that its packet describes."""
+    found = _ASKED.search(text)
+    return found[1].strip()[:MOST_QUESTION] if found else None
+
+
+def _reason(report: Report, reading: Reading, profile: Profile) -> Reason | None:
+    plain = reason_of(report)
+    fault = _fault(reading, profile)
+    if plain is Reason.AGENT_TIMEOUT and fault in _HIDDEN:
+        return fault  # it spent its time on trying again
+    if plain not in (None, Reason.AGENT_EXIT_NONZERO):
+        return plain
+    if reading.refused and reading.ends != "error":
+        return Reason.AGENT_REFUSED
+    if reading.ends == "ok" and plain is None:
+        return None
+    if fault is not None:
+        return fault
+    if plain is None and reading.ends == "error":
+        return Reason.AGENT_EXIT_NONZERO
+    if plain is None and profile.closes and reading.ends is None:
+        return Reason.AGENT_UNAVAILABLE  # the stream was cut
+    return plain
+
+
+def _fault(reading: Reading, profile: Profile) -> Reason | None:
+    """Return what the last error of the stream means; an error that nothing is known about is still one."""
+    trouble = reading.trouble
+    if trouble is None:
+        return None
+    return fault_of(trouble.status, trouble.words, profile) or (None if trouble.passing else Reason.AGENT_EXIT_NONZERO)
+
+
+def _said(reading: Reading) -> str:
+    trouble = reading.trouble
+    assert trouble is not None
+    return trouble.words or (f"the service answered with status {trouble.status}" if trouble.status else "")
+
+
+def _wait(report: Report, reading: Reading, reason: Reason | None) -> int | None:
+    """Return how long waiting makes sense: 0 where it does not, None where nobody said."""
+    if _never_began(report):
+        return 0
+    waits = reason in (Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE)
+    return reading.trouble.wait or None if waits and reading.trouble else None
+
+
+def _never_began(report: Report) -> bool:
+    """Tell whether the program is not there, or may not be started."""
+    return bool(report.error) and report.errno in (errno.ENOENT, errno.EACCES)
+
+
+def _remedy(reason: Reason | None, profile: Profile, report: Report) -> str:
+    if reason is Reason.AGENT_NOT_SIGNED_IN and profile.sign_in.command:
+        return f"Run `{profile.sign_in.command}`, then `santiago resume`."
+    if reason is Reason.AGENT_UNAVAILABLE and not _never_began(report):
+        return "Its service did not answer; `santiago resume` tries again, and --agent NAME goes on with another agent."
+    if reason is Reason.AGENT_UNAVAILABLE and profile.install:
+        return f"Install it: `{profile.install}`."
+    return MEANINGS[reason].hint if reason else ""
 
 
 def reason_of(report: Report) -> Reason | None:
@@ -51,9 +147,3 @@ def reason_of(report: Report) -> Reason | None:
 def last_words(text: str, lines: int = 20) -> str:
     """Return the end of an output, for people."""
     return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
-
-
-def seems_to_ask(message: str) -> bool:
-    """Tell whether last words are a question; only asked where nothing was changed."""
-    words = message.strip().splitlines()
-    return bool(words) and words[-1].rstrip().endswith(("?", "？"))

@@ -1,66 +1,157 @@
-"""The default backend: a new process with a new context for every attempt."""
+"""The default backend: a new process with a new context for every attempt, driven by a profile."""
 
 from __future__ import annotations
 
+import json
+import os
+import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.agent.litter import cleared
 from santiago.agent.normalize import ending_of
 from santiago.agent.packet import render
+from santiago.agent.stream import MOST_LINE, StreamReader
 from santiago.process.command import Command
+from santiago.process.environment import own
+from santiago.process.temporary import Temporary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from santiago.agent.profile import Profile
+    from santiago.agent.stream import Reading
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.ports import Packet, Stop
     from santiago.process.server import ProcessServer
 
-KEEP = 4 * 1024 * 1024
-"""Bytes kept of the beginning and of the end of an agent's output."""
+KEEP = 1024 * 1024
+"""Bytes kept in memory of the beginning and of the end of an agent's output."""
+LOG_KEEP = 64 * 1024 * 1024
+"""Bytes of its output that the log holds, beside the end."""
+MOST_REPORT = 16 * 1024 * 1024
+MOST_ARGUMENT = 100_000
+"""Bytes; the system takes no longer single argument than about 128 KiB."""
 
 
 class RalphFresh:
-    """Runs an argument list in the attempt's worktree, the prompt on standard input."""
+    """Runs a program in the attempt's worktree, as its profile says."""
 
     def __init__(
         self,
         server: ProcessServer,
-        command: tuple[str, ...],
+        profile: Profile,
         environment: dict[str, str],
-        fence: Callable[[Command, Packet], Command],
+        fence: Callable[[Command, Packet, str], Command],
         secrets: tuple[str, ...],
+        scratch: Path,
+        model: str | None = None,
     ) -> None:
         self.server = server
-        self.command = command
+        self.profile = profile
         self.environment = environment
         self.fence = fence
-        """Puts a command into the sandbox of an attempt."""
+        """Puts a command into the sandbox of an attempt; the last argument is a folder of its own that it may write."""
         self.secrets = secrets
+        self.scratch = scratch
+        self.model = model
 
     def render(self, packet: Packet) -> str:
         return render(packet)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
-        command = Command(
-            argv=self.command,
+        with Temporary(self.scratch) as side:
+            Path(side, "tmp").mkdir()
+            command = self.fence(self._command(packet, side), packet, side)
+            with cleared(packet.folder, self.profile.start.litter):
+                report = self.server.run(command, lambda: "now" if stop.now() else None)
+            reading = self._read(packet, Path(side, self.profile.start.report_name))
+        return ending_of(report, reading, self.profile)
+
+    def _command(self, packet: Packet, side: str) -> Command:
+        start = self.profile.start
+        return Command(
+            argv=self.argv(packet, side),
             cwd=packet.folder,
-            env={**self.environment, **variables(packet)},
+            env={**self.environment, **start.env, **variables(packet)},
             timeout_ms=packet.timeout_ms,
-            stdin=packet.prompt_file,
+            stdin=packet.prompt_file if start.prompt == "stdin" else None,
             log=packet.log,
+            grace_ms=self.profile.stop.grace_seconds * 1000,
             keep=KEEP,
+            log_keep=LOG_KEEP,
             secrets=self.secrets,
         )
-        report = self.server.run(self.fence(command, packet), lambda: "now" if stop.now() else None)
-        return ending_of(report)
+
+    def argv(self, packet: Packet, side: str) -> tuple[str, ...]:
+        """Return the words that start the agent on a packet."""
+        start = self.profile.start
+        values = {"prompt_file": packet.prompt_file, "folder": packet.folder, "side": side}
+        values["report"] = f"{side}/{start.report_name}"
+        if start.prompt == "argument":
+            values["prompt"] = _argument(packet)
+        options: list[str] = []
+        if self.model and start.model:
+            options += [word.replace("{model}", self.model) for word in start.model]
+        if packet.budget_micro_usd is not None and start.budget:
+            options += [word.replace("{usd}", f"{packet.budget_micro_usd / 1e6:.6f}") for word in start.budget]
+        place = start.argv.index("{options}") if "{options}" in start.argv else len(start.argv)
+        words = (*start.argv[:place], *options, *start.argv[place + 1 :])
+        return tuple(_filled(word, values) for word in words)
+
+    def _read(self, packet: Packet, left: Path) -> Reading:
+        """Read the log that the agent's output went to, and the document that it may have left."""
+        reader = StreamReader(self.profile)
+        for line in log_lines(Path(packet.log)):
+            reader.feed(line)
+        document = _document(left) if self.profile.report else None
+        if document is not None:
+            reader.take(document, self.profile.report)
+        return reader.reading
+
+
+def log_lines(path: Path) -> Iterator[str]:
+    """Return the lines of an agent's log; of one that is longer than any sensible line, only the beginning."""
+    try:
+        with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+            whole = True
+            while line := file.readline(MOST_LINE + 1):
+                if whole:
+                    yield line
+                whole = line.endswith("\n")  # the rest of a cut line is no line
+    except OSError:
+        return  # the disk is full or the agent never started; its ending says so
 
 
 def variables(packet: Packet) -> dict[str, str]:
     """Return what every agent and every check finds in its environment."""
-    return {
-        "SANTIAGO_RUN": packet.run_id,
-        "SANTIAGO_STORY": packet.story.id,
-        "SANTIAGO_ATTEMPT": str(packet.attempt),
-        "SANTIAGO_PLAN_DIR": packet.plan_folder,
-        "SANTIAGO_PROMPT_FILE": packet.prompt_file,
-    }
+    return own(packet.run_id, packet.story.id, packet.attempt, packet.plan_folder, packet.prompt_file)
+
+
+def _argument(packet: Packet) -> str:
+    """Return the prompt as one argument; one that is too long for that is left where it is, and pointed to."""
+    prompt = Path(packet.prompt_file).read_text("utf-8", "replace").replace("\0", "")
+    if len(prompt.encode()) <= MOST_ARGUMENT:
+        return prompt
+    return f"Your task is in the file {packet.prompt_file}. Read all of it first, then carry it out."
+
+
+def _filled(word: str, values: dict[str, str]) -> str:
+    """Put values in; once each, so that nothing in a prompt is taken for a place to fill."""
+    for name, value in values.items():
+        if f"{{{name}}}" in word:
+            return word.replace(f"{{{name}}}", value)
+    return word
+
+
+def _document(path: Path) -> dict[str, object] | None:
+    """Return the document that the agent left; a link, a pipe or a device in its place is none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return None
+            found = json.loads(file.read(MOST_REPORT))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -24,6 +24,8 @@ from santiago.contract.reasons import Reason
 from santiago.contract.units import Usd
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from santiago.contract.plan import Story
     from santiago.contract.ports import Packet, Stop
 
@@ -68,15 +70,18 @@ class Scripted:
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
         move = self._move(packet.story, packet.attempt)
-        deadline = time.monotonic() + min(float(move.get("seconds", 0)), packet.timeout_ms / 1000)
-        while time.monotonic() < deadline:
-            if stop.now():
-                return _ended(Reason.INTERRUPTED, move)
-            time.sleep(STEP_SECONDS)
-        if float(move.get("seconds", 0)) > packet.timeout_ms / 1000:
-            return _ended(Reason.AGENT_TIMEOUT, move)
-        _play(Path(packet.folder), move)
-        Path(packet.log).write_text(str(move.get("say", "")) + "\n", encoding="utf-8")
+        # Written line by line, so that whoever looks sees what it is at, and what it said before it was stopped.
+        with Path(packet.log).open("w", encoding="utf-8", buffering=1) as log:
+            log.write(f"{move['say']}\n" if move.get("say") else "")
+            seconds, most = float(move.get("seconds", 0)), packet.timeout_ms / 1000
+            deadline = time.monotonic() + min(seconds, most)
+            while time.monotonic() < deadline:
+                if stop.now():
+                    return _ended(Reason.INTERRUPTED, move)
+                time.sleep(STEP_SECONDS)
+            if seconds > most:
+                return _ended(Reason.AGENT_TIMEOUT, move)
+            log.writelines(f"{done}\n" for done in _play(Path(packet.folder), move))
         if move.get("ask"):
             return _ended(Reason.AGENT_ASKED, move)
         return _ended(Reason.AGENT_EXIT_NONZERO if move.get("exit") else None, move)
@@ -89,14 +94,17 @@ class Scripted:
         return {}
 
 
-def _play(folder: Path, move: dict[str, Any]) -> None:
+def _play(folder: Path, move: dict[str, Any]) -> Iterator[str]:
+    """Do what the move says, and yield each thing that was done."""
     for name, content in {**move.get("write", {}), **move.get("append", {})}.items():
         path = _inside(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a" if name in move.get("append", {}) else "w", encoding="utf-8") as file:
             file.write(content)
+        yield f"wrote {name}"
     for name in move.get("delete", []):
         _inside(folder, name).unlink(missing_ok=True)
+        yield f"deleted {name}"
 
 
 def _inside(folder: Path, name: str) -> Path:

@@ -8,22 +8,23 @@ import signal
 import socket
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago import __version__
-from santiago.agent import scripted
-from santiago.agent.ralph_fresh import RalphFresh
 from santiago.artifacts import registry
 from santiago.artifacts.attempts import FileAttempts
-from santiago.artifacts.files import read_text
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.inbox import Request as Letter
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.projections import Projector
 from santiago.artifacts.store import PLAN, FileStore
+from santiago.cli import agents
+from santiago.cli.leaks import refuse_secrets
 from santiago.cli.leftovers import kill_leftovers, marks
+from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import Fold
@@ -32,7 +33,6 @@ from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, initial
 from santiago.desk.outside import Heard, understood
 from santiago.engine.threads import ThreadsEngine
-from santiago.executor.decide import Scope
 from santiago.executor.judging import Bench, commands_of
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
@@ -40,8 +40,9 @@ from santiago.executor.recover import interruptions
 from santiago.executor.reopen import Grants, reopening, reopening_one
 from santiago.executor.result import result
 from santiago.executor.schedule import followed
+from santiago.executor.situation import Scope
 from santiago.process import environment, sandbox
-from santiago.process.redact import Redactor, secrets_in
+from santiago.process.redact import Redactor, to_hide
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
 from santiago.verification.commands import CommandVerifier
@@ -52,9 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from santiago.contract.plan import Plan
-    from santiago.contract.policy import Policy, RunInput
-    from santiago.contract.ports import AgentBackend, Packet
-    from santiago.process.command import Command
+    from santiago.contract.policy import Agent, Policy, RunInput
+    from santiago.contract.ports import AgentBackend
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,6 +73,8 @@ class Request:
     """Asks whether an agent may run without any sandbox; raises where not."""
     policy: Policy | None = None
     """The policy of this start where flags changed it; the frozen one stays as it is."""
+    agent: Agent | None = None
+    """The agent of this start where flags name another than the frozen one."""
     skips: list[tuple[str, str]] = field(default_factory=list)
     """(story, why) to leave out; the start then only records."""
     own_work: tuple[str, str] | None = None
@@ -121,9 +123,13 @@ class _Start:
         self.stack = stack
         self.clock = SystemClock()
         self.source = dict(os.environ)
-        self.secrets = secrets_in(self.source)
+        self.secrets = to_hide(self.source)
         self.plan, self.frozen_input = request.plan, request.run_input
-        self.run_input = replace(request.run_input, policy=request.policy or request.run_input.policy)
+        self.run_input = replace(
+            request.run_input,
+            policy=request.policy or request.run_input.policy,
+            agent=request.agent or request.run_input.agent,
+        )
         self.repo = Path(self.run_input.repo_path)
         self.run_id = self.run_input.run_id or request.out_dir.name
         self.inbox = Inbox(request.out_dir)
@@ -141,7 +147,7 @@ class _Start:
         facts = self.facts = self.workspace.inspect()
         if begun_before:
             self.workspace.unlock()
-        digests = store.freeze(self.frozen_input, self.plan)
+        digests = self._freeze()
         self.fold = Fold(initial(self.plan, followed(self.plan, optimistic=self.frozen_input.policy.optimistic)))
         self.projector = Projector(self.plan, store.get, lambda path, content: store.put(path, content, sync=False))
         store.start(self._replay)
@@ -160,6 +166,7 @@ class _Start:
         if self.fold.state.phase in ENDED:
             self._finish(self.fold.state)  # a crash may have come before the result was written
         if self.fold.state.phase is RunPhase.SUCCESS:
+            self.workspace.tidy()
             return self.fold.state
         self.going_on = self._approvals()
         if self.request.own_work and not fresh:
@@ -178,10 +185,16 @@ class _Start:
             self._skip(coordinator)
             return self.fold.state
         coordinator.recovered = recovered | self._own_work(coordinator)
-        with _signals(coordinator):
+        with _signals(coordinator), self.workspace.working():
             state = coordinator.run()
         self._finish(state)
         return state
+
+    def _freeze(self) -> tuple[str, str]:
+        if not self.store.has_log():
+            refuse_secrets(codec.canonical(self.frozen_input), "run-input.json")
+            refuse_secrets(codec.canonical(self.plan), "plan.json")
+        return self.store.freeze(self.frozen_input, self.plan)
 
     def _replay(self, event: Event) -> None:
         self.fold.apply(event)
@@ -199,30 +212,23 @@ class _Start:
             )
 
     def _agent(self) -> AgentBackend:
-        settings = self.run_input.agent
-        if settings.mode == "scripted":
-            path = self.repo / (settings.playbook or "")
-            return scripted.Scripted(scripted.load(read_text(path), str(path)))
-        if not settings.command:
-            raise SantiagoError(
-                Kind.USAGE, "no agent is named", hint='Give agent.command in the run input, as ["prog", "arg"].'
-            )
-        env = environment.for_agent(self.source, self.run_input.workspace.env)
-        return RalphFresh(self.server, settings.command, env, self._fence_agent, self.secrets)
-
-    def _fence_agent(self, command: Command, packet: Packet) -> Command:
-        return self.fence.wrap(
-            command,
-            writable=(packet.folder,),
-            readonly=(
-                packet.plan_folder,
-                packet.prompt_file,
-                self.facts.common,
-                *_own_places(self.run_input.agent.command),
-            ),
+        """Return the agent of this start; where none is named, the first that can work here."""
+        if self.run_input.agent.mode == "scripted":
+            self.agent_name = "scripted"
+            return agents.playing(self.run_input)
+        profile = agents.profile_of(self.run_input.agent, self.source)
+        agents.refuse_early(profile, self.run_input, self.source)
+        self.agent_name = Path(profile.start.argv[0]).name if profile.name == "command" else profile.name
+        fence = partial(
+            agents.fenced,
+            profile=profile,
+            sandbox=self.fence,
+            source=self.source,
             hidden=(str(self.request.out_dir),),
-            network=True,
+            common=self.facts.common,
         )
+        scratch = self.workspace.folders.temporary
+        return agents.backend(profile, self.run_input, self.server, self.source, fence, self.secrets, scratch)
 
     def _coordinator(self, agent: AgentBackend) -> Coordinator:
         plan_folder = self.request.out_dir / "tasks"
@@ -299,15 +305,9 @@ class _Start:
             self.letters = []
 
     def _announce(self, notices: list[str], *, resumed: bool) -> None:
-        settings = self.run_input.agent
-        name = (
-            settings.mode
-            if settings.mode == "scripted"
-            else settings.profile or Path((settings.command or ("?",))[0]).name
-        )
         self.request.announce(
             RunHeader(
-                self.run_id, self.request.out_dir, len(self.plan.stories), len(self.plan.chunks), name, self.fence.name,
+                self.run_id, self.request.out_dir, len(self.plan.stories), len(self.plan.chunks), self.agent_name, self.fence.name,
                 self.request.jobs, resumed, tuple(notices),
             )
         )  # fmt: skip
@@ -339,14 +339,16 @@ class _Start:
             name: self.workspace.restore(name, state.stories[name].attempts, base=state.stories[name].base)
             for name in state.running - ended
         }
-        coordinator.record(interruptions(state, commits, ended))
+        endings = {name: self.attempts.ending(name, state.stories[name].attempts) for name in commits}
+        used = {name: ending.usage for name, ending in endings.items() if ending is not None}
+        coordinator.record(interruptions(state, commits, ended, used))
         return ended
 
     def _opening(self) -> list[Fact]:
         state = self.fold.state
         context = {
             "epoch": state.epoch + 1, "pid": os.getpid(), "host": socket.gethostname(), "version": __version__,
-            "sandbox": self.fence.name, "jobs": self.request.jobs,
+            "agent": self.agent_name, "sandbox": self.fence.name, "jobs": self.request.jobs,
         }  # fmt: skip
         started = Fact(event=EventKind.RUN_STARTED, context=context)  # type: ignore[arg-type]
         return [started, *self.going_on]
@@ -359,8 +361,11 @@ class _Start:
         if not unknown:
             return []
         self.request.consent(unknown)
-        context = {"digests": [digests[command] for command in unknown]}
-        return [Fact(event=EventKind.COMMANDS_APPROVED, actor="user", context=context)]  # type: ignore[arg-type]
+        told = [digests[command] for command in unknown]
+        return [  # a line of the log has room for some ten thousand
+            Fact(event=EventKind.COMMANDS_APPROVED, actor="user", context={"digests": told[at : at + 5000]})
+            for at in range(0, len(told), 5000)
+        ]
 
     def _skip(self, coordinator: Coordinator) -> None:
         for name, why in self.request.skips:
@@ -404,14 +409,6 @@ class _Start:
 _PROJECTED = frozenset(
     {EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.STORY_DONE, EventKind.RUN_PAUSED, EventKind.RUN_ENDED}
 )
-
-
-def _own_places(command: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the folders that an agent's own command line names: a script beside its modules, a virtual environment."""
-    files = [Path(word) for word in command or () if word.startswith("/") and Path(word).is_file()]
-    return tuple(
-        str(path.parent.parent if path.parent.name == "bin" else path.parent) for path in files if len(path.parts) > 3
-    )
 
 
 def _scratch(repo: Path) -> Path:

@@ -7,12 +7,18 @@ from pathlib import Path
 
 import click
 
-from santiago.cli.options import run_options
+from santiago.cli.options import agent_names, run_options
 
 
 @click.command("run")
 @click.argument("prd", type=click.Path(path_type=Path))
-@click.option("--agent", metavar="NAME", help="An agent: `scripted`, or a command line.")
+@click.option(
+    "--agent",
+    metavar="NAME",
+    shell_complete=agent_names,
+    help="An agent by name, or any command line; default: the first that is installed and signed in.",
+)
+@click.option("--model", metavar="NAME", help="The model that the agent should use, by its own name for it.")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every story (may be repeated).")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="The run's folder; default .santiago/runs/<run id>.")
@@ -20,6 +26,7 @@ from santiago.cli.options import run_options
 def command(
     prd: Path,
     agent: str | None,
+    model: str | None,
     checks: tuple[str, ...],
     playbook: Path | None,
     out_dir: Path | None,
@@ -28,34 +35,29 @@ def command(
     """Compile PRD and have an agent carry it out.
 
     \b
-    santiago run docs/prd.md --agent "my-agent --flag" --verify "pytest -q"
+    santiago run docs/prd.md --agent claude --verify "pytest -q"
+    santiago run docs/prd.md --agent "my-agent --flag"
     """
     from santiago.artifacts.files import read_text
+    from santiago.cli.agents import named
+    from santiago.cli.leaks import refuse_secrets
     from santiago.cli.plan import job_from_document, refuse
     from santiago.cli.running import start
     from santiago.planner.compile import compile_plan
     from santiago.planner.source import Source
 
     job = job_from_document(prd, out_dir)
-    source = Source(read_text(job.document), path=job.name)
+    text = read_text(job.document)
+    refuse_secrets(text.encode(), job.name)
+    source = Source(text, path=job.name)
     compiled = compile_plan(source)
     if compiled.plan is None:
         return refuse(compiled, job, source, as_json=bool(options["as_json"]))
     settings = job.run_input
     if checks:
         settings = replace(settings, verification=replace(settings.verification, story_commands=checks))
-    settings = replace(settings, agent=_agent(settings, agent, playbook))
+    settings = replace(settings, agent=named(settings.agent, agent, playbook, model))
     from santiago.artifacts import repository
 
     repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
     return start(job.out_dir, settings, compiled.plan, base=Path(settings.repo_path), **options)  # type: ignore[arg-type]
-
-
-def _agent(settings, name: str | None, playbook: Path | None):  # type: ignore[no-untyped-def]  # both are the contract's Agent
-    """Return the agent's settings, changed by what the command line says."""
-    import shlex
-
-    agent = settings.agent
-    if name == "scripted" or playbook is not None:
-        return replace(agent, mode="scripted", playbook=str(playbook) if playbook else agent.playbook)
-    return replace(agent, mode="ralph_fresh", command=tuple(shlex.split(name))) if name else agent

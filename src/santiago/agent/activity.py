@@ -1,0 +1,87 @@
+"""What an agent is doing, read from its growing log: only what is new, a bounded piece at a time, and never an error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from santiago.agent.stream import MOST_LINE, StreamReader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.agent.profile import Profile
+    from santiago.agent.stream import Reading
+
+PIECE = 512 * 1024
+"""Bytes that one look reads at most."""
+
+
+class Activity:
+    """Follows the log of one attempt; a look costs what was written since the look before."""
+
+    def __init__(self, log: Path, profile: Profile) -> None:
+        self.log = log
+        self.profile = profile
+        self._start()
+
+    def _start(self) -> None:
+        self._reader = StreamReader(self.profile)
+        self._offset = 0
+        self._begun = bytearray()
+        """A line whose end is not written yet."""
+        self._skips = False
+        """That line is longer than any sensible one, so its rest is passed over."""
+
+    @property
+    def reading(self) -> Reading:
+        return self._reader.reading
+
+    def look(self) -> Reading:
+        """Read on, by one piece, and return all that is known."""
+        self._read()
+        return self.reading
+
+    def catch_up(self) -> Reading:
+        """Read on to where the log ends now; it is bounded, and so is this."""
+        while self._read():
+            pass
+        return self.reading
+
+    def _read(self) -> bool:
+        """Take the next piece; tell whether there was one."""
+        if not self.profile.on:
+            return False  # nothing in its output means anything
+        try:
+            with self.log.open("rb") as file:
+                if os.fstat(file.fileno()).st_size < self._offset:
+                    self._start()  # somebody began anew
+                file.seek(self._offset)
+                piece = file.read(PIECE)
+        except OSError:
+            return False
+        self._offset += len(piece)
+        *ended, rest = piece.split(b"\n")
+        for line in ended:
+            self._end_line(line)
+        self._add(rest)
+        return bool(piece)
+
+    def _end_line(self, line: bytes) -> None:
+        self._add(line)
+        if not self._skips:
+            self._take(bytes(self._begun))
+        self._begun.clear()
+        self._skips = False
+
+    def _add(self, part: bytes) -> None:
+        if not self._skips:
+            self._begun += part
+        if len(self._begun) > MOST_LINE:
+            self._begun.clear()
+            self._skips = True
+
+    def _take(self, line: bytes) -> None:
+        with contextlib.suppress(Exception):  # a line that nobody foresaw tells nothing; the next one may
+            self._reader.feed(line.decode("utf-8", "replace"))

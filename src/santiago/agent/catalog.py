@@ -1,0 +1,152 @@
+"""Which agents there are: the profiles that ship with santiago and the user's own, and which of them can work here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.agent.profile import Profile, parse
+from santiago.contract.errors import Kind, SantiagoError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PREFERRED = ("claude", "codex", "opencode", "gemini", "aider", "mini-swe-agent")
+"""The order in which an agent is chosen where none was named; the others follow by name."""
+NOT_CHOSEN = frozenset({"command"})
+MOST_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What can be told of an agent without starting it."""
+
+    profile: Profile
+    program: str | None
+    """Where it is installed."""
+    signed_in: bool | None
+    """None where the profile knows no way to tell."""
+
+    @property
+    def ready(self) -> bool:
+        return self.program is not None and self.signed_in is not False
+
+
+class Catalog:
+    """All profiles; one of the user's with the same name takes the place of a built-in one."""
+
+    def __init__(self, own: Path | None = None) -> None:
+        self.own = own
+        """Folder of the user's profiles, `NAME.toml`."""
+
+    def names(self) -> list[str]:
+        found = {Path(entry.name).stem for entry in _built_in().iterdir() if entry.name.endswith(".toml")}
+        if self.own is not None and self.own.is_dir():
+            found |= {path.stem for path in self.own.glob("*.toml")}
+        return _ordered(found)
+
+    def get(self, name: str) -> Profile:
+        """Return a profile; raise where there is none of that name, or it is not one."""
+        own = self.own / f"{name}.toml" if self.own is not None else None
+        if own is not None and own.is_file():
+            return _named(parse(_read(own), str(own)), name, str(own))
+        known = self.names()
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            meant = f"Did you mean {close[0]}? " if close else ""
+            listed = ", ".join(one for one in known if one not in NOT_CHOSEN)
+            raise SantiagoError(
+                Kind.USAGE,
+                f"no agent is called {name}",
+                hint=f"{meant}Known are {listed}; a command line needs quotes, and docs/agents.md shows how to add one.",
+            )
+        return parse((_built_in() / f"{name}.toml").read_text("utf-8"), f"built-in profile {name}")
+
+    def standings(self, environment: Mapping[str, str]) -> list[Standing]:
+        """Return every agent with what can be told of it here, in the order of preference."""
+        return [standing(self.get(name), environment) for name in self.names() if name not in NOT_CHOSEN]
+
+    def first_ready(self, environment: Mapping[str, str]) -> Standing | None:
+        """Return the agent to take where none was named: the first that is installed and signed in."""
+        return next((one for one in self.standings(environment) if one.ready and one.signed_in), None)
+
+
+def standing(profile: Profile, environment: Mapping[str, str]) -> Standing:
+    program = shutil.which(profile.start.argv[0], path=environment.get("PATH")) if profile.start.argv else None
+    return Standing(profile, program, _signed_in(profile, environment))
+
+
+def _signed_in(profile: Profile, environment: Mapping[str, str]) -> bool | None:
+    signs = profile.sign_in
+    if not signs.env and not signs.files:
+        return None
+    by_variable = any(environment.get(name) for name in signs.env)
+    return by_variable or any(path.exists() for path in expanded(signs.files, environment))
+
+
+def expanded(places: tuple[str, ...], environment: Mapping[str, str]) -> list[Path]:
+    """Return paths of the user's home; `$NAME/…` counts only where that variable is set."""
+    found = []
+    for place in places:
+        head, _, rest = place.partition("/")
+        start = environment.get("HOME") if head == "~" else environment.get(head[1:]) if head.startswith("$") else None
+        path = Path(start, rest) if start else Path(place)
+        if path.is_absolute():
+            found.append(path)
+    return found
+
+
+def variables(profile: Profile, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the variables that the agent may see although they may be secret."""
+    wanted = (*profile.needs.env, *profile.sign_in.env)
+    return tuple(sorted(name for name in environment if any(fnmatchcase(name, pattern) for pattern in wanted)))
+
+
+def installation(program: str) -> tuple[str, ...]:
+    """Return the folders that belong to a program: where it lies, where its link leads, its package's own folder."""
+    found = []
+    for path in dict.fromkeys((Path(program), Path(os.path.realpath(program)))):
+        parts = path.parts
+        if "node_modules" in parts:
+            found.append(Path(*parts[: parts.index("node_modules") + 1]))
+        elif len(parts) > 3:
+            found.append(path.parent.parent if path.parent.name == "bin" else path.parent)
+    return tuple(dict.fromkeys(map(str, found)))
+
+
+def _built_in() -> resources.abc.Traversable:
+    return resources.files("santiago.agent") / "profiles"
+
+
+def _ordered(names: set[str]) -> list[str]:
+    return [name for name in PREFERRED if name in names] + sorted(names - set(PREFERRED))
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise SantiagoError(
+                Kind.USAGE, "too large for a profile", where=str(path), hint="A profile is a few lines."
+            )
+        return content.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SantiagoError(Kind.USAGE, f"cannot be read: {error}", where=str(path), hint="Correct the file.") from None
+
+
+def _named(profile: Profile, name: str, where: str) -> Profile:
+    if profile.name != name:
+        raise SantiagoError(
+            Kind.USAGE,
+            f"the file is called {name}, the profile in it {profile.name}",
+            where=where,
+            hint="Use one name.",
+        )
+    return profile

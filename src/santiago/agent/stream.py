@@ -1,0 +1,237 @@
+"""Reading what an agent prints, by its profile's rules: its last words, what it used, what it does now, how it ended.
+
+Lenient by design: a line that is no JSON, or is none that a rule knows, changes nothing. Everything kept is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from santiago.agent.lookup import at, first_line, fits, number_of, parts, text_of
+from santiago.agent.waits import bounded, wait_in
+from santiago.contract.outcomes import Usage
+from santiago.contract.units import Usd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from santiago.agent.profile import Profile, Rule
+
+MOST_LINE = 8 * 1024 * 1024
+MOST_TEXT = 20_000
+"""Characters kept of any message or error."""
+MOST_COST = 1e6
+"""Dollars; what claims to have cost more is no price."""
+MOST_TODOS = 100
+MOST_DENIALS = 20
+MOST_ACTIONS = 200
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+
+
+@dataclass(slots=True)
+class Trouble:
+    """An error that the stream reported."""
+
+    words: str
+    status: int | None
+    wait: int | None
+    passing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    text: str
+    done: bool
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One use of a tool."""
+
+    tool: str
+    subject: str
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.subject}".strip()
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is known of a stream so far."""
+
+    message: str = ""
+    session: str | None = None
+    tokens: int | None = None
+    cost: int | None = None
+    """Millionths of a dollar."""
+    added: bool = False
+    """The figures are sums over steps, so that a missing line makes them too small."""
+    trouble: Trouble | None = None
+    ends: Literal["ok", "error"] | None = None
+    refused: bool = False
+    denials: list[str] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
+    """The latest uses of tools, oldest first."""
+    tools: int = 0
+    """How often any tool was used."""
+    todos: dict[str, Todo] = field(default_factory=dict)
+    lines: int = 0
+
+    def usage(self, *, complete: bool) -> Usage:
+        """Return what was used; unknown where nothing was said, or where lines of a sum are missing.
+
+        A zero is believed only where nothing was done: agents say 0 where they know no price or got no figure.
+        """
+        if self.added and not complete:
+            return Usage()
+        tokens = None if self.tokens == 0 and self.actions else self.tokens
+        known = self.cost is not None and (self.cost > 0 or tokens == 0)
+        return Usage(tokens=tokens, cost_usd=Usd(self.cost or 0) if known else None)
+
+    def now(self) -> str:
+        """Return what the agent is doing, in a few words."""
+        if self.trouble is not None and self.trouble.passing:
+            return f"tries again: {first_line(self.trouble.words)}"
+        return str(self.actions[-1]) if self.actions else first_line(self.message)
+
+
+class StreamReader:
+    """Takes the lines of one agent's output."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.reading = Reading()
+        self._joined = False
+        self._counted: set[int] = set()
+        """Lines whose figures were added, so that one that comes twice counts once."""
+
+    def feed(self, line: str) -> None:
+        """Take one line, whatever it is."""
+        self.reading.lines += 1
+        if len(line) > MOST_LINE:
+            return
+        text = line.strip()
+        if text.startswith("{"):
+            try:
+                document = json.loads(text)
+            except (ValueError, RecursionError):
+                document = None
+            if isinstance(document, dict):
+                again = (mark := hash(text)) in self._counted
+                if self.take(document, self.profile.on, again=again):
+                    self._counted.add(mark)
+                return
+        self._take_text(_ESCAPES.sub("", line.rstrip("\n"))[:MOST_TEXT])
+
+    def take(self, document: dict[str, Any], rules: Iterable[Rule], *, again: bool = False) -> bool:
+        """Apply every rule that fits a document; tell whether figures in it are those of one step."""
+        added = False
+        for rule in rules:
+            if rule.matches is not None or (again and rule.adds) or not fits(document, rule.when):
+                continue
+            added = added or rule.adds
+            for part in parts(document, rule.each, rule.where):
+                self._apply(rule, lambda path, part=part: at(part, path))  # type: ignore[misc]
+        return added
+
+    def _take_text(self, line: str) -> None:
+        for rule in self.profile.on:
+            if rule.matches is not None and (found := rule.matches.search(line)):
+                groups = {"line": line.strip(), **found.groupdict()}
+                self._apply(rule, groups.get)
+
+    def _apply(self, rule: Rule, get: Callable[[str], Any]) -> None:
+        reading = self.reading
+        if rule.session and (session := text_of(get(rule.session))):
+            reading.session = session[:200]
+        if rule.message and (message := text_of(get(rule.message))):
+            self._say(message, joins=rule.joins)
+        self._count(rule, get)
+        self._act(rule, get)
+        self._note_trouble(rule, get)
+        if rule.refused:
+            reading.refused = True
+        if rule.ends is not None:
+            hard = reading.trouble is not None and not reading.trouble.passing
+            reading.ends = "error" if rule.ends == "error" or (rule.ends == "closed" and hard) else "ok"
+            if reading.ends == "ok":
+                reading.trouble = None
+
+    def _say(self, message: str, *, joins: bool) -> None:
+        old = self.reading.message if joins and self._joined else ""
+        self.reading.message = (old + message)[-MOST_TEXT:]
+        self._joined = joins
+
+    def _count(self, rule: Rule, get: Callable[[str], Any]) -> None:
+        reading = self.reading
+        counted = [n for n in (number_of(get(path)) for path in rule.tokens) if n is not None]
+        if counted:
+            reading.tokens = int(sum(counted)) + (reading.tokens or 0 if rule.adds else 0)
+            reading.added = reading.added or rule.adds
+        cost = number_of(get(rule.cost)) if rule.cost else None
+        if cost is not None and cost <= MOST_COST:
+            reading.cost = round(cost * 1_000_000) + (reading.cost or 0 if rule.adds else 0)
+
+    def _act(self, rule: Rule, get: Callable[[str], Any]) -> None:
+        reading = self.reading
+        if rule.tool and (tool := text_of(get(rule.tool))):
+            subject = next((text for text in (text_of(get(path)) for path in rule.subject) if text), "")
+            reading.actions.append(Action(first_line(tool, 60), first_line(subject)))
+            del reading.actions[:-MOST_ACTIONS]
+            reading.tools += 1
+            self._joined = False
+            if reading.trouble is not None and reading.trouble.passing:
+                reading.trouble = None
+        if rule.todos or rule.todo_id:
+            self._note_todos(rule, get)
+        if rule.denied:
+            found = get(rule.denied)
+            names = [at(one, rule.denied_name) for one in found] if isinstance(found, list) else [found]
+            named = [first_line(text) for text in map(text_of, names) if text]
+            reading.denials = list(dict.fromkeys(reading.denials + named))[:MOST_DENIALS]
+
+    def _note_todos(self, rule: Rule, get: Callable[[str], Any]) -> None:
+        todos = self.reading.todos
+        if rule.todos:
+            items = get(rule.todos)
+            if isinstance(items, list):
+                todos.clear()
+                for number, item in enumerate(items[:MOST_TODOS]):
+                    todos[str(number)] = _todo(at(item, rule.todo), at(item, rule.todo_state), None)
+            return
+        name = text_of(get(rule.todo_id))
+        if name and (name in todos or len(todos) < MOST_TODOS):
+            text = get(rule.todo) if rule.todo else None
+            todos[name] = _todo(text, get(rule.todo_state) if rule.todo_state else None, todos.get(name))
+
+    def _note_trouble(self, rule: Rule, get: Callable[[str], Any]) -> None:
+        if rule.clears:
+            self.reading.trouble = None
+        words = next((text for text in (text_of(get(path)) for path in rule.error) if text), "")
+        status = next((int(n) for n in (number_of(get(path)) for path in rule.status) if n), None)
+        if not words and not status:
+            return
+        before = self.reading.trouble
+        said = next((n for n in (number_of(get(path)) for path in rule.wait) if n is not None), None)
+        wait = bounded(said, datetime.now(UTC)) if said is not None else wait_in(words)
+        if before is not None and not rule.passing:
+            # The closing error is often terser than the notices before it.
+            status, wait = status or before.status, wait if wait is not None else before.wait
+        self.reading.trouble = Trouble(words[:MOST_TEXT], status, wait, rule.passing)
+
+
+_DONE = frozenset({"completed", "complete", "done", True})
+_ACTIVE = frozenset({"in_progress", "active", "doing"})
+
+
+def _todo(text: Any, state: Any, before: Todo | None) -> Todo:
+    words = first_line(text_of(text)) or (before.text if before else "")
+    if state is None and before is not None:
+        return Todo(words, before.done, before.active)
+    known = state if isinstance(state, str | bool) else None
+    return Todo(words, known in _DONE, known in _ACTIVE)

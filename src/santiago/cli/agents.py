@@ -1,0 +1,179 @@
+"""Agents as a start of a run needs them: which profile is meant, what it may see and write, whether it can begin."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.agent import catalog, scripted
+from santiago.agent.catalog import Catalog
+from santiago.agent.ralph_fresh import RalphFresh
+from santiago.artifacts.files import read_text
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.process import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from santiago.agent.profile import Profile
+    from santiago.contract.policy import Agent, RunInput
+    from santiago.contract.ports import AgentBackend, Packet
+    from santiago.process.command import Command
+    from santiago.process.sandbox import Sandbox
+    from santiago.process.server import ProcessServer
+
+
+def own_catalog() -> Catalog:
+    """Return the profiles that ship with santiago and those in the user's configuration."""
+    from platformdirs import user_config_path
+
+    return Catalog(user_config_path("santiago") / "agents")
+
+
+def understood(name: str) -> Profile:
+    """Return the profile by which an agent's output is read; that of any program where nobody knows the name."""
+    own = own_catalog()
+    try:
+        return own.get(name)
+    except SantiagoError:
+        return own.get("command")
+
+
+def named(agent: Agent, name: str | None, playbook: Path | None, model: str | None) -> Agent:
+    """Return the agent's settings, changed by what a command line says."""
+    if model:
+        agent = replace(agent, model_hint=model)
+    if name == "scripted" or playbook is not None:
+        return replace(agent, mode="scripted", playbook=str(playbook) if playbook else agent.playbook)
+    if not name:
+        return agent
+    if name == "command":
+        raise SantiagoError(Kind.USAGE, "name the command line itself", hint="For instance --agent 'prog arg'.")
+    words = tuple(shlex.split(name))
+    if len(words) == 1 and (words[0] in own_catalog().names() or not shutil.which(words[0])):
+        own_catalog().get(words[0])  # raises where nothing is called like this
+        return replace(agent, mode="ralph_fresh", profile=words[0], command=None)
+    return replace(agent, mode="ralph_fresh", command=words, profile=None)
+
+
+def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
+    """Return the profile that settings mean: the named one, that of any program, or the first that can work here."""
+    own = own_catalog()
+    if agent.profile:
+        profile = own.get(agent.profile)
+        return replace(profile, start=replace(profile.start, argv=agent.command)) if agent.command else profile
+    if agent.command:
+        profile = own.get("command")
+        return replace(profile, start=replace(profile.start, argv=agent.command))
+    ready = own.first_ready(source)
+    if ready is None:
+        raise _none_ready(own, source)
+    return ready.profile
+
+
+def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
+    installed = [one for one in own.standings(source) if one.program]
+    if not installed:
+        message, hint = (
+            "no agent is named, and none is installed",
+            "Install one (docs/agents.md), or name any program: --agent 'prog arg'.",
+        )
+    else:
+        commands = " or ".join(f"`{one.profile.sign_in.command}`" for one in installed[:3])
+        names = ", ".join(one.profile.name for one in installed)
+        message, hint = (
+            f"no agent is named, and none of {names} is signed in",
+            f"Run {commands}, or name one with --agent.",
+        )
+    return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.AGENT_NOT_SIGNED_IN)
+
+
+def refuse_early(profile: Profile, run_input: RunInput, source: Mapping[str, str]) -> None:
+    """Raise before the first attempt where it is plain that none can succeed or be accounted for."""
+    program = profile.start.argv[0] if profile.start.argv else "?"
+    if "/" not in program and not shutil.which(program, path=source.get("PATH")):
+        raise SantiagoError(
+            Kind.TRANSIENT,
+            f"{profile.title or profile.name} is not installed: there is no {program} on PATH",
+            hint=f"Install it: `{profile.install}`."
+            if profile.install
+            else "Install it, or name another with --agent.",
+            reason=Reason.AGENT_UNAVAILABLE,
+        )
+    limits = run_input.limits
+    wanted = {"tokens": limits.run_max_tokens, "cost": limits.run_max_cost_usd}
+    unknown = [what for what, limit in wanted.items() if limit is not None and what not in profile.reports]
+    if unknown and run_input.policy.unknown_usage == "block":
+        raise SantiagoError(
+            Kind.BLOCKED,
+            f"there is a limit on {' and '.join(unknown)}, and {profile.name} does not report {' and '.join(unknown)}",
+            hint='Set unknown_usage = "allow" under [policy], take the limit away, or use an agent that reports it.',
+            reason=Reason.USAGE_UNKNOWN,
+        )
+
+
+def playing(run_input: RunInput) -> AgentBackend:
+    """Return the scripted agent."""
+    path = Path(run_input.repo_path) / (run_input.agent.playbook or "")
+    return scripted.Scripted(scripted.load(read_text(path), str(path)))
+
+
+def backend(
+    profile: Profile,
+    run_input: RunInput,
+    server: ProcessServer,
+    source: Mapping[str, str],
+    fence: Callable[[Command, Packet, str], Command],
+    secrets: tuple[str, ...],
+    scratch: Path,
+) -> AgentBackend:
+    """Return what runs a profile's program, with no more of the user's surroundings than it needs."""
+    allowed = catalog.variables(profile, source)
+    if profile.name == "command":
+        allowed += run_input.workspace.env  # nobody but the run input speaks for it
+    env = environment.for_agent(source, run_input.workspace.env, allowed)
+    return RalphFresh(server, profile, env, fence, secrets, scratch, run_input.agent.model_hint)
+
+
+def fenced(
+    command: Command,
+    packet: Packet,
+    side: str,
+    *,
+    profile: Profile,
+    sandbox: Sandbox,
+    source: Mapping[str, str],
+    hidden: tuple[str, ...],
+    common: str,
+) -> Command:
+    """Return an agent's command inside the sandbox: its checkout, its own part of the home folder, and the network."""
+    program = shutil.which(command.argv[0], path=source.get("PATH"))
+    files = [word for word in command.argv if word.startswith("/") and Path(word).is_file()]
+    places = [
+        place
+        for file in dict.fromkeys([*([program] if program else []), *files])
+        for place in catalog.installation(file)
+    ]
+    readonly = (
+        packet.plan_folder,
+        packet.prompt_file,
+        common,
+        *(place for place in places if len(Path(place).parts) > 2),
+        *_existing(profile.needs.readonly, source),
+    )
+    return sandbox.wrap(
+        command,
+        writable=(packet.folder, side, *_existing(profile.needs.home, source)),
+        readonly=readonly,
+        hidden=hidden,
+        network=True,
+        temporary=str(Path(side, "tmp")),
+    )
+
+
+def _existing(places: tuple[str, ...], source: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(str(path) for path in catalog.expanded(places, source) if path.exists())
