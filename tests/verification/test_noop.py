@@ -23,7 +23,7 @@ CAN_FAIL = [
     "set -e; pytest; true", "sh -c 'set -e; pytest; true'", "sh -ec 'pytest; true'", "! grep -q TODO src", "pytest -k 'a || true'", "grep '|| true' x",
     "if pytest; then true; else exit 1; fi", "pytest || { echo bad; exit 1; }", "python -c 'import calc; assert calc.add(1, 2) == 3'", "ls out.txt",
     "node --test", "timeout 60 pytest", "(cd sub && pytest)", "cmp a b", "diff a b", "pytest 'unclosed", "true; pytest", "sleep 1; pytest", "bash -c 'pytest'",
-    "echo $(pytest) && pytest",
+    "echo $(pytest) && pytest", "pytest -v", "python3 -m pytest -v", "python3 -m unittest -v", "tox -v", "go test -v",
 ]  # fmt: skip
 
 

@@ -34,7 +34,7 @@ _HIDDEN = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE, Reason
 
 def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding:
     """Return what an agent's end means; whether its work is any good is for others to find out."""
-    text = reading.message or last_words(report.tail or report.head)
+    text = reading.message or last_words(report.tail or report.head, prose=bool(profile.on))
     question = question_in(reading.message or f"{report.head}\n{report.tail}")
     reason = _reason(report, reading, profile)
     if question and reason is None:
@@ -144,6 +144,7 @@ def reason_of(report: Report) -> Reason | None:
     return Reason.AGENT_EXIT_NONZERO if report.exit_code else None
 
 
-def last_words(text: str, lines: int = 20) -> str:
-    """Return the end of an output, for people."""
-    return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
+def last_words(text: str, lines: int = 20, *, prose: bool = False) -> str:
+    """Return the end of an output, for people; of a stream only what is no data."""
+    kept = [line for line in text.splitlines() if line.strip() and not (prose and line.lstrip().startswith("{"))]
+    return "\n".join(kept[-lines:])

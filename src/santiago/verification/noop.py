@@ -21,7 +21,9 @@ _WORDS_PASSING_ON = "cat tee head tail less more wc sort uniq sed awk tr cut col
 _PASSES_ON = frozenset(_WORDS_PASSING_ON.split())
 """At the end of a pipe these end well whatever came before."""
 _ASKS_ONLY = frozenset({"--help", "--version", "--usage"})
-_ASKS_ALONE = frozenset({"-V", "-v", "-h", "version", "help", "-version", "-help"})
+_TELL_VERSION = frozenset("npm npx yarn pnpm make gmake java javac gcc g++ cc clang tsc jest git docker helm".split())
+"""To these `-v` means their version; to most others, test runners first, it means more words."""
+_ASKS_ALONE = frozenset({"-V", "-h", "version", "help", "-version", "-help"})
 _EMPTY_PROGRAM = re.compile(
     r"(?:\s|;|pass|True|None|\.\.\.|print\([^()]*\)|console\.log\([^()]*\)|(?:sys\.|process\.)?exit\(0?\)|import sys)*$"
 )
@@ -109,6 +111,8 @@ def _simple_noop(words: list[Token], depth: int) -> bool:
         return True
     if _INTERPRETERS.match(name) and len(arguments) >= 2 and arguments[-2] in {"-c", "-e"}:
         return bool(_EMPTY_PROGRAM.match(arguments[-1]))
+    if arguments == ["-v"]:
+        return bool(_INTERPRETERS.match(name)) or name in _TELL_VERSION
     return bool(_ASKS_ONLY & set(arguments)) or (len(arguments) == 1 and arguments[0] in _ASKS_ALONE)
 
 
