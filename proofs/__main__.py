@@ -1,4 +1,4 @@
-"""`python -m proofs NAME [--count N] [--seed N] [--jobs N]`: one proof, its figures, and exit code 1 where it fails."""
+"""`python -m proofs NAME [--count N] [--seed N] [--places N]`: one proof, its figures, and exit code 1 where it fails."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("ports", "kills", "powercuts")
+NAMES = ("ports", "kills", "powercuts", "parity", "flood", "agents")
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,112 @@
+"""One attempt of a real agent through santiago's own backend, fence and reader, without the rest of a run."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from santiago.cli import agents
+from santiago.contract.outcomes import AgentEnding
+from santiago.contract.plan import Origin, Story
+from santiago.contract.policy import Agent, RunInput
+from santiago.contract.ports import Packet
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.process import sandbox
+from santiago.process.redact import secrets_in
+from santiago.process.server import ProcessServer
+from tests.agents.faults import Case
+from tests.agents.homes import home
+from tests.agents.model import Model
+from tests.agents.running import surroundings
+from tests.cli.greeter import git
+
+SECONDS = 120
+"""For an attempt that ends by itself."""
+AT_ONCE = 4
+"""They mostly wait."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What came of one attempt."""
+
+    case: Case
+    ending: AgentEnding
+    changed: bool
+    requests: int
+    spent: int
+    """Tokens that the model handed out."""
+
+    @property
+    def reason(self) -> Reason | None:
+        """Return the reason that santiago would record; an attempt without one and without work changed nothing."""
+        return self.ending.reason or (None if self.changed else Reason.AGENT_NO_CHANGE)
+
+    @property
+    def spends(self) -> bool:
+        return self.reason is None or MEANINGS[self.reason].spends
+
+
+class _Never:
+    def soon(self) -> bool:
+        return False
+
+    def now(self) -> bool:
+        return False
+
+
+def ended(name: str, cases: tuple[Case, ...], server: ProcessServer, seconds: int) -> dict[str, Ended]:
+    """Let an agent meet each fault; `seconds` is the time of an attempt that does not end by itself."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        # what must wait for its time goes first, the rest meanwhile
+        order = sorted(cases, key=lambda case: not case.lasts)
+        return {one.case.name: one for one in pool.map(partial(meet, name, server, seconds), order)}
+
+
+def meet(name: str, server: ProcessServer, seconds: int, case: Case) -> Ended:
+    with Model(case.script, case.fault) as model, home(name, model.url) as folders, TemporaryDirectory() as place:
+        repo = _repository(Path(place, "repo"))
+        source = surroundings(name, folders, Path(place, "cache"))
+        profile = agents.profile_of(Agent(profile=name), source)
+        fence = partial(
+            agents.fenced,
+            profile=profile,
+            sandbox=sandbox.detect("auto", source),
+            source=source,
+            hidden=(),
+            common=str(repo / ".git"),
+        )
+        run_input = RunInput(contract_version=1, repo_path=str(repo), prd_path="prd.md", agent=Agent(profile=name))
+        scratch = Path(place, "scratch")
+        backend = agents.backend(profile, run_input, server, source, fence, secrets_in(source), scratch)
+        packet = _packet(Path(place), repo, (seconds if case.lasts else SECONDS) * 1000)
+        Path(packet.prompt_file).write_text(backend.render(packet))
+        ending = backend.attempt(packet, _Never())
+        changed = bool(git(repo, "status", "--porcelain"))
+        return Ended(case, ending, changed, sum(one.place is not None for one in model.log), model.spent)
+
+
+def _repository(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "README").write_text("Nothing yet.\n")
+    git(folder, "init", "-q", "-b", "main", ".")
+    git(folder, "add", "-A")
+    git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
+    return folder
+
+
+def _packet(place: Path, repo: Path, milliseconds: int) -> Packet:
+    (place / "plan").mkdir()
+    story = Story(
+        id="S1", title="Write new.txt", description="", requirements=(), criteria=(), depends_on=(),
+        external_depends_on=(), chunk="C01", role="developer", profile=None, files=(), verify=(), priority=None,
+        claimed_done=False, origin=Origin(id=None, line=1), provenance=(),
+    )  # fmt: skip
+    return Packet(
+        run_id="r", story=story, attempt=1, criteria=(), commands=("test -e new.txt",), chunk_titles=(), critiques=(),
+        notes=(), folder=str(repo), plan_folder=str(place / "plan"), log=str(place / "agent.log"),
+        prompt_file=str(place / "prompt.md"), timeout_ms=milliseconds,
+    )  # fmt: skip

@@ -1,0 +1,17 @@
+"""The agent programs that tests ask for, fetched at first need."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.agents.install import NO_NPM, PROGRAMS, chosen, have_npm, install
+
+
+@pytest.fixture(params=chosen())
+def agent(request: pytest.FixtureRequest) -> str:
+    """Return the name of an agent whose program is there; what npm cannot fetch is an error and no skip."""
+    if not have_npm():
+        pytest.skip(NO_NPM)
+    name = str(request.param)
+    install(PROGRAMS[name])
+    return name

@@ -1,0 +1,42 @@
+"""The table of docs/agents-faults.md, from the code's own table; `python -m tests.agents.document` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.agents.faults import AGENTS, CASES, FREE, TABLE
+from tests.agents.install import PROGRAMS
+
+if TYPE_CHECKING:
+    from santiago.contract.reasons import Reason
+
+PAGE = Path(__file__).parents[2] / "docs" / "agents-faults.md"
+BEGINS, ENDS = "<!-- the table begins -->\n", "<!-- the table ends -->\n"
+
+
+def table() -> str:
+    """Return the table as Markdown."""
+    names = [f"{name} {PROGRAMS[name].version}" for name in AGENTS]
+    head = [f"| fault | what happens | {' | '.join(names)} |", f"|---|---|{'---|' * len(names)}"]
+    rows = [
+        f"| {case.name} | {case.happens} | {' | '.join(_end(TABLE[name][case.name]) for name in AGENTS)} |"
+        for case in CASES
+    ]
+    return "\n" + "\n".join([*head, *rows]) + "\n\n"
+
+
+def _end(reason: Reason | None) -> str:
+    if reason is None:
+        return "done"
+    return f"`{reason}`{' ○' if reason in FREE else ''}"
+
+
+def page_with(written: str) -> str:
+    """Return the page with the table in it."""
+    head, _, rest = written.partition(BEGINS)
+    return head + BEGINS + table() + ENDS + rest.partition(ENDS)[2]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

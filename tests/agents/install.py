@@ -1,0 +1,108 @@
+"""The real programs, pinned, from the package registry into a cache outside the repository: once per machine."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+
+NO_NPM = "npm is not on PATH, and the agent programs come from there"
+_UNREACHABLE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "ENOTCACHED")
+MINUTES = 10
+"""For one installation, on a slow line."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One agent program of the registry; its name is also that of its profile and of its executable."""
+
+    name: str
+    package: str
+    version: str
+    scripts: bool = False
+    """Whether its own set-up script must put a binary in place."""
+    seconds: int = 15
+    """Until it surely works on its task; an attempt that is to be ended by force lasts this long."""
+
+    @property
+    def folder(self) -> Path:
+        return cache() / f"{self.name}-{self.version}"
+
+    @property
+    def bin(self) -> Path:
+        return self.folder / "node_modules" / ".bin"
+
+
+PROGRAMS = {
+    program.name: program
+    for program in (
+        Program("claude", "@anthropic-ai/claude-code", "2.1.325", scripts=True),
+        Program("codex", "@openai/codex", "0.166.0"),
+        Program("opencode", "opencode-ai", "1.18.18", scripts=True, seconds=60),
+        Program("gemini", "@google/gemini-cli", "0.61.0", seconds=40),
+    )
+}
+
+
+class InstallError(Exception):
+    """The registry did not give the program; what npm says is in the message."""
+
+
+def cache() -> Path:
+    """Return the folder for what the tests fetch; not a temporary one, where some agents refuse to work."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "santiago-tests" / "agents"
+
+
+def have_npm() -> bool:
+    return shutil.which("npm") is not None
+
+
+def install(program: Program) -> Path:
+    """Return the folder with a program's executable; fetch it where it is not there yet."""
+    if program.bin.exists():
+        return program.bin
+    with _alone(program):
+        if not program.bin.exists():
+            for left in program.folder.parent.glob(f".{program.folder.name}.*"):
+                shutil.rmtree(left, ignore_errors=True)  # by one that was killed
+            place = Path(mkdtemp(prefix=f".{program.folder.name}.", dir=program.folder.parent))
+            _fetch(program, place)
+            place.rename(program.folder)
+    return program.bin
+
+
+@contextmanager
+def _alone(program: Program) -> Iterator[None]:
+    """Keep other processes from fetching the same thing at the same time."""
+    program.folder.parent.mkdir(parents=True, exist_ok=True)
+    with program.folder.with_name(f"{program.folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fetch(program: Program, place: Path) -> None:
+    wanted = f"{program.package}@{program.version}"
+    quiet = ["--no-audit", "--no-fund", "--no-progress", "--no-update-notifier", "--loglevel=error"]
+    scripts = [] if program.scripts else ["--ignore-scripts"]
+    ran = subprocess.run(
+        ["npm", "install", "--prefix", str(place), *quiet, *scripts, wanted],
+        capture_output=True, text=True, timeout=MINUTES * 60, check=False, stdin=subprocess.DEVNULL, cwd=place,
+    )  # fmt: skip
+    if ran.returncode == 0 and (place / "node_modules" / ".bin" / program.name).exists():
+        return
+    shutil.rmtree(place, ignore_errors=True)
+    said = (ran.stderr or ran.stdout).strip()[-2000:]
+    why = "the package registry cannot be reached" if any(word in said for word in _UNREACHABLE) else "npm failed"
+    raise InstallError(f"cannot install {wanted}: {why}\n{said}")
+
+
+def chosen() -> list[str]:
+    """Return the programs to test with: the two that start fastest, or those that somebody named."""
+    return os.environ.get("SANTIAGO_TEST_AGENTS", "claude codex").split()

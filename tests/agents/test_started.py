@@ -1,0 +1,120 @@
+"""A profile starts a program: the prompt, the folder, a model and money reach it, and what it leaves is read or removed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.agent.profile import parse
+from santiago.agent.ralph_fresh import MOST_ARGUMENT, RalphFresh
+from santiago.contract.plan import Origin, Story
+from santiago.contract.ports import Packet
+from tests.process.serving import start_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from santiago.contract.outcomes import AgentEnding
+    from santiago.process.server import ProcessServer
+
+PROGRAM = """
+import json, pathlib, sys
+words, report = sys.argv[1:], sys.argv[sys.argv.index("--report") + 1]
+prompt = sys.stdin.read()
+pathlib.Path(".cache.robo").mkdir()
+pathlib.Path(".history.robo").write_text(prompt)
+pathlib.Path("work.txt").write_text("done")
+print("x" * 9_000_000)
+print(json.dumps({"say": json.dumps({"words": words, "stdin": prompt})}))
+pathlib.Path(report).write_text(json.dumps({"tokens": 42}))
+"""
+PROFILE = """
+name = "robo"
+reports = ["tokens"]
+[start]
+argv = [%(python)s, %(program)s, "{options}", "--in", "{folder}", "--report", "{side}/left.json"%(more)s]
+prompt = "%(prompt)s"
+model = ["--model", "{model}"]
+budget = ["--usd", "{usd}"]
+report_name = "left.json"
+litter = ["*.robo"]
+[[on]]
+when = { say = "*" }
+message = "say"
+[[report]]
+tokens = ["tokens"]
+"""
+
+
+STORY = Story(
+    id="S1", title="Work", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(), chunk="C01",
+    role="developer", profile=None, files=(), verify=(), priority=None, claimed_done=False, origin=Origin(id=None, line=1),
+    provenance=(),
+)  # fmt: skip
+
+
+class Never:
+    def now(self) -> bool:
+        return False
+
+    def soon(self) -> bool:
+        return False
+
+
+@pytest.fixture
+def server() -> Iterator[ProcessServer]:
+    one = start_server()
+    yield one
+    one.close()
+
+
+def started(server: ProcessServer, place: Path, prompt: str, way: str, more: str, model: str | None) -> AgentEnding:
+    """Run the program on a prompt."""
+    for name in ("work", "plan", "scratch"):
+        (place / name).mkdir()
+    (place / "program.py").write_text(PROGRAM, "utf-8")
+    (place / "prompt.md").write_text(prompt, "utf-8")
+    (place / "work" / "kept.robo").write_text("", "utf-8")
+    filled = {
+        "python": json.dumps(sys.executable),
+        "program": json.dumps(str(place / "program.py")),
+        "prompt": way,
+        "more": more,
+    }
+    packet = Packet(
+        run_id="r_1", story=STORY, attempt=1, criteria=(), commands=(), chunk_titles=(), critiques=(),
+        notes=(), folder=str(place / "work"), plan_folder=str(place / "plan"), log=str(place / "agent.log"),
+        prompt_file=str(place / "prompt.md"), timeout_ms=60_000, budget_micro_usd=1_500_000,
+    )  # fmt: skip
+    profile = parse(PROFILE % filled, "robo.toml")
+    backend = RalphFresh(
+        server, profile, {"PATH": "/usr/bin:/bin"}, lambda command, *_: command, (), place / "scratch", model
+    )
+    return backend.attempt(packet, Never())
+
+
+def test_everything_reaches_the_program_and_what_it_leaves_is_read_or_removed(
+    server: ProcessServer, tmp_path: Path
+) -> None:
+    end = started(server, tmp_path, "Do {folder}.\n", "stdin", "", "m1")
+    told = json.loads(end.message)
+    assert told["stdin"] == "Do {folder}.\n"
+    assert told["words"][:6] == ["--model", "m1", "--usd", "1.500000", "--in", str(tmp_path / "work")]
+    assert (end.reason, end.usage.tokens) == (None, 42)
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["kept.robo", "work.txt"]
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_a_prompt_that_is_too_long_for_an_argument_is_pointed_to(
+    server: ProcessServer, tmp_path: Path, long: bool
+) -> None:
+    prompt = "Take {side}. " + "x" * (MOST_ARGUMENT if long else 10)
+    end = started(server, tmp_path, prompt, "argument", ', "{prompt}"', None)
+    told = json.loads(end.message)
+    assert told["stdin"] == ""
+    assert (told["words"][-1] == prompt, str(tmp_path / "prompt.md") in told["words"][-1]) == (not long, long)
