@@ -84,13 +84,13 @@ EXPECTED = {
     "claude.http429": Seen(SLOW, 0, 0, "38b42c1b-0839-45be-a526-5965d9b5f284", "Request rejected (429)"),
     "claude.max_turns": Seen(Reason.AGENT_EXIT_NONZERO, 2480, 8400, "e114328d-a907-4544-848a-757395e213e6", "error_max_turns", 2, "Bash echo x"),
     "codex.success": Seen(
-        None, 8680, None, "01a1dd1f-fc4e-7350-9b55-3df45c54f129", actions=4, last="command_execution /bin/bash -lc 'git status --short'", todos=PLAN
+        None, 8680, None, "01a1dd1f-fc4e-7350-9b55-3df45c54f129", actions=4, last="shell /bin/bash -lc 'git status --short'", todos=PLAN
     ),
-    "codex.http401": Seen(OUT, None, None, "01a1dd21-0f7d-7fa1-9828-9162644e47dd", "unexpected status 401 Unauthorized: invalid api key"),
-    "codex.http429": Seen(SLOW, None, None, "01a1dd21-9e54-7032-aba7-f0c2fed4546c", "exceeded retry limit, last status: 429"),
+    "codex.http401": Seen(OUT, 0, 0, "01a1dd21-0f7d-7fa1-9828-9162644e47dd", "unexpected status 401 Unauthorized: invalid api key"),
+    "codex.http429": Seen(SLOW, 0, 0, "01a1dd21-9e54-7032-aba7-f0c2fed4546c", "exceeded retry limit, last status: 429"),
     "copilot.success": Seen(None, 8680, None, "83acb3fe-fa0a-42d5-9a1b-80c3fdd08ddd", actions=SIX, last="bash : no plan tool declared"),
-    "copilot.http401": Seen(OUT, None, None, "d57fc112-6b28-4fe1-bc0c-80f282154298", "Authentication failed with provider"),
-    "copilot.http429": Seen(SLOW, None, None, "43806f9e-3afa-4c84-9935-293f9dd99ba7", "Last error: 429 rate limit exceeded"),
+    "copilot.http401": Seen(OUT, 0, 0, "d57fc112-6b28-4fe1-bc0c-80f282154298", "Authentication failed with provider"),
+    "copilot.http429": Seen(SLOW, 0, 0, "43806f9e-3afa-4c84-9935-293f9dd99ba7", "Last error: 429 rate limit exceeded"),
     "gemini.success": Seen(None, 8680, None, "c390569a-a9e7-4519-9f67-7455d67da3e0", actions=SIX, last="write_todos", todos=PLAN),
     "gemini.http401": Seen(OUT, 0, None, "58f4de07-3354-4e0a-a20e-42c4300f8c41", "invalid api key"),
     "gemini.max_turns": Seen(
@@ -98,12 +98,12 @@ EXPECTED = {
     ),
     "goose.success": Seen(None, 8680, actions=SIX, last="shell : no plan tool declared"),
     "kimi.success": Seen(None, None, None, "session_2f572058-c41d-4e52-9f13-bc5494845997", actions=SIX, last="TodoList", todos=PLAN),
-    "kimi.http401": Seen(OUT, says="401 invalid api key"),
-    "kimi.http429": Seen(SLOW, says="429 rate limit exceeded"),
+    "kimi.http401": Seen(OUT, 0, 0, says="401 invalid api key"),
+    "kimi.http429": Seen(SLOW, 0, 0, says="429 rate limit exceeded"),
     "mini.success": Seen(None, 6200, says="STATUS: done", actions=5, last="mini-swe-agent step 5"),
     "opencode.success": Seen(None, 8680, None, "ses_e22dfe7e2ffe3l04bQ2xKoATFh", actions=SIX, last="todowrite 0 todos", todos=PLAN),
-    "opencode.http401": Seen(OUT, None, None, "ses_e22dec33bffeqlt0Y06bupypDC", "invalid api key"),
-    "opencode.http429": Seen(SLOW, None, None, "ses_e22de3f35ffebg0xWwxx1RSdGZ", "rate limit exceeded", wait=1),
+    "opencode.http401": Seen(OUT, 0, 0, "ses_e22dec33bffeqlt0Y06bupypDC", "invalid api key"),
+    "opencode.http429": Seen(SLOW, 0, 0, "ses_e22de3f35ffebg0xWwxx1RSdGZ", "rate limit exceeded", wait=1),
     "openhands.success": Seen(None, None, None, "5e02e932839c420cacfe6c58c0a639d7", actions=SIX, last="task_tracker plan", todos=PLAN),
     "pi.success": Seen(None, 8680, None, "01a1dd20-7933-72db-a38a-03928be8358b", actions=SIX, last="bash : no plan tool declared"),
     "pi.http401": Seen(OUT, 0, 0, "01a1dd21-7fa4-748d-9ae9-f3e5cfa63bc8", "401 invalid api key"),
@@ -111,7 +111,7 @@ EXPECTED = {
     "qwen.success": Seen(None, 8680, None, "ab532a86-edc2-428b-bbcc-fbe66881a30e", actions=SIX, last="run_shell_command : no plan tool declared"),
     "qwen.http401": Seen(OUT, 0, None, "a5ca62ee-c4ef-455b-810a-47f4b00b72a4", "401 invalid api key"),
     "vibe.success": Seen(None, 8680, None, "c541667c-97d0-fe00-91ad-81ecbfdcf477", actions=SIX, last="vibe.todo 3 todos", todos=PLAN),
-    "vibe.http401": Seen(OUT, None, None, "528627be-de78-1d59-3447-aab4572a8ff2", "Invalid API key"),
+    "vibe.http401": Seen(OUT, 0, 0, "528627be-de78-1d59-3447-aab4572a8ff2", "Invalid API key"),
 }  # fmt: skip
 FAILED = sorted(tag for tag, seen in EXPECTED.items() if seen.reason)
 GOOD = sorted(tag for tag, seen in EXPECTED.items() if not seen.reason)

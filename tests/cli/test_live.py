@@ -248,11 +248,12 @@ class _State:
         self.running = {"S1"}
         self.stories = {"S1": _Story()}
         self.phase = "executing"
+        self.wait_until: str | None = None
 
 
 def test_a_heartbeat_comes_once_a_minute_and_only_in_silence(tmp_path: Path) -> None:
     now = 0
-    beat = Beat(tmp_path, lambda: now, lambda _: None)
+    beat = Beat(tmp_path, "any", lambda: now, lambda _: None)
     beat.take([], cast("RunState", _State()))
     seen: list[int] = []
     for second in range(300):
@@ -267,7 +268,7 @@ def test_a_heartbeat_comes_once_a_minute_and_only_in_silence(tmp_path: Path) -> 
 
 def test_a_heartbeat_says_who_is_at_work(tmp_path: Path) -> None:
     now = EVERY_MS
-    beat = Beat(tmp_path, lambda: now, lambda _: None)
+    beat = Beat(tmp_path, "any", lambda: now, lambda _: None)
     beat.take([], cast("RunState", _State()))
     now = 2 * EVERY_MS
     line: Any = beat.line()

@@ -21,6 +21,8 @@ PREFERRED = ("claude", "codex", "opencode", "gemini", "aider", "mini-swe-agent")
 """The order in which an agent is chosen where none was named; the others follow by name."""
 NOT_CHOSEN = frozenset({"command"})
 MOST_BYTES = 256 * 1024
+_SHARED = frozenset({".local", ".config", ".cache", "home", "root"})
+"""What lies beside a `bin` in these is the user's own, other agents' credentials among it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +112,18 @@ def variables(profile: Profile, environment: Mapping[str, str]) -> tuple[str, ..
 
 def installation(program: str) -> tuple[str, ...]:
     """Return the folders that belong to a program: where it lies, where its link leads, its package's own folder."""
-    found = []
-    for path in dict.fromkeys((Path(program), Path(os.path.realpath(program)))):
-        parts = path.parts
-        if "node_modules" in parts:
-            found.append(Path(*parts[: parts.index("node_modules") + 1]))
-        elif len(parts) > 3:
-            found.append(path.parent.parent if path.parent.name == "bin" else path.parent)
-    return tuple(dict.fromkeys(map(str, found)))
+    paths = dict.fromkeys((Path(program), Path(os.path.realpath(program))))
+    return tuple(dict.fromkeys(str(_whole(path)) for path in paths if len(path.parts) > 3))
+
+
+def _whole(path: Path) -> Path:
+    """Return the folder that a program was installed as; of a folder that others share only the programs."""
+    parts = path.parts
+    if "node_modules" in parts:
+        return Path(*parts[: parts.index("node_modules") + 1])
+    above = path.parent.parent
+    shared = above.name in _SHARED or above == Path.home()
+    return above if path.parent.name == "bin" and not shared else path.parent
 
 
 def _built_in() -> resources.abc.Traversable:

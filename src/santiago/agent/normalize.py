@@ -14,7 +14,6 @@ from santiago.agent.stream import MOST_TEXT
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.units import Usd
-from santiago.contract.units import Usd
 
 if TYPE_CHECKING:
     from santiago.agent.profile import Profile
@@ -45,7 +44,7 @@ def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding
         reason=reason,
         exit_code=report.exit_code,
         message=words[-MOST_TEXT:],
-        usage=_NOTHING if _never_began(report) else reading.usage(complete=not report.log_dropped),
+        usage=_usage(report, reading, reason),
         question=question,
         wait_seconds=_wait(report, reading, reason),
         session=reading.session,
@@ -60,8 +59,8 @@ _REFUSED = frozenset({Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOUND, 
 def _usage(report: Report, reading: Reading, reason: Reason | None) -> Usage:
     """Return what was used. An agent that never began, or was refused before it did anything, used nothing."""
     said = reading.usage(complete=not report.log_dropped)
-    idle = report.error or (reason in _REFUSED and not reading.actions)
-    return Usage(tokens=0, cost_usd=Usd(0)) if idle and said == Usage() else said
+    idle = _never_began(report) or (reason in _REFUSED and not reading.actions)
+    return _NOTHING if idle and said == Usage() else said
 
 
 def question_in(text: str) -> str | None:

@@ -86,6 +86,7 @@ class Rule:
     adds: bool = False
     """Tokens and cost are those of one step; otherwise they are those of the whole session so far."""
     tool: str = ""
+    """Name of a tool that it uses; `=shell` is the name itself."""
     subject: tuple[str, ...] = ()
     """What a tool is used on: the first of these that is there."""
     todos: str = ""

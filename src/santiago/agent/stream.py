@@ -179,7 +179,7 @@ class StreamReader:
 
     def _act(self, rule: Rule, get: Callable[[str], Any]) -> None:
         reading = self.reading
-        if rule.tool and (tool := text_of(get(rule.tool))):
+        if tool := rule.tool[1:] if rule.tool.startswith("=") else text_of(get(rule.tool)) if rule.tool else "":
             subject = next((text for text in (text_of(get(path)) for path in rule.subject) if text), "")
             reading.actions.append(Action(first_line(tool, 60), first_line(subject)))
             del reading.actions[:-MOST_ACTIONS]

@@ -6,9 +6,13 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
+from santiago.cli import pauses
+from santiago.cli.doing import Doing
 from santiago.cli.evidence import AttemptEvidence
 from santiago.cli.lines import Line
 from santiago.cli.measures import span
+from santiago.contract.events import EventKind
+from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,13 +22,18 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState
 
 EVERY_MS = 60_000
+WORDS = 120
+"""Columns for what an agent does."""
 
 
 class Beat:
     """Says who is at work when nothing was said for a minute."""
 
-    def __init__(self, out_dir: Path, now_ms: Callable[[], int], tell: Callable[[Line], None]) -> None:
+    def __init__(self, out_dir: Path, agent: str, now_ms: Callable[[], int], tell: Callable[[Line], None]) -> None:
         self.out_dir = out_dir
+        self.agent = agent
+        self.doing = Doing(out_dir, agent)
+        self.why_waiting = ""
         self.now_ms = now_ms
         self.tell = tell
         self.state: RunState | None = None
@@ -42,6 +51,8 @@ class Beat:
     def take(self, events: Sequence[Event], state: RunState) -> None:
         self.state = state
         for event in events:
+            if event.event is EventKind.WAIT_STARTED:
+                self.why_waiting = event.context.get("reason", "")
             if event.story_id and event.phase == "running":
                 self.since[event.story_id] = self.now_ms()
 
@@ -56,6 +67,8 @@ class Beat:
             return None
         self.last = now
         parts = [self._of(name, now) for name in sorted(self.state.running)]
+        if self.state.wait_until:
+            parts.append(pauses.still(self.state.wait_until, self.why_waiting, self.agent, SystemClock().utc()))
         return Line("beat", "; ".join(parts) or str(self.state.phase))
 
     def _of(self, name: str, now: int) -> str:
@@ -66,6 +79,8 @@ class Beat:
         doing = f"last agent output {span(quiet)} ago" if quiet is not None else "no agent output yet"
         if evidence.has_ended():
             doing = "is being verified"
+        elif words := self.doing.words(name, number, WORDS):
+            doing = f"{doing}: {words}"
         return f"{name} attempt {number} running {span(now - self.since.get(name, now))}, {doing}"
 
     def _keep_beating(self) -> None:

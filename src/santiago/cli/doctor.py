@@ -1,22 +1,34 @@
-"""`santiago doctor`: is this machine and this repository ready for a run? Each check with its remedy, nothing sent out."""
+"""`santiago doctor`: is this machine and this repository ready for a run? Each check with its remedy.
+
+Nothing is sent out unless the agents are asked to answer.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.examination import CHECKS, Told
+from santiago.cli.agent_checks import Checkup
+from santiago.cli.examination import CHECKS, Told, own_settings
 from santiago.cli.text import harmless, paint, say
 from santiago.cli.waiting import unicode
 from santiago.contract.errors import SantiagoError
+from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.policy import RunInput
 from santiago.contract.reasons import ExitCode
+from santiago.process.sandbox import detect
+from santiago.process.server import ProcessServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from santiago.cli.agent_checks import AgentsTold
+    from santiago.process.sandbox import Sandbox
 
 SECONDS = 4.5
 """For all checks together; one that takes longer is left behind and said."""
@@ -29,18 +41,71 @@ _SIGNS = {
 
 
 @click.command("doctor")
+@click.option(
+    "--online", is_flag=True, help="Have each agent answer one word, in the sandbox; costs a few tokens each."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
-def command(as_json: bool, debug: bool) -> int:
-    """Check python, git, repository, settings, agent, sandbox, checks, disk and terminal. Exit 2 if one fails."""
-    found = examine()
-    failed = any(told.level == "fail" for told in found.values())
+def command(online: bool, as_json: bool, debug: bool) -> int:
+    """Check python, git, repository, settings, agent, sandbox, checks, disk, terminal, and which agents are here.
+
+    Exit 2 if something would stop a run.
+    """
+    if online and not as_json:
+        say("asking each agent for one word; that costs a few tokens …", err=True)
+    # Its processes are forked before there are threads.
+    server = ProcessServer()
+    try:
+        found = examine()
+        told = look_at_agents(server, online=online)
+    finally:
+        server.close()
+    failed = "fail" in levels_of(found, told)
     if as_json:
-        data = [{"check": name, **told._asdict()} for name, told in found.items()]
-        click.echo(json.dumps({"contract_version": 1, "ok": not failed, "checks": data}, indent=2, ensure_ascii=False))
+        _print_data(found, told, failed=failed)
     else:
-        _show(found, failed=failed)
+        _show(found, told, failed=failed)
     return ExitCode.USAGE if failed else ExitCode.OK
+
+
+def look_at_agents(server: ProcessServer, *, online: bool) -> AgentsTold:
+    """Return the agents that are here; settings that cannot be read are another check's to tell."""
+    try:
+        settings = own_settings()
+    except SantiagoError:
+        settings = RunInput(contract_version=CONTRACT_VERSION, repo_path=".", prd_path="-")
+    source = dict(os.environ)
+    box, why_not = _fence(settings, source) if online else (None, "")
+    found = Checkup(server=server, settings=settings, source=source).look(box)
+    found.not_asked = why_not
+    return found
+
+
+def _fence(settings: RunInput, source: dict[str, str]) -> tuple[Sandbox | None, str]:
+    """Return the sandbox in which agents may be asked; without one only where the settings want that."""
+    mode = settings.policy.sandbox
+    try:
+        box = detect(mode, source)
+    except SantiagoError as error:
+        return None, error.message
+    return (None, "no sandbox works here") if box.kind == "none" and mode != "off" else (box, "")
+
+
+def levels_of(found: dict[str, Told], agents: AgentsTold) -> list[str]:
+    return [*(told.level for told in found.values()), *(one.level for one in agents.installed)]
+
+
+def _print_data(found: dict[str, Told], agents: AgentsTold, *, failed: bool) -> None:
+    data = {
+        "contract_version": 1,
+        "ok": not failed,
+        "checks": [{"check": name, **told._asdict()} for name, told in found.items()],
+        "agents": [one.to_data() for one in agents.installed],
+        "agents_missing": agents.missing,
+        "agents_broken": agents.broken,
+        "agents_not_asked": agents.not_asked or None,
+    }
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def examine() -> dict[str, Told]:
@@ -70,17 +135,35 @@ def _one(name: str, check: Callable[[], Told], found: dict[str, Told]) -> None:
         found[name] = Told("warn", f"could not be checked: {type(error).__name__}: {error}")
 
 
-def _show(found: dict[str, Told], *, failed: bool) -> None:
+def _show(found: dict[str, Told], agents: AgentsTold, *, failed: bool) -> None:
     for name, told in found.items():
-        sign, plain, colour = _SIGNS[told.level]
-        head = f"{sign if unicode(stderr=False) else plain} {told.level:4}"
-        say(f"{paint(head, colour, stderr=False)}  {name:12}  {harmless(told.text)}")
-        if told.fix:
-            say(f"{'':22}fix: {harmless(told.fix)}")
-    numbers = {level: sum(told.level == level for told in found.values()) for level in _SIGNS}
+        _row(told.level, name, told.text, told.fix)
+    say()
+    say("agents" if agents.installed else "agents: none of those that santiago knows is installed")
+    for one in agents.installed:
+        _row(one.level, one.name, one.text(), one.fix, one.answer())
+    for text in agents.broken:
+        _row("warn", "profile", text, "Correct the file; docs/agents.md shows a whole profile.")
+    if agents.not_asked:
+        _row("skip", "not asked", agents.not_asked, "")
+    if agents.missing:
+        _row("skip", "not here", ", ".join(agents.missing), "")
+    say()
+    levels = levels_of(found, agents)
+    numbers = {level: levels.count(level) for level in _SIGNS}
     words = {"ok": "ok", "warn": "warnings", "fail": "failures", "skip": "skipped"}
     singular = {"warn": "warning", "fail": "failure"}
     told_all = [
         f"{n} {singular.get(level, words[level]) if n == 1 else words[level]}" for level, n in numbers.items() if n
     ]
     say(", ".join(told_all) + f"{'':10}exit {2 if failed else 0}")
+
+
+def _row(level: str, name: str, text: str, fix: str, more: str = "") -> None:
+    sign, plain, colour = _SIGNS[level]
+    head = f"{sign if unicode(stderr=False) else plain} {level:4}"
+    say(f"{paint(head, colour, stderr=False)}  {name:12}  {harmless(text)}")
+    if more:
+        say(f"{'':22}{harmless(more)}")
+    if fix:
+        say(f"{'':22}fix: {harmless(fix)}")

@@ -14,7 +14,7 @@ from santiago.executor.schedule import followed
 if TYPE_CHECKING:
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
-    from santiago.executor.decide import Scope
+    from santiago.executor.situation import Scope
 
 
 def show(run_input: RunInput, plan: Plan, scope: Scope, *, as_json: bool) -> int:

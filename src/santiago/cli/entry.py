@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def entry() -> None:
     arguments = sys.argv[1:]
-    if arguments in ([], ["-h"], ["--help"]):
+    asked_by_shell = "_SANTIAGO_COMPLETE" in os.environ  # for completion; there are no arguments then
+    if arguments in ([], ["-h"], ["--help"]) and not asked_by_shell:
         from santiago.cli.commands import overview
 
         print(overview())  # noqa: T201  # before there is a command line there is no other way

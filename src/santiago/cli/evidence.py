@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TAIL = 4096
-_CHECKOUT = re.compile(r"(?:/[^\s\"':/]+)*/santiago/[0-9a-f]{16}/[^/\s]+/clean/[^/\s]+/")
+_CHECKOUT = re.compile(r"(?:/[^\s\"':/]+)*/santiago/[0-9a-f]{16}/[^/\s]+/(?:clean|work)/[^/\s\"':;&|()]+(/?)")
 
 
 class Check(NamedTuple):
@@ -46,8 +46,7 @@ class Check(NamedTuple):
     def lines(self, most: int) -> list[str]:
         """Return the lines of the output that matter most."""
         found = telling_lines(harmless(self.head), harmless(self.tail))
-        # The checkout is gone by now; what is left of its paths is the file in the repository.
-        return [_CHECKOUT.sub("", line).expandtabs(4) for line in found[-most:]]
+        return [tidied(line).expandtabs(4) for line in found[-most:]]
 
 
 class FileStat(NamedTuple):
@@ -86,6 +85,10 @@ class AttemptEvidence:
     def log_lines(self) -> int:
         return self._text(AGENT_LOG).count("\n")
 
+    def ending(self) -> dict[str, Any]:
+        """Return how the agent ended, as it was recorded; empty where it has not."""
+        return record_in(self.folder / ENDING)
+
     def has_ended(self) -> bool:
         """Tell whether the agent has ended, so that its work is being judged."""
         return (self.folder / ENDING).exists()
@@ -109,6 +112,11 @@ class AttemptEvidence:
             return ""
 
 
+def tidied(text: str) -> str:
+    """Return a text in which a path into a checkout is the path in the repository; the checkout itself is soon gone."""
+    return _CHECKOUT.sub(lambda found: "" if found[1] else ".", text)
+
+
 def near(path: Path) -> str:
     """Return a path as one would type it here."""
     here = os.getcwd()  # noqa: PTH109  # compared as text
@@ -127,7 +135,7 @@ def last_line(path: Path) -> str:
 
 
 def record_in(path: Path) -> dict[str, Any]:
-    """Return a verification record as data; empty where there is none."""
+    """Return a record of an attempt as data; empty where there is none."""
     try:
         data = json.loads(read_bytes(path, LARGEST))
     except (SantiagoError, ValueError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from santiago import __version__
 from santiago.cli.text import coloured
 from santiago.cli.waiting import unicode
+from santiago.contract.errors import Kind, SantiagoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,8 @@ def _root() -> Path | None:
     return find_root(Path.cwd())
 
 
-def _settings() -> RunInput:
+def own_settings() -> RunInput:
+    """Return the settings of a run in this folder."""
     from santiago.cli.config import run_input_defaults
 
     return run_input_defaults(_root() or Path.cwd())
@@ -85,7 +87,7 @@ def _config() -> Told:
 
     root = _root() or Path.cwd()
     settings = load(root)
-    _settings()
+    own_settings()
     origins: dict[str, int] = {}
     for setting in settings.values():
         if setting.origin != "default":
@@ -107,7 +109,7 @@ def _text(path: Path) -> str:
 
 
 def _agent() -> Told:
-    agent = _settings().agent
+    agent = own_settings().agent
     root = _root() or Path.cwd()
     if agent.mode == "scripted":
         if agent.playbook and (root / agent.playbook).is_file():
@@ -117,20 +119,31 @@ def _agent() -> Told:
             f"scripted, but there is no playbook {agent.playbook or ''}".rstrip(),
             "Name one in [agent] playbook.",
         )
-    if not agent.command:
-        fix = 'Put command = ["prog", "arg"] under [agent] in santiago.toml, or use `santiago run PRD --agent "prog arg"`.'
-        return Told("warn", "no agent is set", fix)
-    program = agent.command[0]
+    from santiago.agent.catalog import standing
+    from santiago.cli import agents
+
+    named = bool(agent.profile or agent.command)
+    try:
+        profile = agents.profile_of(agent, os.environ)
+    except SantiagoError as error:
+        level: Level = "fail" if named or error.kind is Kind.USAGE else "warn"
+        return Told(level, f"{error.where}: {error.message}" if error.where else error.message, error.hint)
+    program = profile.start.argv[0]
     found = shutil.which(program)
     if found is None:
-        return Told("fail", f"{program} is not on PATH", f"Install {program}, or correct [agent] command.")
-    return Told("ok", f"{' '.join(agent.command)}  ({found})")
+        fix = f"Install it: {profile.install}" if profile.install else f"Install {program}, or correct [agent] command."
+        return Told("fail", f"{program} is not on PATH", fix)
+    name = " ".join(agent.command) if agent.command else profile.name
+    if standing(profile, os.environ).signed_in is False:
+        return Told("warn", f"{name} is not signed in   {found}", profile.sign_in.command)
+    model = f", model {agent.model_hint}" if agent.model_hint else ""
+    return Told("ok", f"{name}{'' if named else ' (the first that is installed and signed in)'}{model}   {found}")
 
 
 def _sandbox() -> Told:
     from santiago.process.sandbox import detect
 
-    mode = _settings().policy.sandbox
+    mode = own_settings().policy.sandbox
     if mode == "off":
         return Told(
             "warn", "turned off by policy.sandbox", 'Set sandbox = "auto" under [policy] to fence agents and checks in.'
@@ -148,7 +161,7 @@ def _sandbox() -> Told:
 def _verification() -> Told:
     from santiago.verification.noop import is_noop
 
-    settings = _settings()
+    settings = own_settings()
     commands = (*settings.verification.story_commands, *settings.verification.run_commands)
     if not commands:
         return Told(

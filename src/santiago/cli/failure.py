@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.store import attempt_folder
+from santiago.cli import refused
+from santiago.cli.endings import is_the_agents
 from santiago.cli.evidence import AttemptEvidence, Check, checks_in, first_failing, near, totals
 from santiago.cli.finding import find_run
 from santiago.cli.lines import flat
@@ -63,6 +65,20 @@ class Report:
             if self.state.stories[story.id].attempts and status_of(self.state.stories[story.id]) == "pending"
         ]
 
+    def counts(self) -> str:
+        """Return how many stories ended how: `3 done, 1 not done of 4`."""
+        found: dict[str, int] = {}
+        for story in self.plan.stories:
+            status = status_of(self.state.stories[story.id])
+            found[status] = found.get(status, 0) + 1
+        told = ", ".join(f"{number} {'not done' if word == 'pending' else word}" for word, number in found.items())
+        return f"{told} of {len(self.plan.stories)}"
+
+    def attempts(self) -> str:
+        """Return how much of the run's attempts is used: `6/20 attempts`."""
+        most = self.run_input.limits.run_max_attempts + self.state.raised.get("run_max_attempts", 0)
+        return f"{self.state.counted}/{most} attempts"
+
     def heading(self, planned: Story) -> str:
         story = self.state.stories[planned.id]
         word = story.phase if story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) else "not done"
@@ -75,7 +91,9 @@ class Report:
             f"why        {self.why(story)}",
             f"from       {self.plan.source.path}:{planned.origin.line}   {', '.join(planned.requirements[:6])}",
         ]
-        if story.attempts:
+        if stopped := refused.of_story(self.state, self.run_input, self.out_dir, story.id):
+            lines += stopped
+        elif story.attempts:
             lines += self._attempt(planned, story)
         for question in self.state.open_questions():
             if question.story == planned.id:
@@ -88,6 +106,10 @@ class Report:
             return f"{story.reason or self.state.reason} ({spent})"
         sentence = MEANINGS[Reason(story.reason)].sentence if story.reason else ""
         return f"{story.reason or '-'}: {sentence} ({spent})"
+
+    def at_rest(self) -> list[str]:
+        """Return why a run rests that nobody stopped."""
+        return refused.of_rest(self.state, self.run_input, self.out_dir)
 
     def _attempt(self, planned: Story, story: StoryState) -> list[str]:
         number = story.attempts
@@ -178,6 +200,24 @@ class Report:
             case Reason.ATTEMPT_BUDGET_EXHAUSTED:
                 names = ", ".join(story.id for story in self.needing()[:4]) or "the run"
                 return [(f"santiago resume{folder} --add-attempts 2", f"retry {names} with the critique, then go on")]
+            case Reason.AGENT_RATE_LIMITED:
+                return [
+                    (f"santiago resume{folder}", "go on when the limit is over"),
+                    (f"santiago resume{folder} --agent NAME", "go on with another agent"),
+                ]
+            case Reason.AGENT_NOT_SIGNED_IN:
+                return [
+                    ("santiago doctor --online", "does the agent answer now?"),
+                    (f"santiago resume{folder}", "go on once it does"),
+                ]
+            case Reason.AGENT_MODEL_NOT_FOUND:
+                return [(f"santiago resume{folder} --model NAME", "go on with a model that there is")]
+            case Reason.USAGE_UNKNOWN:
+                more = "--add-cost 5" if self.run_input.limits.run_max_cost_usd is not None else "--add-tokens 100000"
+                return [
+                    (f"santiago resume{folder} {more}", "accept what is unknown so far, and go on"),
+                    (f"santiago resume{folder} --agent NAME", "go on with an agent that reports"),
+                ]
             case Reason.RUN_TIMEOUT:
                 return [(f"santiago resume{folder} --add-minutes 60", "go on with more time")]
             case Reason.COST_BUDGET_EXHAUSTED:
@@ -190,7 +230,8 @@ class Report:
             case None:
                 return [(f"santiago resume{folder}", "go on")]
             case _:
-                return [(f"santiago resume{folder}", MEANINGS[Reason(reason)].hint)]
+                why = "go on" if is_the_agents(reason) else MEANINGS[Reason(reason)].hint
+                return [(f"santiago resume{folder}", why)]
 
 
 def _shortened(names: list[str]) -> str:

@@ -33,6 +33,10 @@ class AttemptStory:
     agent_ms: int = 0
     verify_ms: int = 0
     tokens: int | None = None
+    cost: int | None = None
+    """Millionths of a dollar."""
+    agent: str = ""
+    hint: str = ""
 
     def end(self, event: Event) -> None:
         context = event.context
@@ -43,6 +47,8 @@ class AttemptStory:
         self.agent_ms += context.get("agent_ms", 0)
         self.verify_ms += context.get("verify_ms", 0)
         self.tokens = context.get("tokens", self.tokens)
+        self.cost = context.get("cost_micro_usd", self.cost)
+        self.hint = context.get("hint") or self.hint
 
 
 @dataclass(slots=True)
@@ -53,6 +59,8 @@ class History:
     chunk_ms: dict[str, int] = field(default_factory=dict)
     marked: str = ""
     """Up to when time is counted in the log."""
+    rested_ms: int = 0
+    """Waiting since then, which does not count."""
     first: str = ""
     last: str = ""
     start: Context = field(default_factory=Context)
@@ -61,6 +69,9 @@ class History:
     """Story → the name of the limit that it reached."""
     phase: RunPhase = RunPhase.CREATED
     chunk: str | None = None
+    wait: Context = field(default_factory=Context)
+    """The latest wait: until when, and why."""
+    waits_since: str = ""
 
     def take(self, event: Event) -> None:
         self._time(event)
@@ -72,10 +83,13 @@ class History:
     def _time(self, event: Event) -> None:
         """Count time for the active chunk, except while nobody worked."""
         working = self.phase in (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
+        rested = event.context.get("ms", 0) if event.event is EventKind.WAIT_ENDED else 0
         if self.chunk and working and event.event is not EventKind.RUN_STARTED:
-            self.chunk_ms[self.chunk] = self.chunk_ms.get(self.chunk, 0) + between(self.last, event.timestamp)
+            passed = max(0, between(self.last, event.timestamp) - rested)
+            self.chunk_ms[self.chunk] = self.chunk_ms.get(self.chunk, 0) + passed
+        self.rested_ms += rested
         if event.event in (EventKind.TIME_USED, EventKind.RUN_STARTED):
-            self.marked = event.timestamp
+            self.marked, self.rested_ms = event.timestamp, 0
         self.first = self.first or event.timestamp
         self.last = event.timestamp
 
@@ -85,6 +99,8 @@ class History:
         match event.event:
             case EventKind.RUN_STARTED:
                 self.start = event.context
+            case EventKind.WAIT_STARTED:
+                self.wait, self.waits_since = event.context, event.timestamp
             case EventKind.CHUNK_STARTED:
                 self.chunk = event.chunk
             case EventKind.CHUNK_ENDED:
@@ -96,9 +112,8 @@ class History:
     def _of_story(self, story: str, event: Event) -> None:
         tried = self.attempts.setdefault(story, [])
         if event.event is EventKind.ATTEMPT_STARTED:
-            tried.append(
-                AttemptStory(event.attempt or len(tried) + 1, event.timestamp, base=event.context.get("base", ""))
-            )
+            number, base = event.attempt or len(tried) + 1, event.context.get("base", "")
+            tried.append(AttemptStory(number, event.timestamp, base=base, agent=self.start.get("agent", "")))
         elif event.event in _ENDS:
             attempt = next((one for one in reversed(tried) if one.number == event.attempt), None)
             if attempt is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -179,12 +180,29 @@ def settings(found: list[Found]) -> str:
             "# Files that no attempt may change or delete unless its story names them; @tests stands for all tests.",
             'protected = ["@tests"]',
             "",
+            *_agent_lines(),
             "[workspace]",
             "# Prepares a fresh checkout, before an attempt and before its verdict.",
             f"setup = {_toml_list(setup)}",
             "",
         ]
     )
+
+
+def _agent_lines() -> list[str]:
+    """Return a comment about the agent: which one is taken depends on the machine, so nothing is set for others."""
+    from santiago.cli.agents import own_catalog
+
+    try:
+        ready = own_catalog().first_ready(os.environ)
+    except SantiagoError:
+        ready = None
+    name = ready.profile.name if ready else "claude"
+    return [
+        "# [agent]",
+        f'# profile = "{name}"   # without it: the first agent that is installed and signed in; `santiago doctor` shows them',
+        "",
+    ]
 
 
 def _toml_list(values: list[str]) -> str:

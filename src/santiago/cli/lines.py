@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.cli import pauses
 from santiago.cli.evidence import AttemptEvidence
 from santiago.cli.measures import count, span
 from santiago.cli.text import harmless, paint
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState
 
 WORD = 8
+MESSAGE = 200
+"""Characters of what somebody else said."""
 
 
 class Line(NamedTuple):
@@ -40,9 +43,13 @@ class Lines:
         self.titles = {story.id: flat(story.title) for story in plan.stories}
         self.limits = limits
         self.out_dir = out_dir
+        self.agent = ""
+        """Who works, as far as the events have told."""
 
     def of(self, event: Event, state: RunState) -> Line | None:
         """Return what matters while a run is watched; None for the rest."""
+        if event.event is EventKind.RUN_STARTED:
+            self.agent = flat(event.context.get("agent", ""))
         teller = _TOLD.get(event.event)
         return teller(self, event, state) if teller else None
 
@@ -66,7 +73,7 @@ class Lines:
     def why(self, event: Event) -> str:
         """Return the reason of an attempt's end, with the check that failed where one did."""
         reason = event.context.get("reason", "")
-        message = flat(event.context.get("message", ""))
+        message = first(flat(event.context.get("message", "")), MESSAGE)
         if self.out_dir is not None and event.story_id and event.attempt and event.context.get("digest"):
             failing = AttemptEvidence(self.out_dir, event.story_id, event.attempt).failing()
             if failing is not None:
@@ -80,9 +87,17 @@ def flat(text: str) -> str:
     return " ".join(harmless(text).split())
 
 
+def first(text: str, most: int) -> str:
+    """Return no more than the beginning of a text."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 _SHOWN = frozenset(
-    {"reason", "limit", "amount", "text", "answer", "message", "sandbox", "jobs", "version", "host", "pid", "branch", "until", "verdict", "proof", "head"}
-)  # fmt: skip
+    {
+        *("reason", "limit", "amount", "text", "answer", "message", "agent", "until", "sandbox", "jobs", "version"),
+        *("host", "pid", "branch", "verdict", "proof", "head"),
+    }
+)
 
 
 def _chunk(lines: Lines, event: Event, state: RunState) -> Line:
@@ -129,7 +144,9 @@ def _failed(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("blocked", f"{lines.story(event)}: {lines.why(event)}", "yellow")
+    """Say why; where the line before has said what the agent had against it, what helps instead."""
+    hint, reason = flat(event.context.get("hint", "")), event.context.get("reason", "")
+    return Line("blocked", f"{lines.story(event)}: {f'{reason}. {hint}' if hint else lines.why(event)}", "yellow")
 
 
 def _skipped(lines: Lines, event: Event, state: RunState) -> Line:
@@ -156,6 +173,15 @@ def _answered(lines: Lines, event: Event, state: RunState) -> Line:
 def _raised(lines: Lines, event: Event, state: RunState) -> Line:
     about = f" of {event.story_id}" if event.story_id else ""
     return Line("raised", f"{event.context.get('limit', '')}{about} by {event.context.get('amount', 0)}", "cyan")
+
+
+def _waiting(lines: Lines, event: Event, state: RunState) -> Line:
+    until, reason = event.context.get("until", ""), event.context.get("reason", "")
+    return Line("waiting", pauses.told(until, reason, lines.agent, event.timestamp), "yellow")
+
+
+def _waited(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("goes on", f"after waiting for {span(event.context.get('ms', 0))}", "cyan")
 
 
 def _stopping(lines: Lines, event: Event, state: RunState) -> Line:
@@ -192,6 +218,8 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.QUESTION_ASKED: _asked,
     EventKind.QUESTION_ANSWERED: _answered,
     EventKind.BUDGET_RAISED: _raised,
+    EventKind.WAIT_STARTED: _waiting,
+    EventKind.WAIT_ENDED: _waited,
     EventKind.STOP_REQUESTED: _stopping,
     EventKind.RUN_VERIFYING: _verifying,
     EventKind.RUN_ENDED: _run_ended,

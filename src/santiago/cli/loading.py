@@ -53,8 +53,11 @@ class Run:
 
     def used_ms(self, now: str) -> int:
         """Return the time used, with what has passed since the log last counted it."""
-        since = between(self.history.marked, now) if self.worker and self.history.marked else 0
-        return self.state.used_ms + since
+        history, state = self.history, self.state
+        if not self.worker or not history.marked:
+            return state.used_ms
+        rests = between(history.waits_since, now) if state.wait_until and not state.running else 0
+        return state.used_ms + max(0, between(history.marked, now) - history.rested_ms - rests)
 
     @property
     def resumable(self) -> bool:

@@ -9,6 +9,10 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from click.shell_completion import CompletionItem
+
+    from santiago.agent.catalog import Catalog
+
 _OPTIONS = (
     click.option("--jobs", type=click.IntRange(1, 256), help="Stories side by side; default from the run input."),
     click.option("--gate", type=click.Choice(("auto", "chunk")), help="Rest after each chunk, or go on by itself."),
@@ -27,6 +31,26 @@ _OPTIONS = (
     click.option("--no-input", is_flag=True, help="Never ask anything."),
     click.option("--debug", is_flag=True, help="Show tracebacks."),
 )
+
+
+def agent_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the agents that begin like this, for a shell to complete."""
+    from click.shell_completion import CompletionItem
+
+    from santiago.cli.agents import own_catalog
+
+    own = own_catalog()
+    names = [name for name in own.names() if name.startswith(incomplete) and name != "command"]
+    return [CompletionItem(name, help=_title(own, name)) for name in names]
+
+
+def _title(own: Catalog, name: str) -> str:
+    from santiago.contract.errors import SantiagoError
+
+    try:
+        return own.get(name).title
+    except SantiagoError:
+        return "its profile is not valid"
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

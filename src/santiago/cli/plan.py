@@ -11,6 +11,7 @@ import click
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
 from santiago.cli.errors import show_findings
+from santiago.cli.leaks import refuse_secrets
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION, Plan
@@ -64,6 +65,8 @@ def command(
     options = Options(allow_fallback=allow_fallback, units=units)
     try:
         text = read_text(job.document)
+        refuse_secrets(text.encode(), job.name)
+        refuse_secrets(codec.canonical(job.run_input), "run-input.json")
         source = Source(text, path=job.name, options=options)
         old = _old_plan(against, job.out_dir)
         compiled = compile_plan(source, strict=strict, against=old if against else None)

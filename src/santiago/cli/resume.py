@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from santiago.cli.options import run_options
+from santiago.cli.options import agent_names, run_options
 
 
 @click.command("resume")
@@ -18,14 +18,19 @@ from santiago.cli.options import run_options
 @click.option(
     "--hint", "hints", nargs=2, multiple=True, metavar="STORY TEXT", help="A word for a story's next attempt."
 )
+@click.option("--agent", metavar="NAME", shell_complete=agent_names, help="Go on with another agent, from here on.")
+@click.option("--model", metavar="NAME", help="Go on with another model.")
 @run_options
 def command(
     run: str | None, add_attempts: int, add_minutes: float, add_cost: float, add_tokens: int,
-    hints: tuple[tuple[str, str], ...], **options: object,
+    hints: tuple[tuple[str, str], ...], agent: str | None, model: str | None, **options: object,
 ) -> int:  # fmt: skip
     """Go on with RUN (a folder or an id), or with the latest run of this repository that is not finished."""
+    from dataclasses import replace
+
     from santiago.artifacts.files import read_bytes
     from santiago.artifacts.store import INPUT, PLAN
+    from santiago.cli.agents import named
     from santiago.cli.finding import find_run
     from santiago.cli.running import start
     from santiago.contract import codec
@@ -44,4 +49,7 @@ def command(
         tokens=add_tokens,
         hints=hints,
     )
-    return start(out_dir, settings, plan, base=out_dir, grants=grants, **options)  # type: ignore[arg-type]
+    # A model is named in its own agent's words.
+    before = replace(settings.agent, model_hint=None) if agent else settings.agent
+    other = named(before, agent, None, model) if agent or model else None
+    return start(out_dir, settings, plan, base=out_dir, grants=grants, agent=other, **options)  # type: ignore[arg-type]

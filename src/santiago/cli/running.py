@@ -20,12 +20,12 @@ from santiago.cli.text import harmless
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
-from santiago.executor.decide import Scope
 from santiago.executor.reopen import Grants
+from santiago.executor.situation import Scope
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Plan
-    from santiago.contract.policy import RunInput
+    from santiago.contract.policy import Agent, RunInput
     from santiago.contract.state import RunState
 
 
@@ -34,6 +34,7 @@ def start(
     only: tuple[str, ...], keep_going: bool, optimistic: bool, assume_external: bool, sandbox: str | None,
     trust_commands: bool, dry_run: bool, as_json: bool, no_input: bool, debug: bool, grants: Grants | None = None,
     skips: list[tuple[str, str]] | None = None, own_work: tuple[str, str] | None = None, plain: bool = False,
+    agent: Agent | None = None,
 ) -> int:  # fmt: skip
     """Carry a plan out and return the exit code."""
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
@@ -52,10 +53,11 @@ def start(
         from santiago.cli.dry_run import show
 
         return show(settings, plan, scope, as_json=as_json)
-    screen = Screen(plan, settings, as_json=as_json, plain=plain)
+    shown = replace(settings, agent=agent or settings.agent)
+    screen = Screen(plan, shown, as_json=as_json, plain=plain)
     request = Request(
         out_dir=out_dir, run_input=settings, policy=policy, plan=plan, jobs=jobs or policy.jobs, scope=scope,
-        skips=skips or [], own_work=own_work,
+        skips=skips or [], own_work=own_work, agent=agent,
         grants=grants or Grants(), consent=lambda commands: ask_consent(commands, asked=not no_input and sys.stdin.isatty(), trusted=trust_commands),
         consent_unfenced=lambda: ask_unfenced(asked=not no_input and sys.stdin.isatty()),
         listeners=[screen.take], announce=screen.header, check_begun=screen.check_begun,
@@ -87,7 +89,7 @@ def exit_code(state: RunState) -> int:
         case RunPhase.SUCCESS:
             return ExitCode.OK
         case RunPhase.PAUSED:
-            return ExitCode.INTERRUPTED if state.reason == Reason.INTERRUPTED else ExitCode.OK
+            return MEANINGS[Reason(state.reason)].exit_code if state.reason else ExitCode.OK
         case RunPhase.FAILED | RunPhase.BLOCKED:
             return MEANINGS[Reason(state.reason)].exit_code if state.reason else ExitCode.FAILED
         case _:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago import __version__
-from santiago.cli import ci
+from santiago.cli import ci, refused, spending, step_summary
 from santiago.cli.beat import Beat
 from santiago.cli.failure import FULL, Report, target
 from santiago.cli.lines import Line, Lines
@@ -72,7 +72,7 @@ class Screen:
         verb = "resumes" if head.resumed else "begins"
         self._say(
             f"santiago {__version__}  run {head.run_id} {verb}: {count(head.stories, 'story', 'stories')} in "
-            f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}, sandbox {head.sandbox}, {head.jobs} at a time"
+            f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}{self._chosen()}, sandbox {head.sandbox}, {head.jobs} at a time"
         )
         for notice in head.notices:
             self._say(f"{paint('note:', 'cyan')} {harmless(notice)}")
@@ -81,8 +81,14 @@ class Screen:
             self.live = Live(self.table)
             self.live.start()
         else:
-            self.beat = Beat(head.out_dir, self.clock.monotonic_ms, self._tell_now)
+            self.beat = Beat(head.out_dir, harmless(head.agent), self.clock.monotonic_ms, self._tell_now)
             self.beat.start()
+
+    def _chosen(self) -> str:
+        """Say why it is this agent, where nobody named one."""
+        agent = self.run_input.agent
+        named = agent.mode == "scripted" or agent.profile or agent.command
+        return "" if named else " (the first that is installed and signed in)"
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
         """Show what was just recorded."""
@@ -139,36 +145,27 @@ class Screen:
             for row in self.table.rows(state, _columns()):
                 self.live.above(row)
         self.close()
+        report = Report(plan=self.plan, run_input=self.run_input, state=state, out_dir=out_dir)
+        following = self._next(state, report, out_dir)
+        trouble = step_summary.append(report, following)
         if self.as_json:
             return
-        report = Report(plan=self.plan, run_input=self.run_input, state=state, out_dir=out_dir)
         if state.phase in (RunPhase.FAILED, RunPhase.BLOCKED):
             self._failures(report)
+        if rest := report.at_rest():
+            self._say("")
+            for text in [report.title_line(refused.TITLE, "yellow"), *rest]:
+                self._say(text)
         self._say("")
         if report.needing():
             for text in report.accounts():
                 self._say(text)
-        self._say(self._summary(state))
+        self._say(_summary(report))
         self._unproven(state)
-        for text in self._next(state, report, out_dir):
+        for text in following:
             self._say(text)
-
-    def _summary(self, state: RunState) -> str:
-        counts: dict[str, int] = {}
-        for story in self.plan.stories:
-            status = status_of(state.stories[story.id])
-            counts[status] = counts.get(status, 0) + 1
-        told = ", ".join(f"{number} {'not done' if word == 'pending' else word}" for word, number in counts.items())
-        colour = {"success": "green", "paused": "cyan"}.get(state.phase, "red")
-        word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
-        why = f"  {state.reason}" if state.reason and state.phase is not RunPhase.PAUSED else ""
-        badly = state.phase in (RunPhase.FAILED, RunPhase.BLOCKED) and state.reason
-        ended = f"   exit {int(MEANINGS[Reason(state.reason)].exit_code)}" if badly and state.reason else ""
-        most = self.run_input.limits.run_max_attempts + state.raised.get("run_max_attempts", 0)
-        return (
-            f"{paint(word, colour, bold=True)}{why}  {told} of {len(self.plan.stories)}   "
-            f"{state.counted}/{most} attempts   {span(state.used_ms)}{ended}"
-        )
+        if trouble:
+            self._say(f"{paint('note:', 'cyan')} {trouble}")
 
     def _failures(self, report: Report) -> None:
         """Print what failed, each story in a group where the log can fold."""
@@ -208,7 +205,7 @@ class Screen:
     def _next(self, state: RunState, report: Report, out_dir: Path) -> list[str]:
         if state.phase is RunPhase.SUCCESS:
             return [f"next: git merge {state.branch}   take the work over"]
-        if state.phase is RunPhase.PAUSED:
+        if state.phase is RunPhase.PAUSED and not report.at_rest():
             return [f"next: santiago resume{target(out_dir)}   go on"]
         return report.next_commands()
 
@@ -234,6 +231,17 @@ class Screen:
         except OSError:
             # The reader went away; the run does not depend on being watched. Python would complain once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _summary(report: Report) -> str:
+    state = report.state
+    colour = {"success": "green", "paused": "cyan"}.get(state.phase, "red")
+    word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
+    badly = state.reason if state.phase is not RunPhase.SUCCESS and state.reason != Reason.INTERRUPTED else None
+    why = f"  {badly}" if badly else ""
+    ended = [f"exit {int(MEANINGS[Reason(badly)].exit_code)}"] if badly else []
+    used = [report.attempts(), span(state.used_ms), *spending.of_run(state, report.run_input.limits), *ended]
+    return f"{paint(word, colour, bold=True)}{why}  {report.counts()}   {'   '.join(used)}"
 
 
 def _columns() -> int:

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from santiago.cli.account import show_agent
+from santiago.cli.doing import Doing, activity_data
+from santiago.cli.endings import ending_of, helping
 from santiago.cli.evidence import AttemptEvidence, Check, near, totals
 from santiago.cli.finding import find_run, split_target
 from santiago.cli.lines import flat
 from santiago.cli.loading import Run, load
 from santiago.cli.measures import count, span
+from santiago.cli.spending import dollars, of_story, thousands
 from santiago.cli.text import fit, harmless, paint, say, width
 from santiago.cli.waiting import explanation, glyph, mark, unicode
+from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.executor.budget import Budget
 from santiago.executor.judging import commands_of
+from santiago.executor.result import sums
 
 if TYPE_CHECKING:
     from santiago.cli.history import AttemptStory
@@ -85,6 +91,8 @@ def _head(run: Run, planned: Story) -> None:
     say(f"state      {paint(f'{glyph(look, stderr=False)} {look.word}{reason}{proof}', look.colour, stderr=False)}")
     for number, text in enumerate(explanation(run.state, planned, run.run_input)):
         say(f"{'because' if number == 0 else '':10} {harmless(text)}")
+    if spent := of_story(story):
+        say(f"used       {'   '.join(spent)}")
     say(f"from       {harmless(run.plan.source.path)}:{planned.origin.line}   {', '.join(planned.requirements[:8])}")
     say(f"chunk      {flat(planned.chunk)}")
     if planned.depends_on:
@@ -103,16 +111,18 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
         return
     most = Budget(run.run_input.limits, run.state).story_attempts(planned.id)
     say()
-    say(f"  #  {'outcome':34}  {'agent':>7}  {'checks':>7}  changes   (of {most} attempts)")
+    say(f"  #  {'outcome':34}  {'agent':>7}  {'checks':>7}  {'tokens':>7}  {'cost':>7}  changes   (of {most} attempts)")
     for one in tried:
         sign = _SIGNS.get(one.status, ("·", "."))[0 if unicode(stderr=False) else 1]
         outcome = one.reason or (f"passed, {one.proof}" if one.status == "ok" else one.status)
         outcome = f"{outcome}, not counted" if one.status == "voided" else outcome
         stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
         changes = totals(stats) if stats else "-"
-        text = (
-            f"  {one.number:<2} {sign} {fit(outcome, 32)}  {span(one.agent_ms):>7}  {span(one.verify_ms):>7}  {changes}"
-        )
+        tokens, cost = ("-" if one.status == "running" else "unknown",) * 2
+        tokens = thousands(one.tokens) if one.tokens is not None else tokens
+        cost = dollars(one.cost) if one.cost is not None else cost
+        times = f"{span(one.agent_ms):>7}  {span(one.verify_ms):>7}"
+        text = f"  {one.number:<2} {sign} {fit(outcome, 32)}  {times}  {tokens:>7}  {cost:>7}  {changes}"
         say(paint(text, _COLOURS.get(one.status, "white"), stderr=False))
 
 
@@ -125,8 +135,7 @@ def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_l
         _check(check, with_output=not critique)
     if tampered := evidence.tampered():
         say(f"protected files that it changed: {', '.join(map(flat, tampered))}")
-    if one.message:
-        say(f"message    {flat(one.message)}")
+    show_agent(run.out_dir, planned.id, one)
     if critique:
         say()
         say("critique, as the next attempt is told")
@@ -198,6 +207,7 @@ def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str,
         "why": explanation(run.state, planned, run.run_input),
         "depends_on": list(planned.depends_on),
         "checks": list(commands_of(planned, run.run_input)),
+        "usage": codec.to_data(dict(sums(story))),
         "attempts": [_attempt_data(run, planned, one) for one in run.history.of(planned.id)],
         "shown": _evidence_data(run, planned, chosen) if chosen else None,
     }
@@ -208,15 +218,20 @@ def _attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]
     return {
         "number": one.number, "status": one.status, "reason": one.reason or None, "proof": one.proof or None, "commit": one.commit or None,
         "started": one.started, "ended": one.ended or None, "agent_seconds": one.agent_ms / 1000, "verify_seconds": one.verify_ms / 1000,
-        "tokens": one.tokens, "files": [file._asdict() for file in stats],
+        "agent": one.agent or None, "tokens": one.tokens,
+        "cost_usd": one.cost / 1e6 if one.cost is not None else None, "files": [file._asdict() for file in stats],
     }  # fmt: skip
 
 
 def _evidence_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:
     evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
+    following = Doing(run.out_dir, one.agent, stderr=False, once=True)
+    ending = ending_of(run.out_dir, planned.id, one.number)
     return {
         "number": one.number,
         "folder": str(evidence.folder),
+        "activity": activity_data(following.reading(planned.id, one.number), following.words(planned.id, one.number)),
+        "ending": {**ending._asdict(), "help": helping(one.reason or None, ending)} if ending.there else None,
         "results": [check._asdict() for check in evidence.checks()],
         "critique": evidence.critique(),
         "patch": evidence.patch(),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from santiago.artifacts import registry
 from santiago.artifacts.repository import find_root
 from santiago.artifacts.store import PLAN
+from santiago.cli.doing import Doing, activity_data
+from santiago.cli.endings import ending_of, helping, is_the_agents
 from santiago.cli.lines import flat
 from santiago.cli.loading import Run, load, working
 from santiago.cli.measures import between
@@ -17,11 +19,11 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
-from santiago.executor.result import status_of
+from santiago.executor.result import status_of, sums, usage_of
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
-    from santiago.contract.state import ChunkState
+    from santiago.contract.state import ChunkState, StoryState
 
 OTHERS = 5
 """Other runs that are named."""
@@ -48,7 +50,8 @@ def counts_of(run: Run, chunk: ChunkState) -> dict[str, int]:
 
 def chunk_ms(run: Run, chunk: ChunkState) -> int:
     passed = run.history.chunk_ms.get(chunk.label, 0)
-    if run.worker and run.history.chunk == chunk.label:
+    rests = run.state.wait_until and not run.state.running
+    if run.worker and run.history.chunk == chunk.label and not rests:
         passed += between(run.history.last, SystemClock().utc())
     return passed
 
@@ -66,10 +69,17 @@ def needs_of(run: Run) -> list[str]:
             reached = run.history.limits.get(story.id, "")
             found.append(f"{story.id} used {story.counted} of {most} attempts" + (f" ({reached})" if reached else ""))
         elif story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and story.reason:
-            found.append(f"{story.id} is {story.phase}: {MEANINGS[Reason(story.reason)].sentence}")
+            found.append(f"{story.id} is {story.phase}: {MEANINGS[Reason(story.reason)].sentence}{_help(run, story)}")
     if word_of(run) == "interrupted":
         found.append("nobody is working on it; it was interrupted, and `santiago resume` continues it")
     return found
+
+
+def _help(run: Run, story: StoryState) -> str:
+    """Return what helps against something that lies with the agent's program, account or service."""
+    if not is_the_agents(story.reason):
+        return ""
+    return f" {helping(story.reason, ending_of(run.out_dir, story.id, story.attempts))}"
 
 
 def others_of(out_dir: Path) -> list[tuple[str, str]]:
@@ -115,7 +125,9 @@ def document(run: Run) -> dict[str, Any]:
         "seq": state.seq,
         "last_event": run.history.last or None,
         "plan_unchanged": not run.begun or codec.digest(run.plan) == state.plan_digest,
-        "usage": {"attempts": state.counted, "seconds": state.used_ms / 1000, "tokens": state.tokens, "cost_usd": state.cost_micro_usd / 1e6},
+        "agent": run.history.start.get("agent"),
+        "usage": codec.to_data(usage_of(state)),
+        "waiting": {"until": state.wait_until, "reason": run.history.wait.get("reason")} if state.wait_until else None,
         "chunks": [
             {"label": chunk.label, "started": chunk.started, "seconds": run.history.chunk_ms.get(chunk.label, 0) / 1000, **counts_of(run, chunk)}
             for chunk in state.chunks.values()
@@ -124,7 +136,7 @@ def document(run: Run) -> dict[str, Any]:
             {
                 "id": story.id, "title": run.titles.get(story.id, ""), "phase": str(story.phase), "status": status_of(story),
                 "attempts": story.counted, "reason": story.reason, "proof": story.proof, "commit": story.commit,
-                "waits": _why(run, story.id),
+                "waits": _why(run, story.id), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
             }
             for story in state.stories.values()
         ],
@@ -132,6 +144,14 @@ def document(run: Run) -> dict[str, Any]:
         "needs": needs_of(run),
         "others": [{"run_id": name, "state": word} for name, word in others_of(run.out_dir)],
     }  # fmt: skip
+
+
+def _doing(run: Run, story: StoryState) -> dict[str, Any] | None:
+    """Return what the agent of a story does now; None where none is at work."""
+    if run.worker is None or story.phase is not StoryPhase.RUNNING:
+        return None
+    following = Doing(run.out_dir, run.history.start.get("agent", ""), stderr=False, once=True)
+    return activity_data(following.reading(story.id, story.attempts), following.words(story.id, story.attempts))
 
 
 def _why(run: Run, name: str) -> list[str]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from santiago.cli import pauses, spending
+from santiago.cli.doing import Doing
 from santiago.cli.evidence import AttemptEvidence, near
 from santiago.cli.failure import Report
 from santiago.cli.finding import find_run
@@ -82,7 +84,7 @@ def _head(run: Run) -> None:
         f"plan sha256:{digest[:8]}…{digest[-4:]} ({_unchanged(run)})   {harmless(run.plan.source.path)}   {state.branch or ''}".rstrip()
     )
     say(
-        f"used {state.counted}/{attempts} attempts   {span(run.used_ms(now))} of {limit(minutes)}{_spent(run)}   in {near(run.out_dir)}"
+        f"used {state.counted}/{attempts} attempts   {span(run.used_ms(now))} of {limit(minutes)}{_spent(run)}   in {near(run.out_dir)}{_agent(run)}"
     )
     if run.worker:
         say(f"by   {harmless(run.worker)}")
@@ -98,12 +100,13 @@ def _unchanged(run: Run) -> str:
     )
 
 
+def _agent(run: Run) -> str:
+    agent = flat(run.history.start.get("agent", ""))
+    return f"   agent {agent}" if agent else ""
+
+
 def _spent(run: Run) -> str:
-    state = run.state
-    parts = [f"   {state.tokens:,} tokens"] if state.tokens else []
-    if state.cost_micro_usd:
-        parts.append(f"   ${state.cost_micro_usd / 1e6:.2f}")
-    return "".join(parts)
+    return "".join(f"   {part}" for part in spending.of_run(run.state, run.run_input.limits))
 
 
 def _chunks(run: Run) -> None:
@@ -138,24 +141,35 @@ def _stories(run: Run) -> None:
         look = mark(story)
         told = waits_for(run.state, story)
         tries = count(story.counted, "attempt") if story.attempts else ""
+        spent = ", ".join(spending.of_story(story))
+        told = "   ".join(part for part in (told, spent) if part)
         text = f"{glyph(look, stderr=False)} {look.word:8} {story.id:5} {fit(titles.get(story.id, ''), 44)}  {tries:11} {told}"
         say(paint(text.rstrip(), look.colour, stderr=False) if look.colour != "white" else text.rstrip())
 
 
 def _now(run: Run) -> None:
-    """Say what is under way."""
+    """Say what is under way, or what is waited for."""
     if not run.worker:
         return
-    titles, now = run.titles, SystemClock().utc()
+    now, agent = SystemClock().utc(), flat(run.history.start.get("agent", ""))
+    if run.state.running:
+        _running(run, agent, now)
+    if until := run.state.wait_until:
+        text = pauses.still(until, run.history.wait.get("reason", ""), agent, now)
+        say(paint(f"{text}; {pauses.CALM}", "yellow", stderr=False))
+
+
+def _running(run: Run, agent: str, now: str) -> None:
+    titles, following = run.titles, Doing(run.out_dir, agent, stderr=False, once=True)
     for name in sorted(run.state.running, key=lambda name: run.state.stories[name].index):
         story = run.state.stories[name]
         evidence = AttemptEvidence(run.out_dir, name, story.attempts)
         tried = run.history.of(name)
         time = span(between(tried[-1].started, now)) if tried else ""
-        doing = "verify" if evidence.has_ended() else f"agent  {evidence.last_line()}".rstrip()
+        doing = "verify" if evidence.has_ended() else following.line(name, story.attempts, 90)
         look = mark(story)
         text = f"{glyph(look, stderr=False)} {name} {flat(titles.get(name, ''))}   attempt {story.attempts}   {time}   {doing}"
-        say(paint(fit(text, 160).rstrip(), look.colour, stderr=False))
+        say(paint(fit(text, 200).rstrip(), look.colour, stderr=False))
 
 
 def _failed(run: Run) -> None:

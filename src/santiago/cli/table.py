@@ -6,6 +6,8 @@ import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.cli import pauses, spending
+from santiago.cli.doing import Doing
 from santiago.cli.evidence import AttemptEvidence
 from santiago.cli.lines import flat
 from santiago.cli.measures import clock, limit
@@ -14,6 +16,7 @@ from santiago.cli.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
+from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,13 +54,16 @@ class Table:
         self.run_input = run_input
         self.out_dir = out_dir
         self.agent = agent
+        self.doing = Doing(out_dir, agent)
         self.now_ms = now_ms
+        self.utc = SystemClock().utc
+        self.why_waiting = ""
         self.titles = {story.id: flat(story.title) for story in plan.stories}
         self.total = len(plan.stories)
         self.started: dict[str, int] = {}
         self.checking: dict[str, Checking] = {}
-        self.mark = now_ms()
-        """Since when time is not yet in the log."""
+        self.mark = self.looked = now_ms()
+        """Since when time is not yet in the log; and when that was last asked."""
         self.lock = threading.Lock()
 
     def take(self, events: Sequence[Event]) -> None:
@@ -67,6 +73,8 @@ class Table:
             for event in events:
                 if event.event is EventKind.TIME_USED:
                     self.mark = now
+                if event.event is EventKind.WAIT_STARTED:
+                    self.why_waiting = event.context.get("reason", "")
                 if event.story_id:
                     self.checking.pop(event.story_id, None)
                 if event.event is EventKind.ATTEMPT_STARTED and event.story_id:
@@ -95,12 +103,20 @@ class Table:
             lines.append(paint(fit(text, columns).rstrip(), look.colour))
         if warning := self._last_chance(state):
             lines.append(paint(fit(warning, columns).rstrip(), "yellow"))
+        if waiting := self._waiting(state):
+            lines.append(paint(fit(waiting, columns).rstrip(), "yellow"))
         keys = (
             "stopping after the current step · ctrl-c again stops now"
             if state.stop_requested
             else "ctrl-c stops safely"
         )
         return [*lines, paint(fit(keys, columns).rstrip(), "bright_black")]
+
+    def _waiting(self, state: RunState) -> str:
+        if state.wait_until is None:
+            return ""
+        still = pauses.still(state.wait_until, self.why_waiting, self.agent, self.utc())
+        return f"{still} · {pauses.CALM}"
 
     def header(self, state: RunState, columns: int) -> str:
         limits, raised = self.run_input.limits, state.raised
@@ -113,14 +129,16 @@ class Table:
             f"{state.counted}/{attempts} attempts",
             f"{clock(self.used(state))} of {limit(minutes)}",
         ]
-        if state.cost_micro_usd:
-            parts.append(f"${state.cost_micro_usd / 1e6:.2f}")
-        elif state.tokens:
-            parts.append(f"{state.tokens / 1000:.1f}k tokens")
+        parts += spending.of_run(state, limits, brief=True)
         return paint(fit("   ".join([*parts, self.agent]), columns).rstrip(), "cyan", bold=True)
 
     def used(self, state: RunState) -> int:
-        return state.used_ms + self.now_ms() - self.mark
+        """Return the time that counts: none passes while all that happens is waiting."""
+        now = self.now_ms()
+        if state.wait_until is not None and not state.running:
+            self.mark += now - self.looked
+        self.looked = now
+        return state.used_ms + now - self.mark
 
     def _titles(self, state: RunState, columns: int) -> str:
         name, title = self._widths(self.chunk(state), columns)
@@ -130,7 +148,7 @@ class Table:
     def _widths(self, here: list[StoryState], columns: int) -> tuple[int, int]:
         name = max([5, *(len(story.id) for story in here)])
         title = max([5, *(width(self.titles.get(story.id, "")) for story in here)])
-        return name, max(10, min(title, (columns - name - 24) * 11 // 20))
+        return name, max(10, min(title, (columns - name - 24) * 9 // 20))
 
     def chunk(self, state: RunState, label: str | None = None) -> list[StoryState]:
         chunk = state.chunks.get(label or state.active_chunk or "")
@@ -164,8 +182,10 @@ class Table:
         look = mark(story)
         tries = f"{story.counted}/{self._most(state, story)}" if story.attempts else ""
         time = clock(self._elapsed(story)) if story.attempts else ""
-        text = f" {glyph(look)}  {story.id:{name}}  {fit(self.titles.get(story.id, ''), title)}  {tries:>5}  {time:>7}  {self._now(state, story)}"
-        line = fit(text, columns).rstrip()
+        text = (
+            f" {glyph(look)}  {story.id:{name}}  {fit(self.titles.get(story.id, ''), title)}  {tries:>5}  {time:>7}  "
+        )
+        line = fit(text + self._now(state, story, max(10, columns - width(text))), columns).rstrip()
         return line if look.colour == "white" else paint(line, look.colour)
 
     def _most(self, state: RunState, story: StoryState) -> int:
@@ -175,14 +195,14 @@ class Table:
         since = self.started.get(story.id) if story.phase is StoryPhase.RUNNING else None
         return story.used_ms + (self.now_ms() - since if since is not None else 0)
 
-    def _now(self, state: RunState, story: StoryState) -> str:
+    def _now(self, state: RunState, story: StoryState, room: int) -> str:
         """Say the state in a word, and what happens now."""
         word = mark(story).word
         checking = self.checking.get(story.id)
         if story.phase is StoryPhase.VERIFIED and checking:
             return checking.text
         if story.phase is StoryPhase.RUNNING:
-            return checking.text if checking else self._agent(story)
+            return checking.text if checking else self._agent(story, room)
         if story.phase is StoryPhase.DONE:
             return f"{word}  {story.proof or ''}".rstrip()
         waits = waits_for(state, story)
@@ -190,14 +210,13 @@ class Table:
             return f"{word}  again after {story.reason}"
         return waits if story.phase is StoryPhase.PLANNED else f"{word}  {waits}".rstrip()
 
-    def _agent(self, story: StoryState) -> str:
+    def _agent(self, story: StoryState, room: int) -> str:
         evidence = AttemptEvidence(self.out_dir, story.id, story.attempts)
         if evidence.has_ended():
             return "verify"
         quiet = evidence.quiet_ms()
-        said = evidence.last_line()
         silence = f"(quiet for {clock(quiet)}) " if quiet is not None and quiet > QUIET_MS else ""
-        return f"agent  {silence}{said}".rstrip()
+        return silence + self.doing.line(story.id, story.attempts, room - len(silence))
 
     def _last_chance(self, state: RunState) -> str:
         if self.run_input.policy.keep_going:

@@ -1,0 +1,99 @@
+"""How an agent's process ended, as its attempt's record tells: its words, what it was denied, what helps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from santiago.cli.evidence import AttemptEvidence, tidied
+from santiago.cli.lines import first, flat
+from santiago.contract.reasons import MEANINGS, SHARED, Reason
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINES = 6
+"""Of an agent's own words."""
+COLUMNS = 300
+DENIALS = 10
+
+
+class Ending(NamedTuple):
+    """All texts are safe to print and short."""
+
+    reason: str = ""
+    exit_code: int | None = None
+    words: tuple[str, ...] = ()
+    denials: tuple[str, ...] = ()
+    session: str = ""
+    remedy: str = ""
+    tokens: int | None = None
+    cost_usd: float | None = None
+    there: bool = False
+    """Whether there is a record at all."""
+
+    @property
+    def denied(self) -> str:
+        """Return the tools that it was not allowed to use."""
+        named = list(dict.fromkeys(self.denials))
+        return ", ".join(named[:DENIALS]) + (f" and {len(named) - DENIALS} more" if len(named) > DENIALS else "")
+
+
+def ending_of(out_dir: Path, story: str, attempt: int) -> Ending:
+    """Return how an attempt's agent ended; nothing of a record that is not there or is no record is believed."""
+    record = AttemptEvidence(out_dir, story, attempt).ending()
+    if not record:
+        return Ending()
+    usage = record.get("usage")
+    figures: dict[str, Any] = usage if isinstance(usage, dict) else {}
+    code = record.get("exit_code")
+    return Ending(
+        reason=_text(record, "reason"),
+        exit_code=code if isinstance(code, int) else None,
+        words=tuple(words_of(_raw(record, "message"))),
+        denials=tuple(first(flat(str(one)), COLUMNS) for one in _list(record, "denials")),
+        session=_text(record, "session"),
+        remedy=_text(record, "remedy"),
+        tokens=_number(figures.get("tokens")),
+        cost_usd=_amount(figures.get("cost_usd")),
+        there=True,
+    )
+
+
+def words_of(message: str) -> list[str]:
+    """Return the last lines of what an agent said; lines of its stream that nobody understood are no words."""
+    lines = [flat(tidied(line)) for line in message.splitlines() if not line.lstrip().startswith('{"')]
+    return [first(line, COLUMNS) for line in lines if line][-LINES:]
+
+
+def helping(reason: str | None, ending: Ending) -> str:
+    """Return what a person can do: what the agent's profile knows, else what the table of reasons says."""
+    if ending.remedy and ending.reason == reason:
+        return ending.remedy
+    return MEANINGS[Reason(reason)].hint if reason else ""
+
+
+def is_the_agents(reason: str | None) -> bool:
+    """Tell whether a reason lies with the agent's program, account or service, and not with the work."""
+    return reason in SHARED
+
+
+def _raw(record: dict[str, Any], name: str) -> str:
+    value = record.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _text(record: dict[str, Any], name: str) -> str:
+    return first(flat(_raw(record, name)), COLUMNS)
+
+
+def _list(record: dict[str, Any], name: str) -> list[Any]:
+    value = record.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _amount(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

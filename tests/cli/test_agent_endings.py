@@ -1,0 +1,207 @@
+"""Endings that lie with the agent's program, account or service: what is said, what helps, and that no attempt is spent."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli import fakes, greeter
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> fakes.Place:
+    found = fakes.Place(tmp_path)
+    found.sign_in()
+    return found
+
+
+def _kinds(place: fakes.Place) -> list[str]:
+    return [event["event"] for event in place.events() if event["event"].startswith(("wait_", "attempt_"))]
+
+
+def test_not_signed_in_blocks_with_the_command_that_helps_and_goes_on_once_it_is(place: fakes.Place) -> None:
+    place.install("claude", fakes.fails("Invalid API key · Please run /login", 401), fakes.GOOD)
+    ran = place.run()
+    assert ran.returncode == 10
+    assert "why        agent_not_signed_in: The agent is not signed in" in ran.stderr
+    assert "it said    Invalid API key · Please run /login\n" in ran.stderr
+    assert "help       Run `claude auth login`, then `santiago resume`.\n" in ran.stderr
+    assert "spent      no attempt; this one does not count\n" in ran.stderr
+    assert "   0/20 attempts   " in ran.stderr
+    assert "next: santiago show S1 --attempt 1   all of that attempt\n" in ran.stderr
+    assert "santiago doctor --online" in ran.stderr
+    status = place.look("status", "--failed")
+    assert "needs you: S1 is blocked: The agent is not signed in" in status
+    assert "Run `claude auth login`, then `santiago resume`." in status
+    shown = place.look("show", "S1")
+    assert "help       Run `claude auth login`, then `santiago resume`.\n" in shown
+    assert place.json("show", "S1")["shown"]["ending"]["help"] == "Run `claude auth login`, then `santiago resume`."
+    again = place.santiago("resume", "--trust-commands")
+    assert again.returncode == 0, again.stderr
+    assert place.result()["usage"]["attempts"] == 1
+
+
+def test_a_rate_limit_with_a_time_is_waited_for_and_costs_no_attempt(place: fakes.Place) -> None:
+    place.install("claude", fakes.fails("Rate limited, try again in 1 second", 429), fakes.GOOD)
+    ran = place.run()
+    assert ran.returncode == 0, ran.stderr
+    said = [line[9:] for line in ran.stderr.splitlines()]
+    assert "void     S1 attempt 1, not counted: agent_rate_limited: Rate limited, try again in 1 second" in said
+    (waiting,) = [line for line in said if line.startswith("waiting")]
+    assert waiting.endswith(" UTC for the rate limit of claude; nothing is spent; ctrl-c stops")
+    assert any(line.startswith("goes on  after waiting for ") for line in said)
+    assert "start    S1 Say hello  (attempt 2 of 5, 1 not counted)" in said
+    assert _kinds(place) == [
+        "attempt_started",
+        "attempt_voided",
+        "wait_started",
+        "wait_ended",
+        "attempt_started",
+        "attempt_ended",
+    ]
+    assert (place.result()["usage"]["attempts"], place.result()["status"]) == (1, "success")
+
+
+def test_while_it_waits_status_says_until_when_and_a_stop_ends_it(place: fakes.Place) -> None:
+    place.install("claude", fakes.fails("Rate limited, try again in 5 minutes", 429), fakes.GOOD)
+    ran = subprocess.Popen(
+        [sys.executable, "-m", "santiago", "run", "prd.md", "--trust-commands"], cwd=place.repo, env=place.env,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while (
+        not (log := list(place.repo.glob(".santiago/runs/*/progress.ndjson")))
+        or b"wait_started" not in log[0].read_bytes()
+    ):
+        assert time.monotonic() < deadline, "it never waited"
+        time.sleep(0.02)
+    status, told = place.look("status"), place.json("status")
+    assert "waits for the rate limit of claude: " in status
+    assert status.count("; nothing is spent\n") == 1
+    assert told["waiting"] == {
+        "until": next(e["context"]["until"] for e in place.events() if e["event"] == "wait_started"),
+        "reason": "agent_rate_limited",
+    }
+    assert place.santiago("stop").returncode == 0
+    ran.communicate(timeout=60)
+    assert ran.returncode == 130
+
+
+def test_a_rate_limit_beyond_the_bound_rests_the_run_and_another_agent_goes_on(tmp_path: Path) -> None:
+    place = fakes.Place(tmp_path, "[limits]\nwait_max_minutes = 1\n")
+    place.sign_in()
+    place.install("claude", fakes.fails("You've hit your session limit, resets in 9 hours", 429))
+    ran = place.run()
+    assert ran.returncode == 20
+    assert "The agent's service refuses, for longer than the run may wait" in ran.stderr
+    assert "lasts      9h00m, until " in ran.stderr
+    assert "the run may wait 1m (wait_max_minutes)\n" in ran.stderr
+    assert "it said    You've hit your session limit, resets in 9 hours\n" in ran.stderr
+    assert "stopped  agent_rate_limited  1 not done of 1   0/20 attempts" in ran.stderr
+    assert "santiago resume --agent NAME   go on with another agent" in ran.stderr
+    place.install("codex", _codex())
+    again = place.santiago("resume", "--agent", "codex", "--trust-commands")
+    assert again.returncode == 0, again.stderr
+    assert "agent codex, sandbox" in again.stderr
+    assert "1,500 tokens   " in again.stderr
+    attempts = place.json("show", "S1")["attempts"]
+    assert [(one["agent"], one["tokens"], one["cost_usd"]) for one in attempts] == [
+        ("claude", 0, 0),
+        ("codex", 1500, None),
+    ]
+
+
+def _codex() -> list[fakes.Step]:
+    """Return a turn in Codex' words."""
+    command = {
+        "id": "item_0",
+        "type": "command_execution",
+        "command": "echo hello > hello.txt",
+        "status": "in_progress",
+    }
+    return [
+        {"print": {"type": "thread.started", "thread_id": "th-1"}},
+        {"print": {"type": "turn.started"}},
+        {"print": {"type": "item.started", "item": command}, "write": {"hello.txt": "hello\n"}},
+        {"print": {"type": "item.completed", "item": {"id": "item_1", "type": "agent_message", "text": "Done."}}},
+        {"print": {"type": "turn.completed", "usage": {"input_tokens": 1300, "cached_input_tokens": 900, "output_tokens": 200}}},
+    ]  # fmt: skip
+
+
+def test_denied_tools_are_named_and_no_attempt_is_spent(place: fakes.Place) -> None:
+    denials = [{"tool_name": "Write"}, {"tool_name": "Write"}, {"tool_name": "Bash"}]
+    place.install("claude", [fakes.begins(), fakes.ends("I may not write.", permission_denials=denials)])
+    ran = place.run()
+    assert ran.returncode == 10
+    assert "why        agent_denied: The agent was not allowed to use its tools" in ran.stderr
+    assert "it said    I may not write.\n" in ran.stderr
+    assert "denied     Write, Bash\n" in ran.stderr
+    assert "spent      no attempt; this one does not count\n" in ran.stderr
+    assert "denied     Write, Bash\n" in place.look("show", "S1")
+    assert place.result()["usage"]["attempts"] == 0
+
+
+def test_an_unknown_model_blocks_and_another_one_can_be_given(place: fakes.Place) -> None:
+    place.install("claude", fakes.fails("The model opus-99 does not exist", 404), fakes.GOOD)
+    ran = place.run("--model", "opus-99")
+    assert ran.returncode == 10
+    assert "why        agent_model_not_found: " in ran.stderr
+    assert "santiago resume --model NAME" in ran.stderr
+    assert place.santiago("resume", "--model", "opus-4", "--trust-commands").returncode == 0
+    models = [call["argv"][call["argv"].index("--model") + 1] for call in place.calls("claude")]
+    assert models == ["opus-99", "opus-4"]
+
+
+def test_a_limit_that_cannot_be_held_blocks_and_says_how_to_accept_it(tmp_path: Path) -> None:
+    place = fakes.Place(tmp_path, "[limits]\nrun_max_cost_usd = 1.0\n")
+    place.sign_in()
+    place.install(
+        "claude", [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends(tokens=None, cost=None)], fakes.GOOD
+    )
+    ran = place.run()
+    assert ran.returncode == 10
+    assert "why        usage_unknown: A limit on tokens or money is set" in ran.stderr
+    assert "used       tokens unknown, cost unknown, limit $1.00 (1 attempt did not report)\n" in ran.stderr
+    assert "santiago resume --add-cost 5" in ran.stderr
+    again = place.santiago("resume", "--add-cost", "1", "--trust-commands")
+    assert again.returncode == 0, again.stderr
+    assert "1,200+ tokens   $0.03+ of $2.00 (1 attempt did not report)" in again.stderr
+
+
+def test_a_limit_that_an_agent_never_reports_is_refused_before_the_first_attempt(tmp_path: Path) -> None:
+    place = fakes.Place(tmp_path, "[limits]\nrun_max_cost_usd = 1.0\n")
+    place.install("mine")
+    ran = place.run("--agent", "mine")
+    assert (ran.returncode, place.calls("mine")) == (10, [])
+    assert "error: there is a limit on cost, and command does not report cost" in ran.stderr
+    assert 'unknown_usage = "allow"' in ran.stderr
+
+
+def test_where_no_agent_can_work_the_way_to_one_is_named(place: fakes.Place) -> None:
+    none = place.run()
+    assert (none.returncode, "no agent is named, and none is installed" in none.stderr) == (10, True)
+    place.env["ANTHROPIC_API_KEY"] = ""
+    place.install("claude")
+    signed_out = place.run()
+    assert signed_out.returncode == 10
+    assert "fix: Run `claude auth login`, or name one with --agent." in signed_out.stderr
+    missing = place.run("--agent", "codex")
+    assert (missing.returncode, "Install it: `npm install -g @openai/codex`." in missing.stderr) == (20, True)
+    unknown = place.run("--agent", "claud")
+    assert unknown.returncode == 2
+    assert "no agent is called claud\n  fix: Did you mean claude? Known are claude, codex, " in unknown.stderr
+
+
+def test_what_an_agent_says_at_its_end_gives_no_orders_to_the_log_of_a_ci_service(place: fakes.Place) -> None:
+    place.env["GITHUB_ACTIONS"] = "true"
+    place.install("claude", fakes.fails("\x1b[2J::error::owned ##[add-path]/x\n::warning::Please run /login", 401))
+    ran = place.run()
+    assert ran.returncode == 10
+    assert not [line for line in ran.stderr.splitlines() if line.startswith(("::error::owned", "::warning"))]
+    assert "##[" not in ran.stderr
+    assert "\x1b" not in ran.stderr
+    assert greeter.out_dir(place.repo).is_dir()
