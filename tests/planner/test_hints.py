@@ -1,4 +1,4 @@
-"""What a line of text tells: dependencies, ranges, files, commands; and what only looks like them."""
+"""What a line of text tells: dependencies, ranges, files; and what only looks like them."""
 
 from __future__ import annotations
 
@@ -131,17 +131,3 @@ def test_routes_packages_and_addresses_are_no_files(text: str) -> None:
 def test_bare_names_count_only_under_a_files_label() -> None:
     assert hints.files_in("main.go") == []
     assert hints.listed_files("Modify: main.go, util.go") == ["main.go", "util.go"]
-
-
-def test_a_command_needs_a_sentence_that_asks_for_it() -> None:
-    assert [hint.value for hint in hints.commands_in("Run `npm test` first", 3, "text")] == ["npm test"]
-    assert hints.commands_in("The `npm test` script", 3, "text") == []
-    assert [hint.value for hint in hints.commands_in("`CI=1 pytest -q`", 3, "field")] == ["CI=1 pytest -q"]
-
-
-def test_a_shell_fence_gives_one_command_per_line() -> None:
-    fence = ["", "$ npm ci", "# a comment", "npm run build \\", "  --prod", "echo done", "```"]
-    assert [(hint.value, hint.line) for hint in hints.fence_commands(fence, 10, "field")] == [
-        ("npm ci", 11),
-        ("npm run build --prod", 13),
-    ]

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from santiago.contract.plan import Level, Story
+    from santiago.planner.draft import Hint, Unit
+
+SHOWN = 120
+"""Characters of a text that a finding repeats."""
 
 
 def check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]:
@@ -44,6 +48,21 @@ def check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]:
         _commands(stories, run_verify),
     ]
     return [finding for finding in findings if finding]
+
+
+def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
+    """Return a warning for everything under a label for checks that looks like a command and is none of the checks."""
+    hints = [*(hint for unit in units for hint in unit.unread), *others]
+    return [
+        Finding(
+            level="warning",
+            code="check_not_read",
+            line=hint.line,
+            message=f"this looks like a command but is not run as a check: {hint.value[:SHOWN]}",
+            hint="Write the command alone in back-ticks behind `Verify:`; if it is none, nothing needs doing.",
+        )
+        for hint in hints
+    ]
 
 
 def _about(

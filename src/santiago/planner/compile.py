@@ -44,7 +44,8 @@ def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = Non
     graph = link(document, planned)
     labels = chunk_labels(planned)
     sequence, troubles = order(planned, labels, graph)
-    found = [*document.findings, *findings, *graph.findings, *troubles]
+    unread = checks.unread([item.unit for item in planned], document.unread)
+    found = [*document.findings, *findings, *graph.findings, *troubles, *unread]
     if refused := _refusals(found, strict=strict):
         return Compilation(None, refused)
     ordered = [planned[position] for position in sequence]

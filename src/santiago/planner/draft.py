@@ -76,6 +76,8 @@ class Unit:
     covers: tuple[Hint, ...] = ()
     files: tuple[Hint, ...] = ()
     verify: tuple[Hint, ...] = ()
+    unread: tuple[Hint, ...] = ()
+    """What stands under a label for checks and looks like a command, but was not taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,8 @@ class Document:
     units: list[Unit] = field(default_factory=list)
     edges: list[GroupEdge] = field(default_factory=list)
     run_verify: list[Hint] = field(default_factory=list)
+    unread: list[Hint] = field(default_factory=list)
+    """As for a unit, but outside all of them."""
     findings: list[Finding] = field(default_factory=list)
     by_program: bool = False
     """Written by a program or an agent: duplicate ids, unknown dependencies and a missing chunk are refused."""

@@ -1,4 +1,4 @@
-"""What a line of text tells about a unit: the ids it depends on, the files it names, the commands it wants run."""
+"""What a line of text tells about a unit: the ids it depends on, and the files it names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 
 from santiago.planner import ids, words
-from santiago.planner.draft import Dep, Hint
-from santiago.planner.known_tools import ALONE, CHECKS_OF_GIT, EXTENSIONS, TOOLS
+from santiago.planner.draft import Dep
+from santiago.planner.known_tools import EXTENSIONS
 from santiago.planner.patterns import pattern
 
 _RANGE = pattern(
@@ -139,7 +139,7 @@ def inline_deps(text: str, line: int) -> list[Dep]:
     return found
 
 
-_TICKED = pattern(r"`([^`\n]+)`")
+TICKED = pattern(r"`([^`\n]+)`")
 _BARE = pattern(r"(?<![\w`/@:.\-])((?:\.{0,2}/)?(?:[\w.@\-]+/)+[\w.\-*\[\]]+\.\w{1,8})(?![\w/])")
 _LINES = pattern(r":\d+(?:[-:]\d+)*$")
 _NAMED = pattern(r"[\w./@\-*\[\]{},()+~$]+$")
@@ -170,9 +170,9 @@ def files_in(text: str) -> list[str]:
     """Return the files that a text names in back-ticks, or bare with a folder and an ending."""
     if "`" not in text and "/" not in text:
         return []
-    found = [path for token in _TICKED.findall(text) if (path := file_of(token))]
+    found = [path for token in TICKED.findall(text) if (path := file_of(token))]
     if "/" in text:
-        found += [path for token in _BARE.findall(_TICKED.sub(" ", text)) if (path := file_of(token))]
+        found += [path for token in _BARE.findall(TICKED.sub(" ", text)) if (path := file_of(token))]
     return found
 
 
@@ -182,50 +182,3 @@ def listed_files(text: str) -> list[str]:
     if found:
         return found
     return [path for token in re.split(r"[,\s]+", text.replace("`", " ")) if (path := file_of(token))]
-
-
-_ASKS = pattern(
-    r"\b(?:runs?|running|pass(?:es|ing)?|verif(?:y|ies|ied)|via|executes?|succeeds?|exits? (?:0|with)|green|clean)\b"
-    r"|実行|运行|執行|실행|exécuter|ejecutar|ausführen",
-    re.IGNORECASE,
-)
-
-
-def is_command(text: str) -> bool:
-    """Tell whether a back-ticked text is a command line of a known tool."""
-    parts = text.split()
-    while parts and re.match(r"[A-Z_][A-Z0-9_]*=", parts[0]):
-        parts = parts[1:]
-    if len(parts) < 2:
-        return bool(parts) and parts[0] in ALONE
-    if parts[0] == "git" and parts[1] not in CHECKS_OF_GIT:
-        return False
-    return parts[0] in TOOLS or parts[0].startswith("./") or parts[0].endswith(".sh")
-
-
-def commands_in(text: str, line: int, carrier: str) -> list[Hint]:
-    """Return the back-ticked commands of a sentence that asks for them to be run."""
-    if "`" not in text or (carrier == "text" and not _ASKS.search(_TICKED.sub(" ", text))):
-        return []
-    return [
-        Hint(value=token.strip(), line=line, carrier=carrier) for token in _TICKED.findall(text) if is_command(token)
-    ]
-
-
-def fence_commands(lines: list[str], line: int, carrier: str) -> list[Hint]:
-    """Return the commands of a shell fence, one per line; prompts and comments stripped, continued lines joined."""
-    found: list[Hint] = []
-    joined, start = "", 0
-    for offset, raw in enumerate(lines[1:], 1):
-        text = raw.strip()
-        if text.startswith(("```", "~~~")) or (not joined and (not text or text.startswith("#"))):
-            continue
-        joined, start = (f"{joined} {text}", start) if joined else (text, line + offset)
-        if joined.endswith("\\"):
-            joined = joined[:-1].rstrip()
-            continue
-        command = joined.removeprefix("$ ").split("  #")[0].strip()
-        if is_command(command):
-            found.append(Hint(value=command, line=start, carrier=carrier))
-        joined = ""
-    return found

@@ -27,3 +27,9 @@ ALONE = _names("pytest tox nox vitest jest mypy rspec phpunit ctest eslint tsc")
 
 CHECKS_OF_GIT = _names("diff grep ls-files fsck check-ignore rev-parse")
 """What git can check; its other commands change something, and verify nothing."""
+
+PROSE = _names("a all an and are each every for if in is it must on returns should sure that the this to with")
+"""What stands second in a sentence that begins like a command: `make sure`."""
+
+OPERATORS = _names("= == === != -> => >= <= :")
+"""What stands second in a formula that begins like a command: `status == 200`."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner import hints, ids, words
+from santiago.planner import commands, ids, words
 from santiago.planner.draft import Dep, Document, Hint, Unit
 from santiago.planner.left_out import left_out
 from santiago.planner.markdown.accounts import account
@@ -43,7 +43,8 @@ def document(
     units = _settled([_grouped(harvester.unit(carrier)) for carrier in carriers])
     found = Document(format=format_, evidence=tuple(evidence), title=source.title, units=units)
     taken = _taken(len(source.outline.blocks), carriers)
-    found.run_verify = _run_verify(source, taken)
+    checks = _run_checks(source, taken)
+    found.run_verify, found.unread = _unique(checks.taken), _unique(checks.left)
     found.findings += [
         *left_out(units),
         *account(source, carriers, taken, repeated=repeated, known=known),
@@ -94,9 +95,9 @@ def _taken(size: int, carriers: list[Carrier]) -> bytearray:
     return taken
 
 
-def _run_verify(source: Source, taken: bytearray) -> list[Hint]:
+def _run_checks(source: Source, taken: bytearray) -> commands.Found:
     """Return the commands of quality-gate and validation sections that stand outside every unit."""
-    found: list[Hint] = []
+    found = commands.Found([], [])
     active = False
     for index, block in enumerate(source.outline.blocks):
         if block.kind is Kind.HEADING:
@@ -104,20 +105,21 @@ def _run_verify(source: Source, taken: bytearray) -> list[Hint]:
         elif taken[index]:
             continue
         elif block.kind is Kind.CODE and active:
-            found += hints.fence_commands(block.lines, block.line, "section")
+            found.add(commands.in_fence(block.lines, block.line, "section", block.info))
         elif block.kind in (Kind.ITEM, Kind.PARA):
-            found += _commands_of(block, active=active)
-    return list({hint.value: hint for hint in reversed(found)}.values())[::-1]
+            found.add(_checks_of(block, active=active))
+    return found
 
 
-def _commands_of(block: Block, *, active: bool) -> list[Hint]:
+def _checks_of(block: Block, *, active: bool) -> commands.Found:
     label = read_label(block.text)
     if label.is_label and label.concept in ("verify", "gates") and label.rest:
-        ticked = hints.commands_in(label.rest, block.line, "field")
-        return ticked or (
-            [Hint(value=label.rest, line=block.line, carrier="field")] if hints.is_command(label.rest) else []
-        )
-    return hints.commands_in(block.text, block.line, "section") if active else []
+        return commands.behind_label(label.rest, block.line, "field")
+    return commands.under_label(block.text, block.line, "section") if active else commands.Found([], [])
+
+
+def _unique(found: list[Hint]) -> list[Hint]:
+    return list({hint.value: hint for hint in reversed(found)}.values())[::-1]
 
 
 def _unknown_labels(harvester: Harvester) -> list[Finding]:

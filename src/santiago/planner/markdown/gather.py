@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from santiago.planner import hints, words
+from santiago.planner import commands, hints, words
 from santiago.planner.draft import Hint
 from santiago.planner.markdown.gathered import Gathered
 from santiago.planner.markdown.labels import Label, read_label
@@ -195,7 +195,8 @@ class Walk:
             case "success":
                 self.criterion(self.found.success, block, text, outermost=outermost)
             case "never" | "gates":
-                self.found.verify += hints.commands_in(text, block.line, "field") if self.concept == "gates" else []
+                if self.concept == "gates":
+                    self.found.take(commands.under_label(text, block.line, "field"))
                 self.found.text.append(text)
             case "depends" if block.box is None:
                 self.found.deps += hints.field_deps(text, block.line, "section") if outermost else []
@@ -223,7 +224,7 @@ class Walk:
 
     def box(self, block: Block, text: str, *, outermost: bool) -> None:
         if self.concept == "verify":
-            self.found.verify += hints.commands_in(text, block.line, "field")
+            self.found.take(commands.under_label(text, block.line, "field"))
         if not outermost and self.found.boxes:
             self.found.boxes.go_on(text)
             return
@@ -231,7 +232,7 @@ class Walk:
         self.found.ticked.append((block.box or "") in "xX")
 
     def check(self, block: Block, text: str, *, outermost: bool) -> None:
-        self.found.verify += hints.commands_in(text, block.line, "field")
+        self.found.take(commands.under_label(text, block.line, "field"))
         self.found.text.append(text)
         if outermost and not _TICKED_ONLY.fullmatch(text):
             self.found.checks.add(text, block.line)
@@ -265,7 +266,7 @@ class Walk:
 
     def code(self, block: Block) -> None:
         if self.concept in ("verify", "gates"):
-            self.found.verify += hints.fence_commands(block.lines, block.line, "field")
+            self.found.take(commands.in_fence(block.lines, block.line, "field", block.info))
         elif self.concept == "criteria" and block.info.lower() in {"gherkin", "feature"}:
             self.fenced_gherkin(block)
 
@@ -321,8 +322,7 @@ class Walk:
             case "files":
                 found.files += [_hint(path, line, "field") for path in hints.listed_files(rest)]
             case "verify" | "gates":
-                ticked = hints.commands_in(rest, line, "field")
-                found.verify += ticked or ([_hint(rest, line, "field")] if hints.is_command(rest) else [])
+                found.take(commands.behind_label(rest, line, "field"))
                 found.text.append(rest)
             case "covers":
                 found.covers += [_hint(name, line, "field") for name in hints.covered(rest)]
@@ -366,7 +366,7 @@ class Walk:
         text = block.text
         if not skip_files:
             self.found.files += [_hint(path, block.line, "text") for path in hints.files_in(text)]
-        self.found.verify += hints.commands_in(text, block.line, "text")
+        self.found.verify += commands.commands_in(text, block.line)
 
     def is_under(self, index: int, item: int) -> bool:
         return item < index < self.outline.ends[item]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.planner.markdown.criteria import Criteria
 
 if TYPE_CHECKING:
+    from santiago.planner.commands import Found
     from santiago.planner.draft import Dep, DraftCriterion, Hint
 
 
@@ -37,9 +38,14 @@ class Gathered:
     covers: list[Hint] = field(default_factory=list)
     files: list[Hint] = field(default_factory=list)
     verify: list[Hint] = field(default_factory=list)
+    unread: list[Hint] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
     unknown_labels: list[tuple[int, str]] = field(default_factory=list)
+
+    def take(self, checks: Found) -> None:
+        self.verify += checks.taken
+        self.unread += checks.left
 
     @property
     def criteria(self) -> list[DraftCriterion]:

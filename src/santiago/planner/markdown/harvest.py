@@ -99,6 +99,7 @@ class Harvester:
             covers=_unique(found.covers),
             files=_unique(found.files),
             verify=_unique(found.verify),
+            unread=_unique(found.unread),
         )
 
     def rest_of_head(self, carrier: Carrier) -> list[str]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner import hints
-from santiago.planner.draft import Dep, Document, Hint, Unit
+from santiago.planner import commands
+from santiago.planner.draft import Dep, Document, Unit
 from santiago.planner.left_out import left_out
 from santiago.planner.structured.records import units
 from santiago.planner.structured.records.deps import mentions_of
@@ -61,25 +61,28 @@ def _get(task: Object, key: str) -> str:
 def _unit(task: Object) -> Unit:
     unit = units.gather(Member(task, task.line), "json").unit
     deps = {mention.text: Dep(target=mention.text, line=mention.line, carrier="json") for mention in mentions_of(task)}
-    verify = [*unit.verify, *_checks(task)]
+    checks = [*_checks(task)]
+    verify = units.unique((*unit.verify, *(hint for found in checks for hint in found.taken)))
     return replace(
-        unit, chunk=task.text("chunk") or None, deps=tuple(deps.values()), verify=units.unique(verify), rank=0
+        unit,
+        chunk=task.text("chunk") or None,
+        deps=tuple(deps.values()),
+        verify=verify,
+        unread=units.unique((*unit.unread, *(hint for found in checks for hint in found.left))),
+        rank=0,
     )
 
 
-def _checks(task: Object) -> Iterator[Hint]:
-    """Yield the commands among the sentences that say how a task is verified."""
+def _checks(task: Object) -> Iterator[commands.Found]:
+    """Yield the commands of the sentences that say how a task is verified."""
     inner = task.get("metadata")
     for node in (task, inner):
         if not isinstance(node, Object):
             continue
         for key in ("verification_method", "verification"):
             entry = node.field(key)
-            text = as_text(entry.value) if entry else ""
-            if entry is not None and hints.is_command(text):
-                yield Hint(value=text, line=entry.line, carrier="json")
-            elif entry is not None:
-                yield from hints.commands_in(text, entry.line, "json")
+            if entry is not None:
+                yield commands.behind_label(as_text(entry.value), entry.line, "json")
 
 
 def _not_tasks(tasks: Array) -> list[Finding]:

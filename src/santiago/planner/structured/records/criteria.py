@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass, field, replace
 
 from santiago.planner import words
+from santiago.planner.commands import is_plain_command
 from santiago.planner.draft import DraftCriterion, Hint
 from santiago.planner.patterns import pattern
 from santiago.planner.structured.records import vocabulary
-from santiago.planner.structured.records.fields import is_plain_command
 from santiago.planner.structured.tree import (
     Array,
     Field,

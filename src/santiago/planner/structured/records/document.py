@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner import ids
-from santiago.planner.draft import Document, Hint
+from santiago.planner.draft import Document
 from santiago.planner.structured.records import fields, groups, listing, units, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria
 from santiago.planner.structured.records.lists import Candidate, Member, candidates, fallback
@@ -37,7 +37,8 @@ def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Docum
     if isinstance(root, Object):
         listing.group_by_reference(document, _references(root))
     if isinstance(root, Object) and chosen is not lone:
-        document.run_verify = _run_verify(root, carrier)
+        checks = fields.commands_of(root, carrier, set())
+        document.run_verify, document.unread = list(units.unique(checks.taken)), checks.left
         document.findings += _whole_criteria(root, carrier)
     if forced is not None:
         document.findings.append(_forced(forced))
@@ -124,11 +125,6 @@ def _references(root: Object) -> list[tuple[str, list[str]]]:
                 if label and any(names):
                     found.append((label, names))
     return found
-
-
-def _run_verify(root: Object, carrier: str) -> list[Hint]:
-    """Return the commands that stand beside the list: they judge the whole run."""
-    return list(units.unique(fields.commands_of(root, carrier, set())))
 
 
 def _whole_criteria(root: Object, carrier: str) -> list[Finding]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from santiago.planner import hints
+from santiago.planner import commands, hints
 from santiago.planner.draft import Hint, Status
-from santiago.planner.patterns import pattern
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import (
     Array,
@@ -50,28 +49,6 @@ _INSIDE = frozenset(vocabulary.CRITERIA_INSIDE)
 
 _ORDERING = (*vocabulary.ORDER, *vocabulary.PRIORITY)
 _NO_SENTENCES = _NO_TEXT | _COMMANDS | _INSIDE
-_ENGLISH = frozenset(
-    {
-        "a",
-        "all",
-        "an",
-        "and",
-        "each",
-        "every",
-        "for",
-        "if",
-        "in",
-        "it",
-        "on",
-        "sure",
-        "that",
-        "the",
-        "this",
-        "to",
-        "with",
-    }
-)
-_SHELL = pattern(r"(?:^|\s)(?:-{1,2}\w|[\w.*-]*/[\w./*-]*|&&|\|)|[\w-]+\.\w{1,4}\b")
 
 
 class Said(NamedTuple):
@@ -164,16 +141,6 @@ def chunk_of(record: Object, keys: tuple[str, ...]) -> str | None:
     return None
 
 
-def is_plain_command(text: str) -> bool:
-    """Tell a command from a sentence that begins with a tool's name: `make lint`, but not `make sure that …`."""
-    parts = text.split()
-    if not hints.is_command(text) or "\n" in text.strip():
-        return False
-    if len(parts) > 1 and parts[1].lower() in _ENGLISH:
-        return False
-    return len(parts) <= 3 or bool(_SHELL.search(text))
-
-
 def files_of(record: Object, carrier: str, taken: set[str]) -> list[Hint]:
     """Return the files that fields name, and mark the fields that hold nothing else."""
     found: list[Hint] = []
@@ -189,20 +156,21 @@ def files_of(record: Object, carrier: str, taken: set[str]) -> list[Hint]:
     return found
 
 
-def commands_of(record: Object, carrier: str, taken: set[str]) -> list[Hint]:
+def commands_of(record: Object, carrier: str, taken: set[str]) -> commands.Found:
     """Return the commands that fields hold; a field of prose counts only where it plainly is one."""
-    found: list[Hint] = []
+    found = commands.Found([], [])
     for entry in record.fields.values():
         key, value = fold_key(entry.key), entry.value
         if key in _INSIDE and isinstance(value, Object):
             for inner in value.fields.values():
                 if fold_key(inner.key) in vocabulary.COMMANDS:
-                    found += _hints(inner.value, carrier)
+                    found.taken.extend(_hints(inner.value, carrier))
         elif key in _COMMANDS:
-            found += _hints(value, carrier)
+            found.taken.extend(_hints(value, carrier))
             taken.add(key)
         elif key in _SHAPED:
-            found += [hint for hint in _hints(value, carrier) if is_plain_command(hint.value)]
+            for hint in _hints(value, carrier):
+                found.add(commands.plainly(hint.value, hint.line, carrier))
     return found
 
 
@@ -247,14 +215,15 @@ def text_of(record: Object, title: Said, taken: set[str]) -> str:
 
 def text_hints(record: Object) -> tuple[list[Hint], list[Hint]]:
     """Return the files and the commands that the sentences of a record name."""
-    files, commands = [], []
+    files: list[Hint] = []
+    said: list[Hint] = []
     for entry in record.fields.values():
         if fold_key(entry.key) in _NO_SENTENCES:
             continue
         for node in _scalars(entry.value):
             files += [Hint(value=path, line=node.line, carrier="text") for path in hints.files_in(node.text)]
-            commands += hints.commands_in(node.text, node.line, "text")
-    return files, commands
+            said += commands.commands_in(node.text, node.line)
+    return files, said
 
 
 def tags_of(record: Object) -> list[str]:

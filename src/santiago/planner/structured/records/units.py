@@ -59,7 +59,7 @@ def _record(member: Member, record: Object, carrier: str) -> Gathered:
     verify = fields.commands_of(record, carrier, taken)
     for child in _children(record):
         files += fields.files_of(child, carrier, set())
-        verify += fields.commands_of(child, carrier, set())
+        verify.add(fields.commands_of(child, carrier, set()))
     said_files, said_commands = fields.text_hints(record)
     status = fields.status_of(record)
     if member.future and status in (Status.OPEN, Status.OPTIONAL):
@@ -78,7 +78,8 @@ def _record(member: Member, record: Object, carrier: str) -> Gathered:
         criteria=tuple(criteria.found),
         covers=tuple(_covers(record, carrier)) if not criteria.taken & set(vocabulary.COVERS) else (),
         files=unique((*files, *said_files)),
-        verify=unique((*criteria.verify, *verify, *said_commands)),
+        verify=unique((*criteria.verify, *verify.taken, *said_commands)),
+        unread=unique(verify.left),
     )
     soft = fields.chunk_of(record, vocabulary.SOFT_CHUNK)
     return Gathered(unit, mentions, fields.order_of(record), soft, member.group)

@@ -1,0 +1,168 @@
+"""Commands in a text: what is one, and what under a label for checks only looks like one.
+
+In prose a command is believed only of a known tool, and only where the sentence asks for it. Under a label for checks
+the author has said what it is, so that a text in back-ticks alone is a command whatever its first word; what is left
+there and still looks like a command is returned too, so that somebody can say so.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from santiago.planner.draft import Hint
+from santiago.planner.hints import TICKED
+from santiago.planner.known_tools import ALONE, CHECKS_OF_GIT, OPERATORS, PROSE, TOOLS
+from santiago.planner.patterns import pattern
+
+_ASKS = pattern(
+    r"\b(?:runs?|running|pass(?:es|ing)?|verif(?:y|ies|ied)|via|executes?|succeeds?|exits? (?:0|with)|green|clean)\b"
+    r"|実行|运行|執行|실행|exécuter|ejecutar|ausführen",
+    re.IGNORECASE,
+)
+_TESTS = pattern(r"\s(?:-\w|!?=)")
+"""What `test` is asked, where it is the program and not the verb."""
+_ARGUMENTS = pattern(r"(?:^|\s)(?:-{1,2}\w|[\w.*-]*/[\w./*-]*|&&|\|)|[\w-]+\.\w{1,4}\b")
+_SHELL = pattern(r"\s\|\s|&&|\s--?[A-Za-z]")
+"""What stands in a command line and hardly ever in a sentence."""
+_JOINED = pattern(r"[\s,;.、，；]|\b(?:and|then|und|et|y|e)\b", re.IGNORECASE)
+"""What may stand between and behind back-ticked commands."""
+_ASSIGNED = pattern(r"[A-Za-z_]\w*=")
+_PROGRAM = pattern(r"(?:[.~]{0,2}/)?\w[\w.+/-]*|\[\[?|!")
+_SHELLS = frozenset({"sh", "bash", "zsh", "shell", "console", "shell-session", "terminal"})
+
+
+class Found(NamedTuple):
+    """The commands of a text under a label for checks."""
+
+    taken: list[Hint]
+    left: list[Hint]
+    """What looks like one and was not taken."""
+
+    def add(self, other: Found) -> None:
+        self.taken.extend(other.taken)
+        self.left.extend(other.left)
+
+
+def is_command(text: str) -> bool:
+    """Tell whether a back-ticked text is a command line of a known tool."""
+    parts = _words(text)
+    if len(parts) < 2:
+        return bool(parts) and parts[0] in ALONE
+    if parts[0] == "git" and parts[1] not in CHECKS_OF_GIT:
+        return False
+    return parts[0] in TOOLS or parts[0].startswith("./") or parts[0].endswith(".sh")
+
+
+def is_plain_command(text: str) -> bool:
+    """Tell a command from a sentence that begins with a tool's name: `make lint`, but not `make sure that …`."""
+    parts = text.split()
+    if not is_command(text) or "\n" in text.strip():
+        return False
+    if len(parts) > 1 and (parts[1].lower() in PROSE or (parts[0] == "test" and not _TESTS.search(text))):
+        return False
+    return len(parts) <= 3 or bool(_ARGUMENTS.search(text))
+
+
+def commands_in(text: str, line: int) -> list[Hint]:
+    """Return the back-ticked commands of a sentence that asks for them to be run."""
+    if "`" not in text or not _ASKS.search(TICKED.sub(" ", text)):
+        return []
+    return [Hint(value=token.strip(), line=line, carrier="text") for token in TICKED.findall(text) if is_command(token)]
+
+
+def behind_label(text: str, line: int, carrier: str) -> Found:
+    """Return the commands of a text on the line of its label, where they may stand without back-ticks, too."""
+    if "`" not in text and is_plain_command(text):
+        return Found([Hint(value=text.strip(), line=line, carrier=carrier)], [])
+    return under_label(text, line, carrier)
+
+
+def plainly(text: str, line: int, carrier: str) -> Found:
+    """Return the command that a field is which holds prose as often; a sentence with back-ticks in it is prose."""
+    return behind_label(text, line, carrier) if _is_ticked(text) or "`" not in text else Found([], [])
+
+
+def under_label(text: str, line: int, carrier: str) -> Found:
+    """Return the commands of a text that stands under a label for checks."""
+    found = Found([], [])
+    ticked = [token.strip() for token in TICKED.findall(text)]
+    doubtful = {token for token in ticked if not is_command(token)}
+    alone = bool(doubtful) and _is_ticked(text)
+    asked = bool(doubtful) and bool(_ASKS.search(TICKED.sub(" ", text)))
+    for token in ticked:
+        hint = Hint(value=token, line=line, carrier=carrier)
+        if token not in doubtful or (alone and _has_the_form(token)):
+            found.taken.append(hint)
+        elif alone or _looks_like_one(token, asked=asked):
+            found.left.append(hint)
+    if not ticked and (is_plain_command(text) or (_looks_like_one(text) and not _is_prose(text))):
+        found.left.append(Hint(value=text.strip(), line=line, carrier=carrier))
+    return found
+
+
+def in_fence(lines: list[str], line: int, carrier: str, info: str = "") -> Found:
+    """Return the commands of a code fence, one per line; prompts and comments stripped, continued lines joined."""
+    found = Found([], [])
+    shell = info.lower().partition(" ")[0] in _SHELLS
+    prompted = any(raw.lstrip().startswith("$ ") for raw in lines)
+    for start, text in _joined(lines, line):
+        command = text.removeprefix("$ ").split("  #")[0].strip()
+        hint = Hint(value=command, line=start, carrier=carrier)
+        if is_command(command):
+            found.taken.append(hint)
+        elif text.startswith("$ ") or (shell and not prompted and _has_the_form(command)):
+            found.left.append(hint)
+    return found
+
+
+def _joined(lines: list[str], line: int) -> list[tuple[int, str]]:
+    """Return the lines of a fence that say something, each with the place where it begins."""
+    found: list[tuple[int, str]] = []
+    joined, start = "", 0
+    for offset, raw in enumerate(lines[1:], 1):
+        text = raw.strip()
+        if text.startswith(("```", "~~~")) or (not joined and (not text or text.startswith("#"))):
+            continue
+        joined, start = (f"{joined} {text}", start) if joined else (text, line + offset)
+        if joined.endswith("\\"):
+            joined = joined[:-1].rstrip()
+            continue
+        found.append((start, joined))
+        joined = ""
+    return found
+
+
+def _is_ticked(text: str) -> bool:
+    """Tell whether a text is in back-ticks and nothing else."""
+    return "`" in text and not _JOINED.sub("", TICKED.sub(" ", text))
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a command line without the assignments before its program."""
+    parts = text.split()
+    while parts and _ASSIGNED.match(parts[0]):
+        parts = parts[1:]
+    return parts
+
+
+def _has_the_form(text: str) -> bool:
+    """Tell whether a text is written as a command line is: a program, and something that it is told."""
+    parts = _words(text.lstrip("( "))
+    if not parts or not _PROGRAM.fullmatch(first := parts[0].rstrip(";")) or first.isdecimal() or first.isupper():
+        return False
+    if len(parts) == 1:
+        return first in TOOLS or first.startswith("./") or first.endswith(".sh")
+    if first == "git" and parts[1] not in CHECKS_OF_GIT:
+        return False
+    return parts[1] not in OPERATORS
+
+
+def _is_prose(text: str) -> bool:
+    second = text.split()[1:2]
+    return bool(second) and len(second[0]) > 1 and second[0].lower() in PROSE
+
+
+def _looks_like_one(text: str, *, asked: bool = False) -> bool:
+    """Tell whether a text is a command line, most likely; in back-ticks it may also be asked for."""
+    return _has_the_form(text) and (asked or bool(_SHELL.search(text)))

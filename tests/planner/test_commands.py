@@ -1,0 +1,132 @@
+"""Which texts are commands; under a label for checks nothing that looks like one is dropped without a word."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.planner import commands
+from santiago.planner.compile import compile_plan
+from santiago.planner.source import Source
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Plan
+
+
+def compiled(text: str, name: str = "prd.md") -> Plan:
+    plan = compile_plan(Source(dedent(text).lstrip("\n"), path=name)).plan
+    assert plan is not None
+    return plan
+
+
+def unread(plan: Plan) -> list[int]:
+    """Return the lines of what was not taken."""
+    return [finding.line for finding in plan.findings if finding.code == "check_not_read"]
+
+
+def story(field: str) -> str:
+    return f"# PRD: X\n\n### R1: One\n\n**Acceptance Criteria:**\n\n- [ ] it works\n\n{field}\n"
+
+
+def test_prose_names_a_command_only_in_a_sentence_that_asks_for_it() -> None:
+    assert [hint.value for hint in commands.commands_in("Run `npm test` first", 3)] == ["npm test"]
+    assert commands.commands_in("The `npm test` script", 3) == []
+    assert commands.commands_in("Run `frob x` first", 3) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat a | cmp - b", "sleep 0.4; grep x y", "! grep -q x y", "[ -f a.txt ]", "(cd web && npm test)", "CI=1 pytest -q",
+        "./check", "scripts/check.sh", "../tools/check a", "Rscript check.R", "cd web && npm test", "make", "python3 -m unittest",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "form", ["Verify: `{}`", "**Verification:** `{}`", "- **Verify**: `{}`.", "**Verify:**\n\n- `{}`"]
+)
+def test_alone_in_back_ticks_under_a_label_it_is_a_command_whatever_its_first_word(form: str, command: str) -> None:
+    plan = compiled(story(form.format(command)))
+    assert plan.stories[0].verify == (command,)
+    assert unread(plan) == []
+
+
+def test_several_commands_may_stand_behind_one_label() -> None:
+    assert compiled(story("Verify: `cmp a b`, `wc -l a` and `pytest -q`")).stories[0].verify == (
+        "cmp a b",
+        "wc -l a",
+        "pytest -q",
+    )
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "Verify: cat a | cmp - b",
+        "Verify: the output of `frob --all` is empty",
+        "Verify: run `frob data`",
+        "Verify: `src/a.py`",
+        "Verify: `GET /health`",
+        "Verify: `status == 200`",
+        "Verify: `git push origin`",
+        "Verify: `frobnicate`",
+    ],
+)
+def test_what_is_not_taken_and_looks_like_a_command_is_named_with_its_line(field: str) -> None:
+    plan = compiled(story(field))
+    assert plan.stories[0].verify == ()
+    assert unread(plan) == [9]
+
+
+def test_items_and_fences_under_a_label_are_named_too() -> None:
+    plan = compiled(story("**Verification:**\n\n- frob --all\n- `pytest -q`\n\n```bash\ncd web\nnpm test\n```"))
+    assert plan.stories[0].verify == ("pytest -q", "npm test")
+    assert unread(plan) == [11, 15]
+
+
+@pytest.mark.parametrize(
+    "field", ["Verify: make sure it works", "Verify: test the login by hand", "Verify: the page shows `no results`", "Verify: yes"]
+)  # fmt: skip
+def test_sentences_are_neither_run_nor_named(field: str) -> None:
+    plan = compiled(story(field))
+    assert plan.stories[0].verify == ()
+    assert unread(plan) == []
+
+
+def test_what_stands_outside_the_stories_is_read_alike() -> None:
+    plan = compiled(story("") + "\n## Quality Gates\n\n- `cmp a b`\n- run `frob data`\n")
+    assert plan.run_verify == ("cmp a b",)
+    assert len(unread(plan)) == 1
+
+
+def test_a_record_is_read_alike() -> None:
+    plan = compiled(
+        """
+        stories:
+          - id: A-1
+            title: One
+            acceptance_criteria: [it works]
+            verify: "`cmp a b`"
+          - id: A-2
+            title: Two
+            acceptance_criteria: [it works]
+            verify: cat a | cmp - b
+        """,
+        "stories.yaml",
+    )
+    assert [story.verify for story in plan.stories] == [("cmp a b",), ()]
+    assert unread(plan) == [9]
+
+
+def test_a_shell_fence_gives_one_command_per_line() -> None:
+    fence = ["", "$ npm ci", "# a comment", "npm run build \\", "  --prod", "done", "```"]
+    assert [(hint.value, hint.line) for hint in commands.in_fence(fence, 10, "field").taken] == [
+        ("npm ci", 11),
+        ("npm run build --prod", 13),
+    ]
+
+
+def test_what_a_fence_shows_as_output_is_not_named() -> None:
+    assert commands.in_fence(["", "$ cmp a b", "a b differ", "```"], 1, "field", "console").left[0].value == "cmp a b"
+    assert commands.in_fence(["", "all is well here", "```"], 1, "field", "text").left == []
