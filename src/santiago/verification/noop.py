@@ -21,7 +21,8 @@ _WORDS_PASSING_ON = "cat tee head tail less more wc sort uniq sed awk tr cut col
 _PASSES_ON = frozenset(_WORDS_PASSING_ON.split())
 """At the end of a pipe these end well whatever came before."""
 _ASKS_ONLY = frozenset({"--help", "--version", "--usage"})
-_TELL_VERSION = frozenset("npm npx yarn pnpm make gmake java javac gcc g++ cc clang tsc jest git docker helm".split())
+_WORDS_VERSIONED = "npm npx yarn pnpm make gmake java javac gcc g++ cc clang tsc jest git docker helm"
+_TELL_VERSION = frozenset(_WORDS_VERSIONED.split())
 """To these `-v` means their version; to most others, test runners first, it means more words."""
 _ASKS_ALONE = frozenset({"-V", "-h", "version", "help", "-version", "-help"})
 _EMPTY_PROGRAM = re.compile(
