@@ -18,7 +18,7 @@ EVERY = 10.0
 
 def options(name: str, arguments: list[str], count: int) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=f"python -m proofs {name}")
-    parser.add_argument("--count", type=int, default=count, help="how many deaths")
+    parser.add_argument("--count", type=int, default=count, help="how many deaths or plans")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--places", type=int, default=2, help="how many worlds at once")
     return parser.parse_args(arguments)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from santiago.agent.activity import PIECE, Activity
 from santiago.agent.stream import MOST_LINE, Reading
-from santiago.cli.agents import understood
-from santiago.cli.beat import EVERY_MS, Beat
-from santiago.cli.doing import Doing, activity_data, plain
-from santiago.cli.evidence import tidied
-from santiago.cli.spending import Sum, dollars, said, thousands
+from santiago.cli.profiles import understood
+from santiago.cli.view.beat import EVERY_MS, Beat
+from santiago.cli.view.doing import Doing, activity_data, plain
+from santiago.cli.view.evidence import tidied
+from santiago.cli.view.spending import Sum, dollars, said, thousands
 from santiago.contract.state import RunState
 from tests.cli import fakes
 

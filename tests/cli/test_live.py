@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.cli import ci
-from santiago.cli.beat import EVERY_MS, Beat
-from santiago.cli.live import Live, is_wanted
 from santiago.cli.loading import frozen
-from santiago.cli.table import Table
+from santiago.cli.view import ci
+from santiago.cli.view.beat import EVERY_MS, Beat
+from santiago.cli.view.live import Live, is_wanted
+from santiago.cli.view.table import Table
 from tests.cli import greeter
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.reader import read_log
 from santiago.artifacts.tail import Tail
-from santiago.cli.evidence import stats_of
 from santiago.cli.main import main
+from santiago.cli.view.evidence import stats_of
 from santiago.contract.errors import SantiagoError
 from tests.cli import greeter
 from tests.cli.santiago import santiago

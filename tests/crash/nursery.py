@@ -94,6 +94,14 @@ class Nursery:
             top=str(world.top), arguments=world.arguments(jobs), when=when, at=at, all=all, plant=plant,
             library=library, cut=cut,
         )  # fmt: skip
+        return self._give(order)
+
+    def audit(self, world: World, cut: str = "") -> list[str]:
+        """Have `santiago audit` look at a run; return what it says where that is not clean."""
+        report = self._give(Order(top=str(world.top), arguments=["audit", str(world.out)], cut=cut))
+        return [f"the audit is not clean ({report.code}): {report.words[-400:]}"] if report.code else []
+
+    def _give(self, order: Order) -> Report:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(asdict(order)).encode() + b"\n")
@@ -301,7 +309,7 @@ def _preload() -> None:
     from santiago.contract.policy import RunInput
     from santiago.contract.result import Result, Session
 
-    for name in ("compose", "execute", "main", "running"):
+    for name in ("audit", "auditing", "auditing_git", "execute", "main", "start.compose", "start.running"):
         import_module(f"santiago.cli.{name}")
     for name in ("yaml", "platformdirs"):
         import_module(name)

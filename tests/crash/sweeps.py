@@ -103,6 +103,7 @@ class Place:
                 break
         self.end()
         wrong = after_all(self.world, self.reference, kills=tally.deaths, jobs=self.jobs)
+        wrong += self.nursery.audit(self.world, str(self.disk.top) if self.disk else "")
         tally.violations += [f"{told.strip()}: {what}" for what in wrong]
         return tally
 

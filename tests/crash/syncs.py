@@ -17,6 +17,7 @@ from santiago.artifacts.log import LIGHT
 from santiago.artifacts.store import FileStore
 from santiago.contract.events import EventKind
 from santiago.workspace import durable, repository
+from santiago.workspace.session import RefSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +47,7 @@ class Watch:
             self.stack.enter_context(patch.object(os, name, getattr(self, f"_{name}")(getattr(os, name))))
         for owner, name in (
             (FileStore, "append"), (FileStore, "put_result"), (repository, "call"),
+            (RefSession, "move"),
             (durable, "_sync"), (durable, "_sync_file_system"),
         ):  # fmt: skip
             self.stack.enter_context(
@@ -154,6 +156,13 @@ class Watch:
             if WRITING & set(arguments) and not any("loose-object" in argument for argument in arguments):
                 self.complain("git wrote objects without bringing them to disk")
             return answer
+
+        return call
+
+    def _on_move(self, real: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: Any) -> None:
+            real(*arguments)
+            self.refs += 1
 
         return call
 

@@ -22,17 +22,21 @@ def _around_the_first_done(here: Place) -> list[str]:
     return []
 
 
-NOTICED_BY: dict[str, Callable[[Place], list[str]]] = {
-    "no_sync_after_append": probes.order_of_syncs,
-    "no_folder_sync": probes.order_of_syncs,
-    "work_not_synced": probes.order_of_syncs,
-    "result_in_place": lambda here: probes.torn_writes(here, lambda count: (count,)),
-    "torn_tail_stays": lambda here: probes.torn_writes(here, lambda count: (count // 2 - 1, count // 2)),
-    "unreadable_means_empty": lambda here: probes.damaged_lines(here, (0.5,)),
-    "done_before_integrated": _around_the_first_done,
-    "sync_error_swallowed": lambda here: probes.failing_syncs(here, (6,)),
-    "temporaries_stay": probes.rubbish,
+NOTICED_BY: dict[str, tuple[Callable[[Place], list[str]], str]] = {
+    "no_sync_after_append": (probes.order_of_syncs, "an event was acknowledged before it was on disk"),
+    "no_folder_sync": (probes.order_of_syncs, "the result was not on disk when the run ended"),
+    "work_not_synced": (probes.order_of_syncs, "work was recorded before it was on disk"),
+    "result_in_place": (lambda here: probes.torn_writes(here, lambda count: (count,)), "result.json is torn"),
+    "torn_tail_stays": (
+        lambda here: probes.torn_writes(here, lambda count: (count // 2 - 1, count // 2)),
+        "the log does not read",
+    ),
+    "unreadable_means_empty": (lambda here: probes.damaged_lines(here, (0.5,)), "a damaged log was changed"),
+    "done_before_integrated": (_around_the_first_done, "is done, but not on the branch"),
+    "sync_error_swallowed": (lambda here: probes.failing_syncs(here, (6,)), "failed, and the run ended with 0"),
+    "temporaries_stay": (probes.rubbish, "left behind: "),
 }
+"""The probe that notices each bug, and what it says."""
 
 
 @pytest.fixture(scope="module")
@@ -44,4 +48,5 @@ def here() -> Iterator[Place]:
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_noticed(here: Place, bug: str) -> None:
     here.plant = bug
-    assert NOTICED_BY[bug](here) != []
+    probe, words = NOTICED_BY[bug]
+    assert any(words in what for what in probe(here))

@@ -55,3 +55,7 @@ def test_a_log_that_is_damaged_before_its_end_is_refused_and_left_as_it_is(place
 
 def test_unfinished_files_of_a_death_are_gone_after_the_next_start(places: list[Place]) -> None:
     assert probes.rubbish(places[0]) == []
+
+
+def test_folders_that_a_death_after_success_left_are_gone_after_the_next_start(places: list[Place]) -> None:
+    assert probes.rubbish_after_success(places[0]) == []

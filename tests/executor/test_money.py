@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from santiago.cli.running import exit_code
+from santiago.cli.start.running import exit_code
 from santiago.contract.events import EventKind
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from santiago.cli.running import exit_code
+from santiago.cli.start.running import exit_code
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import Fold
 from santiago.contract.moments import ms_of

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.agent import catalog
-from santiago.cli import agents
-from santiago.cli.endings import words_of
-from santiago.cli.lines import first, flat
-from santiago.cli.measures import span
+from santiago.cli.profiles import own_catalog
+from santiago.cli.start import agents
+from santiago.cli.view.endings import words_of
+from santiago.cli.view.lines import first, flat
+from santiago.cli.view.measures import span
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.process import environment
@@ -132,7 +133,7 @@ class Checkup:
             return None
 
     def _standings(self, found: AgentsTold, taken: Profile | None) -> Iterable[Standing]:
-        own = agents.own_catalog()
+        own = own_catalog()
         for name in own.names():
             if name in catalog.NOT_CHOSEN:
                 continue

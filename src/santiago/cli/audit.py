@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from santiago.cli.text import harmless, paint, say
+from santiago.cli.view.text import harmless, paint, say
 
 
 @click.command("audit")

@@ -10,9 +10,9 @@ from santiago.artifacts.attempts import OUTCOME, VERIFICATION
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.reader import Reader
 from santiago.artifacts.store import INPUT, LARGEST, LOG, PLAN, RESULT, attempt_folder
-from santiago.cli.evidence import record_in
-from santiago.cli.history import History
 from santiago.cli.loading import empty_fold, frozen
+from santiago.cli.view.evidence import record_in
+from santiago.cli.view.history import History
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Event, EventKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.cli.scratch import scratch_of
+from santiago.cli.start.scratch import scratch_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.workspace.workspace import GitWorkspace

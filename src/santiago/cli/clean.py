@@ -15,9 +15,9 @@ from santiago.artifacts.lock import Lock
 from santiago.artifacts.repository import find_root
 from santiago.artifacts.store import LOG, PLAN, FileStore
 from santiago.cli.loading import empty_fold, frozen, replay, working
-from santiago.cli.measures import size
-from santiago.cli.scratch import scratch_of
-from santiago.cli.text import paint, say
+from santiago.cli.start.scratch import scratch_of
+from santiago.cli.view.measures import size
+from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase

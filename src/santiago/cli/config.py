@@ -13,7 +13,7 @@ import click
 
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_text
-from santiago.cli.text import harmless, paint, say
+from santiago.cli.view.text import harmless, paint, say
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION

@@ -28,7 +28,7 @@ _QUIET = {
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 def skip(words: tuple[str, ...], why: str, as_json: bool) -> int:
     """Leave a story out: nobody waits for it any more, and the run goes on without it."""
-    from santiago.cli.running import start
+    from santiago.cli.start.running import start
 
     out_dir, story, settings, plan = _target(words)
     start(out_dir, settings, plan, base=out_dir, only=(), as_json=as_json, skips=[(story, why)], **_QUIET)  # type: ignore[arg-type]
@@ -41,7 +41,7 @@ def skip(words: tuple[str, ...], why: str, as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 def verify(words: tuple[str, ...], ref: str, as_json: bool) -> int:
     """Judge your own work on a story as an attempt, by the same checks, and integrate it if it passes."""
-    from santiago.cli.running import start
+    from santiago.cli.start.running import start
 
     out_dir, story, settings, plan = _target(words)
     return start(

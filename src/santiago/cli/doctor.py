@@ -15,8 +15,8 @@ import click
 
 from santiago.cli.agent_checks import Checkup
 from santiago.cli.examination import CHECKS, Told, own_settings
-from santiago.cli.text import harmless, paint, say
-from santiago.cli.waiting import unicode
+from santiago.cli.view.text import harmless, paint, say
+from santiago.cli.view.waiting import unicode
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import RunInput

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago import __version__
-from santiago.cli.text import coloured
-from santiago.cli.waiting import unicode
+from santiago.cli.view.text import coloured
+from santiago.cli.view.waiting import unicode
 from santiago.contract.errors import Kind, SantiagoError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _agent() -> Told:
             "Name one in [agent] playbook.",
         )
     from santiago.agent.catalog import standing
-    from santiago.cli import agents
+    from santiago.cli.start import agents
 
     named = bool(agent.profile or agent.command)
     try:
@@ -199,8 +199,8 @@ _BUILT_IN = frozenset(_WORDS_BUILT_IN.split())
 
 
 def _disk() -> Told:
-    from santiago.cli.measures import size
-    from santiago.cli.scratch import scratch_of
+    from santiago.cli.start.scratch import scratch_of
+    from santiago.cli.view.measures import size
 
     place = scratch_of(_root() or Path.cwd())
     while not place.exists():
@@ -218,8 +218,8 @@ def _disk() -> Told:
 
 
 def _terminal() -> Told:
-    from santiago.cli.ci import is_ci, service
-    from santiago.cli.live import is_wanted
+    from santiago.cli.view.ci import is_ci, service
+    from santiago.cli.view.live import is_wanted
 
     encoding = (sys.stderr.encoding or "?").lower()
     if not sys.stderr.isatty():

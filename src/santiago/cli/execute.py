@@ -18,7 +18,7 @@ def command(run_input: Path, plan_path: Path, out_dir: Path, **options: object) 
     """Carry out a plan, story by story, believing only what was verified."""
     from santiago.artifacts.files import read_bytes
     from santiago.artifacts.repository import resolved
-    from santiago.cli.running import start
+    from santiago.cli.start.running import start
     from santiago.contract import codec
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.text import harmless, paint, say
+from santiago.cli.view.text import harmless, paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.planner.findings import CATALOGUE
@@ -70,8 +70,8 @@ def _story(code: str, run: str | None) -> dict[str, str | list[str]] | None:
 
 
 def _explained(run: Run, name: str) -> dict[str, str | list[str]] | None:
-    from santiago.cli.lines import flat
-    from santiago.cli.waiting import explanation, mark
+    from santiago.cli.view.lines import flat
+    from santiago.cli.view.waiting import explanation, mark
 
     planned = run.story(name) or run.story(name.upper())
     if planned is None:

@@ -12,7 +12,7 @@ import click
 
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
-from santiago.cli.text import paint, say
+from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 
 
@@ -191,7 +191,7 @@ def settings(found: list[Found]) -> str:
 
 def _agent_lines() -> list[str]:
     """Return a comment about the agent: which one is taken depends on the machine, so nothing is set for others."""
-    from santiago.cli.agents import own_catalog
+    from santiago.cli.profiles import own_catalog
 
     try:
         ready = own_catalog().first_ready(os.environ)

@@ -14,8 +14,8 @@ from santiago.artifacts.lock import NAME as LOCK
 from santiago.artifacts.lock import holder
 from santiago.artifacts.reader import Reader
 from santiago.artifacts.store import INPUT, LOG, PLAN
-from santiago.cli.history import History
-from santiago.cli.measures import between
+from santiago.cli.view.history import History
+from santiago.cli.view.measures import between
 from santiago.contract import codec
 from santiago.contract.fold import Fold
 from santiago.contract.phases import RunPhase

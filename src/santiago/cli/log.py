@@ -11,9 +11,9 @@ import click
 from santiago.artifacts.store import LOG
 from santiago.artifacts.tail import Tail
 from santiago.cli.finding import find_run
-from santiago.cli.lines import Lines
 from santiago.cli.loading import empty_fold, frozen, working
-from santiago.cli.text import say
+from santiago.cli.view.lines import Lines
+from santiago.cli.view.text import say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 

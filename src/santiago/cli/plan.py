@@ -10,8 +10,8 @@ import click
 
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
-from santiago.cli.errors import show_findings
-from santiago.cli.leaks import refuse_secrets
+from santiago.cli.start.leaks import refuse_secrets
+from santiago.cli.view.errors import show_findings
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION, Plan
@@ -217,18 +217,18 @@ def refuse(compiled: Compilation, job: Job, source: Source, *, as_json: bool) ->
 
 
 def _json(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
-    from santiago.cli.plan_view import as_document
+    from santiago.cli.view.plan_view import as_document
 
     click.echo(codec.canonical(as_document(compiled, plan, job.out_dir, outcome)).decode(), nl=False)
 
 
 def _mermaid(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
-    from santiago.cli.plan_view import mermaid
+    from santiago.cli.view.plan_view import mermaid
 
     click.echo(mermaid(plan))
 
 
 def _text(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
-    from santiago.cli.plan_view import show
+    from santiago.cli.view.plan_view import show
 
     show(compiled, plan, source.text.split("\n"), job.out_dir, outcome)

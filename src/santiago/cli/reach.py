@@ -9,8 +9,8 @@ import click
 from santiago.artifacts.inbox import Inbox, Request
 from santiago.artifacts.lock import holder
 from santiago.cli.finding import find_run, split_target
-from santiago.cli.leaks import without_secrets
-from santiago.cli.text import say
+from santiago.cli.start.leaks import without_secrets
+from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_story_id
 

@@ -30,9 +30,9 @@ def command(
 
     from santiago.artifacts.files import read_bytes
     from santiago.artifacts.store import INPUT, PLAN
-    from santiago.cli.agents import named
     from santiago.cli.finding import find_run
-    from santiago.cli.running import start
+    from santiago.cli.start.agents import named
+    from santiago.cli.start.running import start
     from santiago.contract import codec
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput

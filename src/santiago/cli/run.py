@@ -39,10 +39,10 @@ def command(
     santiago run docs/prd.md --agent "my-agent --flag"
     """
     from santiago.artifacts.files import read_text
-    from santiago.cli.agents import named
-    from santiago.cli.leaks import refuse_secrets
     from santiago.cli.plan import job_from_document, refuse
-    from santiago.cli.running import start
+    from santiago.cli.start.agents import named
+    from santiago.cli.start.leaks import refuse_secrets
+    from santiago.cli.start.running import start
     from santiago.planner.compile import compile_plan
     from santiago.planner.source import Source
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.cli.account import show_agent
-from santiago.cli.doing import Doing, activity_data
-from santiago.cli.endings import ending_of, helping
-from santiago.cli.evidence import AttemptEvidence, Check, near, totals
 from santiago.cli.finding import find_run, split_target
-from santiago.cli.lines import flat
 from santiago.cli.loading import Run, load
-from santiago.cli.measures import count, span
-from santiago.cli.spending import dollars, of_story, thousands
-from santiago.cli.text import fit, harmless, paint, say, width
-from santiago.cli.waiting import explanation, glyph, mark, unicode
+from santiago.cli.view.account import show_agent
+from santiago.cli.view.doing import Doing, activity_data
+from santiago.cli.view.endings import ending_of, helping
+from santiago.cli.view.evidence import AttemptEvidence, Check, near, totals
+from santiago.cli.view.lines import flat
+from santiago.cli.view.measures import count, span
+from santiago.cli.view.spending import dollars, of_story, thousands
+from santiago.cli.view.text import fit, harmless, paint, say, width
+from santiago.cli.view.waiting import explanation, glyph, mark, unicode
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.executor.budget import Budget
@@ -25,7 +25,7 @@ from santiago.executor.judging import commands_of
 from santiago.executor.result import sums
 
 if TYPE_CHECKING:
-    from santiago.cli.history import AttemptStory
+    from santiago.cli.view.history import AttemptStory
     from santiago.contract.plan import Story
 
 OUTPUT_LINES = 30

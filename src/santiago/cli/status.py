@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli import pauses, spending
-from santiago.cli.doing import Doing
-from santiago.cli.evidence import AttemptEvidence, near
-from santiago.cli.failure import Report
 from santiago.cli.finding import find_run
-from santiago.cli.lines import flat
 from santiago.cli.loading import Run, load
-from santiago.cli.measures import ago, between, count, limit, span
-from santiago.cli.standing import chunk_ms, counts_of, document, needs_of, others_of, word_of
-from santiago.cli.text import fit, harmless, paint, say, width
-from santiago.cli.waiting import glyph, mark, mark_of, waits_for
+from santiago.cli.view import pauses, spending
+from santiago.cli.view.doing import Doing
+from santiago.cli.view.evidence import AttemptEvidence, near
+from santiago.cli.view.failure import Report
+from santiago.cli.view.lines import flat
+from santiago.cli.view.measures import ago, between, count, limit, span
+from santiago.cli.view.standing import chunk_ms, counts_of, document, needs_of, others_of, word_of
+from santiago.cli.view.text import fit, harmless, paint, say, width
+from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract import codec
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.util.clock import SystemClock

@@ -382,19 +382,18 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
 
 
 def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
-    context = event.context
-    if event.event is EventKind.ATTEMPT_VOIDED or event.status == "voided":
+    context, kind = event.context, event.event
+    if kind is EventKind.ATTEMPT_VOIDED or event.status == "voided":
         story.voided += 1
         story.uncounted += 1
         state.voided += 1
-    story.used_ms += (context.get("agent_ms") or 0) + (context.get("verify_ms") or 0)
-    story.commit, story.proof, story.reason = (
-        context.get("commit") or story.commit,
-        context.get("proof"),
-        context.get("reason"),
-    )
-    story.conflicts += context.get("reason") == Reason.WORKSPACE_CONFLICT
-    story.judged = story.judged or event.event is EventKind.CLAIM_JUDGED
+    if kind is EventKind.CLAIM_JUDGED:
+        story.judged = True
+    story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
+    story.commit = context.get("commit") or story.commit
+    story.proof, story.reason = context.get("proof"), context.get("reason")
+    if story.reason == Reason.WORKSPACE_CONFLICT:
+        story.conflicts += 1
     if story.unsettled:  # the agent's own end, not what became of its work later
         story.unsettled = False
         if story.attempts >= story.change_requested:
@@ -406,13 +405,20 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
 def _spend(state: RunState, story: StoryState, event: Event) -> None:
     """Add what an attempt used, however it ended; what it did not say stays unknown."""
     tokens, cost = event.context.get("tokens"), event.context.get("cost_micro_usd")
-    for one in (state, story):
-        one.tokens += tokens or 0
-        one.cost_micro_usd += cost or 0
-        one.unreported += tokens is None
-        one.unpriced += cost is None
-    state.largest_tokens = max(state.largest_tokens, tokens or 0)
-    state.largest_cost = max(state.largest_cost, cost or 0)
+    if tokens is None:
+        state.unreported += 1
+        story.unreported += 1
+    else:
+        state.tokens += tokens
+        story.tokens += tokens
+        state.largest_tokens = max(state.largest_tokens, tokens)
+    if cost is None:
+        state.unpriced += 1
+        story.unpriced += 1
+    else:
+        state.cost_micro_usd += cost
+        story.cost_micro_usd += cost
+        state.largest_cost = max(state.largest_cost, cost)
 
 
 def _hear(state: RunState, story: StoryState, event: Event) -> None:

@@ -12,6 +12,7 @@ from santiago.agent import catalog, scripted
 from santiago.agent.catalog import Catalog
 from santiago.agent.ralph_fresh import RalphFresh
 from santiago.artifacts.files import read_text
+from santiago.cli.profiles import own_catalog
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.process import environment
@@ -25,22 +26,6 @@ if TYPE_CHECKING:
     from santiago.process.command import Command
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
-
-
-def own_catalog() -> Catalog:
-    """Return the profiles that ship with santiago and those in the user's configuration."""
-    from platformdirs import user_config_path
-
-    return Catalog(user_config_path("santiago") / "agents")
-
-
-def understood(name: str) -> Profile:
-    """Return the profile by which an agent's output is read; that of any program where nobody knows the name."""
-    own = own_catalog()
-    try:
-        return own.get(name)
-    except SantiagoError:
-        return own.get("command")
 
 
 def named(agent: Agent, name: str | None, playbook: Path | None, model: str | None) -> Agent:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.cli import pauses
-from santiago.cli.evidence import AttemptEvidence
-from santiago.cli.measures import count, span
-from santiago.cli.text import harmless, paint
+from santiago.cli.view import pauses
+from santiago.cli.view.evidence import AttemptEvidence
+from santiago.cli.view.measures import count, span
+from santiago.cli.view.text import harmless, paint
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from santiago.executor.budget import Budget

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago import __version__
-from santiago.cli.text import harmless, paint, say
+from santiago.cli.view.text import harmless, paint, say
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
 

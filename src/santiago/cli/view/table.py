@@ -6,13 +6,13 @@ import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.cli import pauses, spending
-from santiago.cli.doing import Doing
-from santiago.cli.evidence import AttemptEvidence
-from santiago.cli.lines import flat
-from santiago.cli.measures import clock, limit
-from santiago.cli.text import fit, paint, width
-from santiago.cli.waiting import glyph, mark, mark_of, waits_for
+from santiago.cli.view import pauses, spending
+from santiago.cli.view.doing import Doing
+from santiago.cli.view.evidence import AttemptEvidence
+from santiago.cli.view.lines import flat
+from santiago.cli.view.measures import clock, limit
+from santiago.cli.view.text import fit, paint, width
+from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.executor.budget import Budget

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from santiago.cli.errors import show_findings
-from santiago.cli.text import fit, harmless, paint, say, width
+from santiago.cli.view.errors import show_findings
+from santiago.cli.view.text import fit, harmless, paint, say, width
 from santiago.contract import codec
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from santiago.cli.evidence import AttemptEvidence, tidied
-from santiago.cli.lines import first, flat
+from santiago.cli.view.evidence import AttemptEvidence, tidied
+from santiago.cli.view.lines import first, flat
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 
 if TYPE_CHECKING:

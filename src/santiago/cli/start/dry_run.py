@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.text import harmless, say
+from santiago.cli.view.text import harmless, say
 from santiago.contract.reasons import ExitCode
 from santiago.executor.schedule import followed
 

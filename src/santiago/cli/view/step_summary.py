@@ -6,16 +6,16 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from santiago.cli import spending
-from santiago.cli.lines import flat
-from santiago.cli.measures import count, span
-from santiago.cli.text import harmless
+from santiago.cli.view import spending
+from santiago.cli.view.lines import flat
+from santiago.cli.view.measures import count, span
+from santiago.cli.view.text import harmless
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
 from santiago.executor.result import status_of
 
 if TYPE_CHECKING:
-    from santiago.cli.failure import Report
+    from santiago.cli.view.failure import Report
     from santiago.contract.plan import Story
 
 VARIABLE = "GITHUB_STEP_SUMMARY"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.cli.measures import count
+from santiago.cli.view.measures import count
 from santiago.contract.state import RunState, StoryState
 from santiago.executor.budget import Budget
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.store import attempt_folder
-from santiago.cli.evidence import AttemptEvidence, tidied
-from santiago.cli.lines import flat
-from santiago.cli.measures import count
-from santiago.cli.spending import thousands
-from santiago.cli.text import fit, width
-from santiago.cli.waiting import unicode
+from santiago.cli.view.evidence import AttemptEvidence, tidied
+from santiago.cli.view.lines import flat
+from santiago.cli.view.measures import count
+from santiago.cli.view.spending import thousands
+from santiago.cli.view.text import fit, width
+from santiago.cli.view.waiting import unicode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ class Doing:
     """Follows the logs of attempts that are under way, each from where it was left."""
 
     def __init__(self, out_dir: Path, agent: str, *, stderr: bool = True, once: bool = False) -> None:
-        from santiago.cli.agents import understood  # most looks at a run are at none that is under way
+        from santiago.cli.profiles import understood  # most looks at a run are at none that is under way
 
         self.out_dir = out_dir
         self.once = once

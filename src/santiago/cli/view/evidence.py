@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, PATCH, VERIFICATION
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.store import LARGEST, attempt_folder
-from santiago.cli.text import harmless
+from santiago.cli.view.text import harmless
 from santiago.contract.errors import SantiagoError
 from santiago.executor.critique import telling_lines
 

@@ -14,13 +14,13 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
-from santiago.cli.ci import is_ci
-from santiago.cli.text import harmless, width
+from santiago.cli.view.ci import is_ci
+from santiago.cli.view.text import harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from santiago.cli.table import Table
+    from santiago.cli.view.table import Table
     from santiago.contract.events import Event
     from santiago.contract.state import RunState
 

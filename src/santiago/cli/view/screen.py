@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago import __version__
-from santiago.cli import ci, refused, spending, step_summary
-from santiago.cli.beat import Beat
-from santiago.cli.failure import FULL, Report, target
-from santiago.cli.lines import Line, Lines
-from santiago.cli.live import Live, is_wanted
-from santiago.cli.measures import count, span
-from santiago.cli.table import Table
-from santiago.cli.text import harmless, paint, say
+from santiago.cli.view import ci, refused, spending, step_summary
+from santiago.cli.view.beat import Beat
+from santiago.cli.view.failure import FULL, Report, target
+from santiago.cli.view.lines import Line, Lines
+from santiago.cli.view.live import Live, is_wanted
+from santiago.cli.view.measures import count, span
+from santiago.cli.view.table import Table
+from santiago.cli.view.text import harmless, paint, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from santiago.cli.compose import RunHeader
+    from santiago.cli.view.header import RunHeader
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput

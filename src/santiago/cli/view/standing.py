@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from santiago.artifacts import registry
 from santiago.artifacts.repository import find_root
 from santiago.artifacts.store import PLAN
-from santiago.cli.doing import Doing, activity_data
-from santiago.cli.endings import ending_of, helping, is_the_agents
-from santiago.cli.lines import flat
 from santiago.cli.loading import Run, load, working
-from santiago.cli.measures import between
-from santiago.cli.waiting import explanation
+from santiago.cli.view.doing import Doing, activity_data
+from santiago.cli.view.endings import ending_of, helping, is_the_agents
+from santiago.cli.view.lines import flat
+from santiago.cli.view.measures import between
+from santiago.cli.view.waiting import explanation
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase

@@ -6,11 +6,11 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from santiago.cli import pauses
-from santiago.cli.doing import Doing
-from santiago.cli.evidence import AttemptEvidence
-from santiago.cli.lines import Line
-from santiago.cli.measures import span
+from santiago.cli.view import pauses
+from santiago.cli.view.doing import Doing
+from santiago.cli.view.evidence import AttemptEvidence
+from santiago.cli.view.lines import Line
+from santiago.cli.view.measures import span
 from santiago.contract.events import EventKind
 from santiago.util.clock import SystemClock
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from santiago.cli.measures import between
+from santiago.cli.view.measures import between
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import ENDED, RunPhase
 

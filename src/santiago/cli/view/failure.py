@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.store import attempt_folder
-from santiago.cli import refused
-from santiago.cli.endings import is_the_agents
-from santiago.cli.evidence import AttemptEvidence, Check, checks_in, first_failing, near, totals
 from santiago.cli.finding import find_run
-from santiago.cli.lines import flat
-from santiago.cli.measures import count
-from santiago.cli.text import fit, harmless, paint, width
-from santiago.cli.waiting import named, unicode, unmet
+from santiago.cli.view import refused
+from santiago.cli.view.endings import is_the_agents
+from santiago.cli.view.evidence import AttemptEvidence, Check, checks_in, first_failing, near, totals
+from santiago.cli.view.lines import flat
+from santiago.cli.view.measures import count
+from santiago.cli.view.text import fit, harmless, paint, width
+from santiago.cli.view.waiting import named, unicode, unmet
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.compose import Request, execute
-from santiago.cli.screen import Screen
-from santiago.cli.text import harmless
+from santiago.cli.start.compose import execute
+from santiago.cli.start.request import Request
+from santiago.cli.view.screen import Screen
+from santiago.cli.view.text import harmless
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
@@ -50,7 +51,7 @@ def start(
     settings = replace(run_input, repo_path=str(repo), policy=frozen, run_id=run_input.run_id or out_dir.name)
     scope = scope_of(plan, chunks, only)
     if dry_run:
-        from santiago.cli.dry_run import show
+        from santiago.cli.start.dry_run import show
 
         return show(settings, plan, scope, as_json=as_json)
     shown = replace(settings, agent=agent or settings.agent)

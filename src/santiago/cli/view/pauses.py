@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from santiago.cli.measures import between, clock
+from santiago.cli.view.measures import between, clock
 from santiago.contract.reasons import Reason
 
 CALM = "nothing is spent"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.store import attempt_folder
-from santiago.cli import pauses, spending
-from santiago.cli.endings import Ending, ending_of, helping, is_the_agents
-from santiago.cli.evidence import near
-from santiago.cli.measures import limit, span
+from santiago.cli.view import pauses, spending
+from santiago.cli.view.endings import Ending, ending_of, helping, is_the_agents
+from santiago.cli.view.evidence import near
+from santiago.cli.view.measures import limit, span
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, Reason

@@ -5,19 +5,19 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from santiago.cli.doing import ACTIONS, Doing, plain, state_of
-from santiago.cli.endings import Ending, ending_of, helping, is_the_agents
-from santiago.cli.lines import first, flat
-from santiago.cli.spending import Sum, said
-from santiago.cli.text import fit, say
-from santiago.cli.waiting import unicode
+from santiago.cli.view.doing import ACTIONS, Doing, plain, state_of
+from santiago.cli.view.endings import Ending, ending_of, helping, is_the_agents
+from santiago.cli.view.lines import first, flat
+from santiago.cli.view.spending import Sum, said
+from santiago.cli.view.text import fit, say
+from santiago.cli.view.waiting import unicode
 from santiago.contract.reasons import MEANINGS, Reason
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.agent.stream import Reading
-    from santiago.cli.history import AttemptStory
+    from santiago.cli.view.history import AttemptStory
 
 TODOS = 30
 _TODO = {"done": ("✓", "*"), "active": ("▶", ">"), "open": ("·", ".")}

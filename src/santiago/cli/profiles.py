@@ -1,0 +1,27 @@
+"""The profiles of agents as the commands know them: those that ship with santiago, and the user's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.agent.catalog import Catalog
+from santiago.contract.errors import SantiagoError
+
+if TYPE_CHECKING:
+    from santiago.agent.profile import Profile
+
+
+def own_catalog() -> Catalog:
+    """Return the profiles that ship with santiago and those in the user's configuration."""
+    from platformdirs import user_config_path
+
+    return Catalog(user_config_path("santiago") / "agents")
+
+
+def understood(name: str) -> Profile:
+    """Return the profile by which an agent's output is read; that of any program where nobody knows the name."""
+    own = own_catalog()
+    try:
+        return own.get(name)
+    except SantiagoError:
+        return own.get("command")

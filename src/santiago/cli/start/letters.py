@@ -1,0 +1,31 @@
+"""Requests from outside, as the coordinator hears them: files in the inbox, put away once the log knows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.artifacts.inbox import Inbox
+from santiago.desk.outside import Heard, understood
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.artifacts.inbox import Request
+    from santiago.contract.state import RunState
+
+
+class Letters:
+    """The coordinator's ear."""
+
+    def __init__(self, out_dir: Path) -> None:
+        self.inbox = Inbox(out_dir)
+        self.read: list[Request] = []
+
+    def hear(self, state: RunState) -> Heard:
+        self.read = self.inbox.collect()
+        return understood(self.read, state)
+
+    def done(self) -> None:
+        if self.read:
+            self.inbox.put_away(self.read)
+            self.read = []
