@@ -47,7 +47,7 @@ def parse(load):
     for line in lines:
         load(line)
 best = {name: float('inf') for name in (*parsers, 'replay')}
-for _ in range(5):
+for _ in range(15):
     for name, load in parsers.items():
         best[name] = min(best[name], seconds(lambda: parse(load)))
     best['replay'] = min(best['replay'], seconds(lambda: fold_all(plan, read_log(path))))

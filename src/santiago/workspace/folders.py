@@ -6,13 +6,14 @@ import itertools
 import os
 import stat
 import uuid
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.workspace.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,16 @@ class Folders:
         self.trash = self.top / "trash"
         self.temporary = self.top / "tmp"
         """For the temporary files of checks."""
+        self._sweeper: Sweeper | None = None
+
+    @contextmanager
+    def sweeping(self) -> Iterator[None]:
+        """Remove what is discarded in the background meanwhile; on leaving, all of it is gone."""
+        with Sweeper(_remove) as self._sweeper:
+            try:
+                yield
+            finally:
+                self._sweeper = None
 
     def attempt(self, story: str, attempt: int) -> Place:
         name = f"{story}-{attempt}"
@@ -64,15 +75,15 @@ class Folders:
         try:
             self.trash.mkdir(exist_ok=True)
             _move(folder, rubbish)
-            _remove(rubbish)
+            (self._sweeper or _remove)(rubbish)
         except OSError as error:
             raise SantiagoError(
-                Kind.TRANSIENT, f"cannot remove it: {os.strerror(error.errno or 0)}", where=str(folder),
+                Kind.TRANSIENT, f"cannot remove it: {os.strerror(error.errno or 0)}", where=str(error.filename or folder),
                 hint="Remove it yourself; nothing in it is needed any more.", reason=Reason.IO_ERROR,
             ) from None  # fmt: skip
 
     def discard_all(self) -> list[str]:
-        """Remove everything that the run left here, and return the names."""
+        """Remove everything that the run left here, and return the names; not while something is being swept."""
         names = [str(path) for kind in KINDS for path in sorted((self.top / kind).glob("*"))]
         for name in names:
             self.discard(Path(name))

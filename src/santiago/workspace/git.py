@@ -90,12 +90,9 @@ def call(
     output = bytearray()
     with ExitStack() as stack:
         source = stack.enter_context(_source(stdin))
-        try:
-            process = stack.enter_context(_start(arguments, env, cwd, source))
-        except OSError as error:
-            raise trouble(arguments, f"{os.strerror(error.errno or 0)}: {error.filename}") from None
-        stack.callback(_end, process)
-        words, enough = _read(process, arguments, take or _bounded(output, arguments))
+        process = stack.enter_context(start(arguments, env, cwd, source))
+        stack.callback(end, process)
+        words, enough = read(process, arguments, take or _bounded(output, arguments))
         code = 0 if enough else process.wait()
     err = words.decode("utf-8", "backslashreplace")
     if code not in accept:
@@ -113,16 +110,23 @@ def _source(data: bytes) -> IO[bytes]:
     return file  # type: ignore[no-any-return]  # the library's wrapper of a binary file
 
 
-def _start(arguments: Sequence[str], env: Mapping[str, str], cwd: Path, source: IO[bytes]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603  # an argument list, never a shell
-        [program(), *QUIET, *arguments],
-        stdin=source,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(env),
-        cwd=cwd,
-        start_new_session=True,  # a Ctrl-C is santiago's to handle; it must not cut a snapshot short
-    )
+def start(
+    arguments: Sequence[str], env: Mapping[str, str], cwd: Path, source: IO[bytes] | int
+) -> subprocess.Popen[bytes]:
+    """Start git; whoever does reads both of its streams and ends it."""
+    try:
+        return subprocess.Popen(  # noqa: S603  # an argument list, never a shell
+            [program(), *QUIET, *arguments],
+            bufsize=0,
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(env),
+            cwd=cwd,
+            start_new_session=True,  # a Ctrl-C is santiago's to handle; it must not cut a snapshot short
+        )
+    except OSError as error:
+        raise trouble(arguments, f"{os.strerror(error.errno or 0)}: {error.filename}") from None
 
 
 def _bounded(output: bytearray, arguments: Sequence[str]) -> Callable[[bytes], bool]:
@@ -135,7 +139,7 @@ def _bounded(output: bytearray, arguments: Sequence[str]) -> Callable[[bytes], b
     return take
 
 
-def _read(
+def read(
     process: subprocess.Popen[bytes], arguments: Sequence[str], take: Callable[[bytes], bool]
 ) -> tuple[bytes, bool]:
     """Read both streams to their ends; return the complaints, and whether the taker had enough before."""
@@ -160,7 +164,7 @@ def _read(
     return bytes(words), False
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """End a git that still runs; first by asking, so that it removes the locks that it holds."""
     if process.poll() is None:
         process.terminate()

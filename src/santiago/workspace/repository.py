@@ -7,6 +7,7 @@ whatever stands in an agent's folder, git is never told to look there for more t
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,10 @@ from santiago.workspace.durable import durability_of
 from santiago.workspace.git import Answer, call, environment
 from santiago.workspace.inspect import excludes
 from santiago.workspace.private import put, settings
+from santiago.workspace.session import RefSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from santiago.workspace.inspect import Found
@@ -40,6 +42,7 @@ class Repository:
         self._trees = {found.head: found.tree}
         self._parents: dict[str, str] = {}
         self._neutral = self._make("neutral", b"")
+        self._session: RefSession | None = None
 
     @property
     def excludes(self) -> Path:
@@ -105,11 +108,28 @@ class Repository:
 
     def on_refs(self, *arguments: str, stdin: bytes = b"", accept: Sequence[int] = (0,)) -> Answer:
         """Run a command on the repository's real refs, without its hooks."""
+        return call((*self._ref_options, *arguments), self._ref_env, self._neutral, stdin=stdin, accept=accept)
+
+    @cached_property
+    def _ref_options(self) -> tuple[str, ...]:
+        patience = ("-c", "core.filesRefLockTimeout=2000", "-c", "core.packedRefsTimeout=2000")
+        return (*self.durability.options, *patience)
+
+    @cached_property
+    def _ref_env(self) -> dict[str, str]:
         name, mail = self.found.identity
         own = {"GIT_DIR": str(self.common), "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail}
-        env = environment() | self._marks | own
-        patience = ("-c", "core.filesRefLockTimeout=2000", "-c", "core.packedRefsTimeout=2000")
-        return call((*self.durability.options, *patience, *arguments), env, self._neutral, stdin=stdin, accept=accept)
+        return environment() | self._marks | own
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """Keep one git process for moving refs meanwhile."""
+        self._session = RefSession(self._ref_options, self._ref_env, self._neutral)
+        try:
+            yield
+        finally:
+            session, self._session = self._session, None
+            session.close()
 
     def commit(self, tree: str, parent: str, message: str) -> str:
         """Write a commit."""
@@ -141,7 +161,10 @@ class Repository:
 
     def move(self, ref: str, new: str, old: str) -> None:
         """Write a ref if it still is what it was (all zeros: does not exist), and return when it is on disk."""
-        self.on_refs("update-ref", ref, checked(new), old)
+        if self._session is not None:
+            self._session.move(ref, checked(new), old)
+        else:
+            self.on_refs("update-ref", ref, checked(new), old)
         tables = self.common / "reftable"
         place = tables if tables.is_dir() else (self.common / ref).parent
         self.durability.settle(place, self.common)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,12 @@ from santiago.workspace.changes import Changes
 from santiago.workspace.folders import Folders
 from santiago.workspace.inspect import find, is_dirty
 from santiago.workspace.integrate import apply, message
+from santiago.workspace.listing import Listing
 from santiago.workspace.repository import Repository, checked
 from santiago.workspace.snapshot import Taking
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from santiago.workspace.folders import Place
 
@@ -47,6 +49,7 @@ class GitWorkspace:
         self._lock = threading.Lock()
         self._repository: Repository | None = None
         self._bases: dict[tuple[str, int], str] = {}
+        self._listing = Listing()
         self._head: str | None = None
         """Where the branch stood when this process last saw or moved it; moving it checks again."""
 
@@ -56,6 +59,12 @@ class GitWorkspace:
             if self._repository is None:
                 self._repository = Repository(find(self.repo), self._marks)
             return self._repository
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Meanwhile keep a git process for moving refs, and remove folders in the background; on leaving both have ended."""
+        with self.repository.session(), self.folders.sweeping():
+            yield
 
     def inspect(self) -> RepositoryFacts:
         found = self.repository.found
@@ -131,7 +140,10 @@ class GitWorkspace:
         base = self._bases.pop((story, attempt), None) or _recorded(place)
         if base is None:
             raise SantiagoError(Kind.BUG, f"{story} attempt {attempt} is not open")
-        return Taking(self.repository, place, base).take(message, self._ref(story, attempt))
+        taken = Taking(self.repository, place, base).take(message, self._ref(story, attempt))
+        if taken is not None:
+            self._listing.follow(base, taken)
+        return taken
 
     def restore(self, story: str, attempt: int, message: str = "", base: str | None = None) -> str | None:
         place = self._place(story, attempt)
@@ -226,8 +238,7 @@ class GitWorkspace:
         return self.repository.trees(checked(commit))[0]
 
     def files(self, commit: str) -> frozenset[str]:
-        listed = self.repository.on_objects("ls-tree", "-r", "--name-only", "-z", checked(commit)).out
-        return frozenset(path.decode("utf-8", "backslashreplace") for path in listed.split(b"\0") if path)
+        return self._listing.of(self.repository, checked(commit))
 
     def read(self, commit: str, path: str) -> bytes | None:
         answer = self.repository.on_objects("cat-file", "blob", f"{checked(commit)}:{path}", accept=(0, 128))
