@@ -7,8 +7,8 @@ rm -rf "$repo"
 mkdir -p "$repo"
 cd "$repo"
 git init -q -b main .
-cp "$here/examples/ledger/prd.md" "$here/examples/ledger/playbook.yaml" .
+cp -R "$here/examples/ledger/." .
 git add .
-git -c user.name=demo -c user.email=demo@example.org commit -q -m "The document"
+git -c user.name=demo -c user.email=demo@example.org commit -q -m "The document and its tests"
 echo "\$ santiago run prd.md --agent scripted --playbook playbook.yaml --jobs 2 --trust-commands" >&2
 exec "$here/.venv/bin/santiago" run prd.md --agent scripted --playbook playbook.yaml --jobs 2 --trust-commands

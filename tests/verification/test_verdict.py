@@ -90,6 +90,7 @@ def test_a_missing_module_under_test_is_a_failure_of_the_work_and_so_a_proof() -
         ("pytest -q", 5, "no tests ran in 0.00s\n"),
         ("python -m unittest", 5, "Ran 0 tests in 0.000s\n\nNO TESTS RAN\n"),
         ("python -m unittest tests.test_new", 1, "ModuleNotFoundError: No module named 'tests.test_new'\n"),
+        ("python -m unittest tests.test_new", 1, "ModuleNotFoundError: No module named 'tests'\n"),
         (
             "python scripts/check.py",
             2,

@@ -166,7 +166,15 @@ def _was_missing(result: CheckResult) -> bool:
     words |= {words[0].text for words in shell.simple_commands(result.command) if "/" in words[0].text}
     named = {form for word in words if len(word) > 1 for form in (word.removeprefix("./"), word.partition("::")[0])}
     lines = [line for line in text.splitlines() if _MISSING.search(line)]
-    return any(_names(line, word) for line in lines for word in named if word)
+    return any(_names(line, word) for line in lines for word in named if word) or any(
+        f"No module named '{package}'" in line for line in lines for word in named for package in _packages(word)
+    )
+
+
+def _packages(module: str) -> list[str]:
+    """Return the packages that a dotted name lies in: python complains of the outermost that is not there."""
+    parts = module.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts))] if all(map(str.isidentifier, parts)) else []
 
 
 def _names(line: str, word: str) -> bool:
