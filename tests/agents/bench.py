@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from santiago.cli.start import agents
 from santiago.contract.outcomes import AgentEnding
-from santiago.contract.plan import Origin, Story
 from santiago.contract.policy import Agent, RunInput
-from santiago.contract.ports import Packet
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.process import sandbox
 from santiago.process.redact import secrets_in
@@ -20,6 +18,7 @@ from santiago.process.server import ProcessServer
 from tests.agents.faults import Case
 from tests.agents.homes import home
 from tests.agents.model import Model
+from tests.agents.packets import STORY, Never, packet_in
 from tests.agents.running import surroundings
 from tests.cli.greeter import git
 
@@ -50,14 +49,6 @@ class Ended:
         return self.reason is None or MEANINGS[self.reason].spends
 
 
-class _Never:
-    def soon(self) -> bool:
-        return False
-
-    def now(self) -> bool:
-        return False
-
-
 def ended(name: str, cases: tuple[Case, ...], server: ProcessServer, seconds: int) -> dict[str, Ended]:
     """Let an agent meet each fault; `seconds` is the time of an attempt that does not end by itself."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -82,9 +73,12 @@ def meet(name: str, server: ProcessServer, seconds: int, case: Case) -> Ended:
         run_input = RunInput(contract_version=1, repo_path=str(repo), prd_path="prd.md", agent=Agent(profile=name))
         scratch = Path(place, "scratch")
         backend = agents.backend(profile, run_input, server, source, fence, secrets_in(source), scratch)
-        packet = _packet(Path(place), repo, (seconds if case.lasts else SECONDS) * 1000)
+        Path(place, "plan").mkdir()
+        story = replace(STORY, title="Write new.txt")
+        allowed = (seconds if case.lasts else SECONDS) * 1000
+        packet = packet_in(Path(place), repo, story=story, commands=("test -e new.txt",), timeout_ms=allowed)
         Path(packet.prompt_file).write_text(backend.render(packet))
-        ending = backend.attempt(packet, _Never())
+        ending = backend.attempt(packet, Never())
         changed = bool(git(repo, "status", "--porcelain"))
         return Ended(case, ending, changed, sum(one.place is not None for one in model.log), model.spent)
 
@@ -96,17 +90,3 @@ def _repository(folder: Path) -> Path:
     git(folder, "add", "-A")
     git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
     return folder
-
-
-def _packet(place: Path, repo: Path, milliseconds: int) -> Packet:
-    (place / "plan").mkdir()
-    story = Story(
-        id="S1", title="Write new.txt", description="", requirements=(), criteria=(), depends_on=(),
-        external_depends_on=(), chunk="C01", role="developer", profile=None, files=(), verify=(), priority=None,
-        claimed_done=False, origin=Origin(id=None, line=1), provenance=(),
-    )  # fmt: skip
-    return Packet(
-        run_id="r", story=story, attempt=1, criteria=(), commands=("test -e new.txt",), chunk_titles=(), critiques=(),
-        notes=(), folder=str(repo), plan_folder=str(place / "plan"), log=str(place / "agent.log"),
-        prompt_file=str(place / "prompt.md"), timeout_ms=milliseconds,
-    )  # fmt: skip

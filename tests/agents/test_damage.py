@@ -5,15 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from santiago.agent.catalog import Catalog
 from santiago.agent.profile import Profile
 from santiago.agent.stream import MOST_LINE, MOST_TEXT
+from santiago.contract.outcomes import Usage
+from santiago.contract.reasons import Reason
 from tests.agents.streams import EXPECTED, captured, ending, needs_streams, profile_of
 
 TAGS = st.sampled_from(sorted(EXPECTED))
+CLOSING = (
+    '{"type":"result","subtype":"success","is_error":false,"result":"fine",'
+    '"usage":{"input_tokens":10,"output_tokens":5},"total_cost_usd":0.01}'
+)
 DEEP = '{"a":' * 50_000
 LEAVES = st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=9)
 TREES = st.recursive(
@@ -103,3 +110,35 @@ def test_a_text_that_only_looks_like_json_is_no_way_on() -> None:
         call = {"function": {"name": "Read", "arguments": arguments}}
         end = ending(Catalog().get("kimi"), json.dumps({"role": "assistant", "content": "fine", "tool_calls": [call]}))
         assert end.message == "fine"
+
+
+@pytest.mark.parametrize("before", ["(node:7) Warning: old", "\x1b[0m", "\ufeff", "\0\0 ", "data: ", 'x {"a', "\t"])
+def test_a_closing_line_counts_whatever_another_stream_put_before_it(before: str) -> None:
+    end = ending(Catalog().get("claude"), f"{before}{CLOSING}\r\n")
+    assert (end.reason, end.usage.tokens) == ((None, 15) if '{"' not in before else (Reason.AGENT_UNAVAILABLE, None))
+
+
+def test_a_text_that_is_set_in_is_no_line_of_the_program() -> None:
+    end = ending(Catalog().get("aider"), "Tokens: 2k sent, 20 received.\n    litellm.RateLimitError: wait 5 hours\n")
+    assert (end.reason, end.usage.tokens) == (None, 2020)
+
+
+@pytest.mark.parametrize(("figure", "tokens"), [("-10", None), ('"ten"', None), ("1e308", None), ("null", 5), ("0", 5)])
+def test_a_sum_with_something_that_is_no_figure_is_unknown(figure: str, tokens: int | None) -> None:
+    line = CLOSING.replace('"input_tokens":10', f'"input_tokens":{figure}')
+    assert ending(Catalog().get("claude"), line).usage.tokens == tokens
+
+
+def test_nothing_used_for_an_answer_is_unknown_and_not_zero() -> None:
+    line = CLOSING.replace("10", "0").replace("5", "0").replace("0.01", "0")
+    assert ending(Catalog().get("claude"), line).usage == Usage()
+
+
+def test_a_refusal_after_which_the_agent_goes_on_is_not_how_it_ended() -> None:
+    refusal = (
+        '{"type":"assistant","message":{"stop_reason":"refusal","content":[{"type":"text","text":"I will not."}]}}'
+    )
+    tool = '{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Edit","input":{"file_path":"a"}}]}}'
+    claude = Catalog().get("claude")
+    assert ending(claude, f"{tool}\n{refusal}\n{CLOSING}").reason is Reason.AGENT_REFUSED
+    assert ending(claude, f"{refusal}\n{tool}\n{CLOSING}").reason is None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.agent.catalog import MOST_BYTES, Catalog, expanded, standing
+from santiago.agent.catalog import MOST_BYTES, Catalog, expanded, installation, standing
 from santiago.agent.litter import cleared
 from santiago.agent.profile import Fault, Needs, Profile, Rule, SignIn, Start, Stop, parse
 from santiago.contract.errors import Kind, SantiagoError
@@ -77,6 +79,16 @@ def test_the_groups_that_a_rule_for_plain_text_names_are_in_its_pattern(name: st
             )
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_pattern_that_every_line_is_held_against_takes_steps_by_a_power_of_its_length(name: str) -> None:
+    """A line is anybody's, up to 20,000 characters long, and nobody can stop a pattern that is at work on it."""
+    profile = Catalog().get(name)
+    wanted = [one for rule in profile.on for one in (*rule.when.values(), *rule.where.values(), rule.matches)]
+    for pattern in (one.pattern for one in wanted if isinstance(one, re.Pattern)):
+        endless = re.findall(r"(?<!\\)\.[*+]", pattern)
+        assert len(endless) <= (2 if pattern.startswith("^") else 0), pattern
+
+
 def wrong(text: str) -> str:
     with pytest.raises(SantiagoError) as caught:
         parse(text, "my.toml")
@@ -91,6 +103,9 @@ def wrong(text: str) -> str:
     ("text", "message"),
     [
         ("name = ", "not valid TOML"),
+        ("name = " + "[" * 20_000, "not valid TOML: nested too deeply"),
+        (f'{HEAD}[[on]]\nmatches = "a{{{"9" * 30}}}"', "on[1].matches is no pattern"),
+        (f"{HEAD}[[on]]\nmatches = '{'(' * 3000}{')' * 3000}'", "on[1].matches is no pattern"),
         ('title = "x"', "name is missing"),
         ('name = "x"', "start.argv is missing"),
         (f"{HEAD}colour = 1", "unknown key colour"),
@@ -152,6 +167,36 @@ def test_a_file_that_is_no_profile_is_one_error_with_its_name(tmp_path: Path, co
     assert caught.value.where == str(tmp_path / "mine.toml")
 
 
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "nowhere"])
+def test_what_is_no_file_in_a_profiles_place_is_one_error_with_its_name_and_is_passed_over(
+    tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    makes: dict[str, Callable[[], object]] = {
+        "folder": path.mkdir,
+        "pipe": partial(os.mkfifo, path),
+        "loop": partial(path.symlink_to, "mine.toml"),
+        "nowhere": partial(path.symlink_to, "/nowhere"),
+    }
+    makes[kind]()
+    catalog = Catalog(tmp_path)
+    with pytest.raises(SantiagoError) as caught:
+        catalog.get("mine")
+    assert (caught.value.kind, caught.value.where) == (Kind.USAGE, str(path))
+    assert [one.name for one in catalog.broken()] == ["mine"]
+    assert "mine" not in [one.profile.name for one in catalog.standings({})]
+
+
+def test_a_program_that_lies_open_in_a_home_folder_shows_nothing_else_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert installation(str(tmp_path / "agent.py")) == (str(tmp_path / "agent.py"),)
+    assert installation("/home/somebody/agent.py") == ("/home/somebody/agent.py",)
+    assert installation("/tmp/agent.py") == ("/tmp/agent.py",)  # a name only
+    assert installation(str(tmp_path / "tool" / "agent.py")) == (str(tmp_path / "tool"),)
+
+
 def test_an_unknown_agent_is_told_which_there_are() -> None:
     with pytest.raises(SantiagoError, match="no agent is called robo") as caught:
         Catalog().get("robo")
@@ -181,6 +226,9 @@ def test_an_agent_is_ready_where_it_is_installed_and_signed_in(tmp_path: Path) -
     (tmp_path / "home" / ".codex").mkdir(parents=True)
     (tmp_path / "home" / ".codex" / "auth.json").write_text("{}", "utf-8")
     assert standing(codex, here).signed_in
+    assert standing(codex, {**here, "PATH": os.path.relpath(tmp_path)}).program is None, (
+        "a checkout may have planted it"
+    )
     installed(tmp_path, "aider")
     found = Catalog().first_ready({**here, "ANTHROPIC_API_KEY": "k"})
     assert found is not None

@@ -9,7 +9,7 @@ import pytest
 from santiago.agent.scripted import Scripted
 from santiago.contract.ports import Packet
 from santiago.contract.reasons import Reason
-from tests.contract.histories import plan_of
+from tests.agents.packets import packet_in
 
 
 class Watching:
@@ -31,11 +31,7 @@ class Watching:
 def packet(tmp_path: Path) -> Packet:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "old.txt").write_text("old")
-    return Packet(
-        run_id="r1", story=plan_of(S1="").stories[0], attempt=1, criteria=(), commands=(), chunk_titles=(), critiques=(),
-        notes=(), folder=str(tmp_path / "work"), plan_folder=str(tmp_path), log=str(tmp_path / "agent.log"),
-        prompt_file="", timeout_ms=60_000,
-    )  # fmt: skip
+    return packet_in(tmp_path, tmp_path / "work")
 
 
 def test_its_words_are_in_the_log_while_it_works_and_stay_when_it_is_stopped(packet: Packet) -> None:

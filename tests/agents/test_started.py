@@ -10,8 +10,7 @@ import pytest
 
 from santiago.agent.profile import parse
 from santiago.agent.ralph_fresh import MOST_ARGUMENT, RalphFresh
-from santiago.contract.plan import Origin, Story
-from santiago.contract.ports import Packet
+from tests.agents.packets import Never, packet_in
 from tests.process.serving import start_server
 
 if TYPE_CHECKING:
@@ -50,21 +49,6 @@ tokens = ["tokens"]
 """
 
 
-STORY = Story(
-    id="S1", title="Work", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(), chunk="C01",
-    role="developer", profile=None, files=(), verify=(), priority=None, claimed_done=False, origin=Origin(id=None, line=1),
-    provenance=(),
-)  # fmt: skip
-
-
-class Never:
-    def now(self) -> bool:
-        return False
-
-    def soon(self) -> bool:
-        return False
-
-
 @pytest.fixture
 def server() -> Iterator[ProcessServer]:
     one = start_server()
@@ -85,11 +69,7 @@ def started(server: ProcessServer, place: Path, prompt: str, way: str, more: str
         "prompt": way,
         "more": more,
     }
-    packet = Packet(
-        run_id="r_1", story=STORY, attempt=1, criteria=(), commands=(), chunk_titles=(), critiques=(),
-        notes=(), folder=str(place / "work"), plan_folder=str(place / "plan"), log=str(place / "agent.log"),
-        prompt_file=str(place / "prompt.md"), timeout_ms=60_000, budget_micro_usd=1_500_000,
-    )  # fmt: skip
+    packet = packet_in(place, place / "work", budget_micro_usd=1_500_000)
     profile = parse(PROFILE % filled, "robo.toml")
     backend = RalphFresh(
         server, profile, {"PATH": "/usr/bin:/bin"}, lambda command, *_: command, (), place / "scratch", model
@@ -118,3 +98,10 @@ def test_a_prompt_that_is_too_long_for_an_argument_is_pointed_to(
     told = json.loads(end.message)
     assert told["stdin"] == ""
     assert (told["words"][-1] == prompt, str(tmp_path / "prompt.md") in told["words"][-1]) == (not long, long)
+
+
+def test_places_are_filled_all_at_once_and_never_inside_what_was_put_in(server: ProcessServer, tmp_path: Path) -> None:
+    end = started(server, tmp_path, "p", "stdin", ', "{folder}:{prompt_file}:{other}"', "$(id) {folder} {usd}")
+    words = json.loads(end.message)["words"]
+    assert words[1] == "$(id) {folder} {usd}"
+    assert words[-1] == f"{tmp_path / 'work'}:{tmp_path / 'prompt.md'}:{{other}}"

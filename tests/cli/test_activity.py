@@ -79,6 +79,15 @@ def test_a_line_without_end_is_passed_over_and_the_next_one_counts(tmp_path: Pat
     assert len(activity._begun) <= MOST_LINE
 
 
+def test_the_last_line_of_a_log_counts_without_its_end_once_nobody_writes_any_more(tmp_path: Path) -> None:
+    log = tmp_path / "agent.log"
+    log.write_bytes(_bytes([fakes.begins(), fakes.uses("Read", file_path="a"), fakes.ends("All of it.")]).rstrip(b"\n"))
+    activity = Activity(log, CLAUDE)
+    assert activity.catch_up().ends is None, "the rest of the line may follow"
+    read = activity.whole().reading
+    assert (read.ends, read.message, read.tools) == ("ok", "All of it.", 1)
+
+
 @given(st.lists(st.binary(max_size=200), max_size=8))
 def test_whatever_stands_in_a_log_a_look_raises_nothing(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]
@@ -203,3 +212,16 @@ def test_figures_are_as_short_as_they_can_be_said() -> None:
     numbers = (7, 999, 1000, 12_345, 999_949, 999_950, 2_000_000)
     assert [thousands(n) for n in numbers] == ["7", "999", "1k", "12.3k", "999.9k", "1M", "2M"]
     assert [dollars(n) for n in (0, 40, 9_999, 10_000, 1_234_567)] == ["$0.00", "<$0.0001", "$0.0100", "$0.01", "$1.23"]
+
+
+def test_a_log_of_more_lines_than_anybody_reads_is_taken_up_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("santiago.agent.activity.MOST_LINES", 1000)
+    log, steps = tmp_path / "agent.log", _bytes([{"print": {"type": "step_finish", "part": {"tokens": {"input": 5}}}}])
+    log.write_bytes(b"{}\n" * PIECE + steps + b"{}\n" * PIECE + b"x" * 10 + _bytes(STREAM))
+    reading = Activity(log, CLAUDE).catch_up()
+    assert (reading.tokens, reading.gaps, reading.lines < PIECE) == (1200, True, True)
+    summed = Activity(log, understood("opencode"))
+    log.write_bytes(steps + b"{}\n" * PIECE)
+    assert (summed.catch_up().tokens, summed.reading.usage(complete=True).tokens) == (5, None)

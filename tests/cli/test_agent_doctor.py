@@ -51,16 +51,21 @@ def test_an_agent_that_does_not_start_fails_where_a_run_would_take_it(place: fak
     assert "✗ fail  claude        does not start: broken install" in ran.stdout
 
 
-def test_a_profile_of_ones_own_that_is_none_is_said_with_its_file(place: fakes.Place) -> None:
-    place.install("claude")
+def test_a_profile_of_ones_own_that_is_none_is_said_with_its_file_and_stops_no_other_agent(place: fakes.Place) -> None:
+    place.install("claude", fakes.GOOD)
     place.sign_in()
     own = place.home / ".config" / "santiago" / "agents"
     own.mkdir(parents=True)
     (own / "mine.toml").write_text('name = "mine"\nstrat = 1\n')
-    ran = place.santiago("doctor")
-    assert ran.returncode == 2
-    assert f"✗ fail  agent         {own}/mine.toml: unknown key strat" in ran.stdout
-    assert "! warn  profile       mine: unknown key strat" in ran.stdout
+    told = f"{own}/mine.toml: unknown key strat"
+    shown = place.look("doctor")
+    assert f"! warn  profile       {told}" in shown
+    assert f", {shown.count('! warn')} warnings " in shown, "the sum counts it, too"
+    ran = place.run()
+    assert (ran.returncode, f"a profile is left out: {told}" in ran.stderr) == (0, True), ran.stderr
+    (place.bin / "claude").unlink()
+    ran = place.run()
+    assert (ran.returncode, f"error: {told}" in ran.stderr) == (2, True), ran.stderr
 
 
 @pytest.mark.parametrize("sandbox", ["off", "auto"])

@@ -87,8 +87,10 @@ def test_while_it_waits_status_says_until_when_and_a_stop_ends_it(place: fakes.P
         "reason": "agent_rate_limited",
     }
     assert place.santiago("stop").returncode == 0
-    ran.communicate(timeout=60)
+    _, said = ran.communicate(timeout=60)
     assert ran.returncode == 130
+    assert "rests    after waiting for " in said
+    assert "goes on" not in said
 
 
 def test_a_rate_limit_beyond_the_bound_rests_the_run_and_another_agent_goes_on(tmp_path: Path) -> None:
@@ -156,6 +158,25 @@ def test_an_unknown_model_blocks_and_another_one_can_be_given(place: fakes.Place
     assert models == ["opus-99", "opus-4"]
 
 
+@pytest.mark.parametrize(
+    ("limits", "more"),
+    [
+        ("run_max_tokens = 1000", ["--add-tokens", "100000"]),
+        ("run_max_cost_usd = 0.01", ["--add-cost", "5"]),
+        ("run_max_tokens = 1000\nrun_max_cost_usd = 0.01", ["--add-tokens", "100000", "--add-cost", "5"]),
+        ("run_max_tokens = 1000\nrun_max_cost_usd = 5.0", ["--add-tokens", "100000"]),
+    ],
+)
+def test_what_is_used_up_is_what_the_next_command_grants(tmp_path: Path, limits: str, more: list[str]) -> None:
+    place = fakes.Place(tmp_path, f"[limits]\n{limits}\n")
+    place.sign_in()
+    place.install("claude", [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends()], fakes.GOOD)
+    ran = place.run()
+    assert ran.returncode == 30
+    assert f"santiago resume {' '.join(more)}   go on" in ran.stderr
+    assert place.santiago("resume", *more, "--trust-commands").returncode == 0
+
+
 def test_a_limit_that_cannot_be_held_blocks_and_says_how_to_accept_it(tmp_path: Path) -> None:
     place = fakes.Place(tmp_path, "[limits]\nrun_max_cost_usd = 1.0\n")
     place.sign_in()
@@ -191,6 +212,12 @@ def test_where_no_agent_can_work_the_way_to_one_is_named(place: fakes.Place) -> 
     assert "fix: Run `claude auth login`, or name one with --agent." in signed_out.stderr
     missing = place.run("--agent", "codex")
     assert (missing.returncode, "Install it: `npm install -g @openai/codex`." in missing.stderr) == (20, True)
+    for line, words in (
+        ("robo 'x", "--agent is no command line: No closing quotation"),
+        (" ", "--agent names nothing"),
+    ):
+        wrong = place.run("--agent", line)
+        assert (wrong.returncode, words in wrong.stderr) == (2, True), wrong.stderr
     unknown = place.run("--agent", "claud")
     assert unknown.returncode == 2
     assert "no agent is called claud\n  fix: Did you mean claude? Known are claude, codex, " in unknown.stderr

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from santiago.cli.loading import frozen
 from santiago.cli.view import ci
 from santiago.cli.view.beat import EVERY_MS, Beat
+from santiago.cli.view.lines import Line
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
 from tests.cli import greeter
@@ -89,6 +90,16 @@ def test_an_error_in_a_picture_ends_the_view_and_nothing_else() -> None:
     assert live.broken
     live.above("still said")
     assert live.close() == ["still said"]
+
+
+def test_a_line_that_is_too_long_for_the_terminal_is_broken_between_words() -> None:
+    line = Line("retry", "S1 attempt 1: story_verification_failed: python3 -m unittest -q tests.test_money exit 1")
+    assert line.painted("11:26:29", columns=60).splitlines() == [
+        "11:26:29 retry    S1 attempt 1: story_verification_failed:",
+        "                  python3 -m unittest -q tests.test_money",
+        "                  exit 1",
+    ]
+    assert "\n" not in line.painted("11:26:29")
 
 
 def _on_a_terminal(repo: Path, env: dict[str, str] | None = None) -> tuple[int, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -169,7 +170,10 @@ def test_resuming_a_finished_run_is_a_clear_no_op(repo: Path) -> None:
 def test_a_skipped_story_is_left_out_and_the_run_goes_on(repo: Path) -> None:
     (repo / "play.yaml").write_text(BAD)
     run(repo, code=30)
-    assert santiago("skip", "S2", "--why", "not needed", cwd=repo).returncode == 0
+    left_out = santiago("skip", "S2", "--why", "not needed", cwd=repo)
+    assert left_out.returncode == 0
+    assert re.search(r"left out S2 [^:]+: not needed\n", left_out.stderr)
+    assert "santiago explain S2" not in left_out.stderr, "nobody waits for it"
     done = santiago("resume", "--hint", "S3", "without a goodbye", cwd=repo)
     assert story_events(repo, "done")[:1] == ["S1"], done.stderr
     assert "S3" in story_events(repo, "running"), "its dependent is no longer held up"

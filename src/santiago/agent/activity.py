@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PIECE = 512 * 1024
 """Bytes that one look reads at most."""
+MOST_LINES = 500_000
+"""Read one by one; a log of more has been filled on purpose or by mistake, and only its end is looked at from there on."""
 
 
 class Activity:
@@ -27,7 +29,7 @@ class Activity:
         self._start()
 
     def _start(self) -> None:
-        self._reader = StreamReader(self.profile)
+        self.reader = StreamReader(self.profile)
         self._offset = 0
         self._begun = bytearray()
         """A line whose end is not written yet."""
@@ -36,7 +38,7 @@ class Activity:
 
     @property
     def reading(self) -> Reading:
-        return self._reader.reading
+        return self.reader.reading
 
     def look(self) -> Reading:
         """Read on, by one piece, and return all that is known."""
@@ -49,14 +51,23 @@ class Activity:
             pass
         return self.reading
 
+    def whole(self) -> StreamReader:
+        """Read a log that nobody writes any more: its last line counts, even without an end."""
+        self.catch_up()
+        self._end_line(b"")
+        return self.reader
+
     def _read(self) -> bool:
         """Take the next piece; tell whether there was one."""
         if not self.profile.on:
             return False  # nothing in its output means anything
         try:
             with self.log.open("rb") as file:
-                if os.fstat(file.fileno()).st_size < self._offset:
+                size = os.fstat(file.fileno()).st_size
+                if size < self._offset:
                     self._start()  # somebody began anew
+                if self.reading.lines > MOST_LINES and size - self._offset > PIECE:
+                    self._leap(size - PIECE)
                 file.seek(self._offset)
                 piece = file.read(PIECE)
         except OSError:
@@ -67,6 +78,11 @@ class Activity:
             self._end_line(line)
         self._add(rest)
         return bool(piece)
+
+    def _leap(self, offset: int) -> None:
+        """Go on further back in the log, with the first whole line there."""
+        self._offset, self._skips, self.reading.gaps = offset, True, True
+        self._begun.clear()
 
     def _end_line(self, line: bytes) -> None:
         self._add(line)
@@ -84,4 +100,4 @@ class Activity:
 
     def _take(self, line: bytes) -> None:
         with contextlib.suppress(Exception):  # a line that nobody foresaw tells nothing; the next one may
-            self._reader.feed(line.decode("utf-8", "replace"))
+            self.reader.feed(line.decode("utf-8", "replace"))

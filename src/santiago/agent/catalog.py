@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.agent.profile import Profile, parse
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.process.places import is_private
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +43,17 @@ class Standing:
         return self.program is not None and self.signed_in is not False
 
 
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A profile of the user's that cannot be read."""
+
+    name: str
+    error: SantiagoError
+
+    def __str__(self) -> str:
+        return f"{self.error.where}: {self.error.message}"
+
+
 class Catalog:
     """All profiles; one of the user's with the same name takes the place of a built-in one."""
 
@@ -56,7 +70,7 @@ class Catalog:
     def get(self, name: str) -> Profile:
         """Return a profile; raise where there is none of that name, or it is not one."""
         own = self.own / f"{name}.toml" if self.own is not None else None
-        if own is not None and own.is_file():
+        if own is not None and os.path.lexists(own):
             return _named(parse(_read(own), str(own)), name, str(own))
         known = self.names()
         if name not in known:
@@ -68,11 +82,23 @@ class Catalog:
                 f"no agent is called {name}",
                 hint=f"{meant}Known are {listed}; a command line needs quotes, and docs/agents.md shows how to add one.",
             )
-        return parse((_built_in() / f"{name}.toml").read_text("utf-8"), f"built-in profile {name}")
+        return _shipped(name)
 
     def standings(self, environment: Mapping[str, str]) -> list[Standing]:
         """Return every agent with what can be told of it here, in the order of preference."""
-        return [standing(self.get(name), environment) for name in self.names() if name not in NOT_CHOSEN]
+        broken = {one.name for one in self.broken()}
+        names = [name for name in self.names() if name not in NOT_CHOSEN and name not in broken]
+        return [standing(self.get(name), environment) for name in names]
+
+    def broken(self) -> list[Broken]:
+        """Return the user's profiles that are none: one of them is no reason for the others not to work."""
+        found = []
+        for path in sorted(self.own.glob("*.toml")) if self.own is not None else ():
+            try:
+                self.get(path.stem)
+            except SantiagoError as error:
+                found.append(Broken(path.stem, error))
+        return found
 
     def first_ready(self, environment: Mapping[str, str]) -> Standing | None:
         """Return the agent to take where none was named: the first that is installed and signed in."""
@@ -80,8 +106,14 @@ class Catalog:
 
 
 def standing(profile: Profile, environment: Mapping[str, str]) -> Standing:
-    program = shutil.which(profile.start.argv[0], path=environment.get("PATH")) if profile.start.argv else None
+    program = program_of(profile.start.argv[0], environment) if profile.start.argv else None
     return Standing(profile, program, _signed_in(profile, environment))
+
+
+def program_of(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return where a program lies; relative entries of PATH lead into the checkout, and no agent is started from there."""
+    entries = environment.get("PATH", os.defpath).split(":")
+    return shutil.which(name, path=":".join(entry for entry in entries if entry.startswith("/")))
 
 
 def _signed_in(profile: Profile, environment: Mapping[str, str]) -> bool | None:
@@ -110,20 +142,30 @@ def variables(profile: Profile, environment: Mapping[str, str]) -> tuple[str, ..
     return tuple(sorted(name for name in environment if any(fnmatchcase(name, pattern) for pattern in wanted)))
 
 
+@cache
 def installation(program: str) -> tuple[str, ...]:
     """Return the folders that belong to a program: where it lies, where its link leads, its package's own folder."""
     paths = dict.fromkeys((Path(program), Path(os.path.realpath(program))))
-    return tuple(dict.fromkeys(str(_whole(path)) for path in paths if len(path.parts) > 3))
+    return tuple(dict.fromkeys(str(_whole(path)) for path in paths if len(path.parts) > 2))
 
 
 def _whole(path: Path) -> Path:
-    """Return the folder that a program was installed as; of a folder that others share only the programs."""
+    """Return the folder that a program was installed as; of a folder that others share only the programs.
+
+    A program that lies open in a home folder is shown alone: beside it are the user's keys.
+    """
     parts = path.parts
     if "node_modules" in parts:
         return Path(*parts[: parts.index("node_modules") + 1])
     above = path.parent.parent
     shared = above.name in _SHARED or above == Path.home()
-    return above if path.parent.name == "bin" and not shared else path.parent
+    folder = above if path.parent.name == "bin" and not shared else path.parent
+    return path if is_private(str(folder)) else folder
+
+
+@cache
+def _shipped(name: str) -> Profile:
+    return parse((_built_in() / f"{name}.toml").read_text("utf-8"), f"built-in profile {name}")
 
 
 def _built_in() -> resources.abc.Traversable:
@@ -136,7 +178,10 @@ def _ordered(names: set[str]) -> list[str]:
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise SantiagoError(Kind.USAGE, "is no file", where=str(path), hint="Put a profile in its place.")
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise SantiagoError(

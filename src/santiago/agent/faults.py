@@ -20,6 +20,12 @@ _STATUS = re.compile(
     re.IGNORECASE,
 )
 
+_EMPTY_ACCOUNT = (
+    r"credit balance|insufficient[ _](?:quota|credits?|funds|balance)|out of credits",
+    r"payment required|exceeded your current quota|billing[ _](?:hard|not|issue|disabled)",
+    r"(?:organi[sz]ation|account) (?:has been|is) (?:disabled|suspended|deactivated)",
+)
+"""The account may not be used, however the key is."""
 _WORDS: tuple[tuple[Reason, tuple[str, ...]], ...] = (
     (
         Reason.AGENT_CONTEXT_TOO_LONG,
@@ -35,14 +41,7 @@ _WORDS: tuple[tuple[Reason, tuple[str, ...]], ...] = (
         Reason.AGENT_RATE_LIMITED,  # said in so many words, whatever else follows about plans and billing
         (r"resource[ _]exhausted|resource has been exhausted", r"rate limit (?:reached|exceeded) for"),
     ),
-    (
-        Reason.AGENT_NOT_SIGNED_IN,  # the account may not be used
-        (
-            r"credit balance|insufficient[ _](?:quota|credits?|funds|balance)|out of credits",
-            r"payment required|exceeded your current quota|billing[ _](?:hard|not|issue|disabled)",
-            r"(?:organi[sz]ation|account) (?:has been|is) (?:disabled|suspended|deactivated)",
-        ),
-    ),
+    (Reason.AGENT_NOT_SIGNED_IN, _EMPTY_ACCOUNT),
     (
         Reason.AGENT_RATE_LIMITED,
         (
@@ -89,6 +88,7 @@ _WORDS: tuple[tuple[Reason, tuple[str, ...]], ...] = (
 )
 """Asked from the top: what comes first says more than what comes later."""
 _TABLE = tuple((re.compile("|".join(patterns), re.IGNORECASE), reason) for reason, patterns in _WORDS)
+_ACCOUNT = re.compile("|".join(_EMPTY_ACCOUNT), re.IGNORECASE)
 _TOO_MANY, _SERVER = 429, 500
 _BY_STATUS = {
     401: Reason.AGENT_NOT_SIGNED_IN,
@@ -103,9 +103,6 @@ _FIRST = frozenset({Reason.AGENT_CONTEXT_TOO_LONG, Reason.AGENT_NOT_SIGNED_IN})
 """What words may say against the status: a 400 is often a prompt that is too long, a 429 may be an empty account."""
 
 
-_ACCOUNT = _TABLE[2][0]
-
-
 def reason_of(status: int | None, words: str, profile: Profile) -> Reason | None:
     """Return what an error means; None where nothing is known about it.
 
@@ -117,7 +114,7 @@ def reason_of(status: int | None, words: str, profile: Profile) -> Reason | None
     spoken = next((reason for pattern, reason in _TABLE if pattern.search(words)), None)
     guessed = status or status_in(words)
     if guessed == _TOO_MANY and spoken is Reason.AGENT_NOT_SIGNED_IN and not _ACCOUNT.search(words):
-        spoken = None
+        spoken = None  # whoever is told to come back later was let in
     return spoken if spoken in _FIRST else _by_status(status) or spoken or _by_status(guessed)
 
 

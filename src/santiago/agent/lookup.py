@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MOST_NESTED = 1024 * 1024
 """Characters of a text that are looked into where a path leads on inside it."""
+MOST_SEARCHED = 20_000
+"""Characters of a text that a pattern is held against: what it asks for stands near the beginning."""
 _INDEX = re.compile(r"-?[0-9]{1,6}")
 
 
@@ -53,7 +55,7 @@ def fits(document: Any, conditions: Mapping[str, Condition]) -> bool:
 
 def _holds(value: Any, wanted: Condition) -> bool:
     if isinstance(wanted, re.Pattern):
-        return isinstance(value, str) and wanted.search(value) is not None
+        return isinstance(value, str) and wanted.search(value, 0, MOST_SEARCHED) is not None
     if wanted == "*":
         return value not in (None, "", [], {})
     choices = wanted if isinstance(wanted, tuple) else (wanted,)

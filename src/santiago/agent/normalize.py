@@ -29,6 +29,8 @@ _FATAL = frozenset({128 + signal for signal in (4, 6, 7, 8, 9, 11, 15)})
 """Exit codes by which a shell or a sandbox hands on that a signal ended the program."""
 _HIDDEN = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE, Reason.AGENT_NOT_SIGNED_IN})
 """What an agent may retry so long that its time runs out."""
+_TURNED_AWAY = frozenset({Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOUND, Reason.AGENT_RATE_LIMITED})
+"""Refusals of the very first request, too, which then used nothing."""
 
 
 def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding:
@@ -53,13 +55,10 @@ def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding
     )
 
 
-_REFUSED = frozenset({Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOUND, Reason.AGENT_RATE_LIMITED})
-
-
 def _usage(report: Report, reading: Reading, reason: Reason | None) -> Usage:
     """Return what was used. An agent that never began, or was refused before it did anything, used nothing."""
     said = reading.usage(complete=not report.log_dropped)
-    idle = _never_began(report) or (reason in _REFUSED and not reading.actions)
+    idle = _never_began(report) or (reason in _TURNED_AWAY and not reading.actions)
     return _NOTHING if idle and said == Usage() else said
 
 

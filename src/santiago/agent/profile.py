@@ -147,6 +147,8 @@ def parse(text: str, where: str) -> Profile:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _wrong(where, f"not valid TOML: {error}") from None
+    except RecursionError:
+        raise _wrong(where, "not valid TOML: nested too deeply") from None
     profile: Profile = _Reading(where).of(Profile, data, "")
     if profile.name != "command" and not profile.start.argv:
         raise _wrong(where, "start.argv is missing: the words that start the agent")
@@ -230,7 +232,7 @@ class _Reading:
     def pattern(self, value: Any, path: str) -> re.Pattern[str]:
         try:
             return re.compile(self.text(value, path), re.IGNORECASE)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise _wrong(self.where, f"{path} is no pattern: {error}") from None
 
     def choice(self, allowed: tuple[str, ...]) -> Callable[[Any, str], Any]:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.agent.activity import Activity
 from santiago.agent.litter import cleared
 from santiago.agent.normalize import ending_of
 from santiago.agent.packet import render
-from santiago.agent.stream import MOST_LINE, StreamReader
 from santiago.process.command import Command
 from santiago.process.environment import own
 from santiago.process.temporary import Temporary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from santiago.agent.profile import Profile
     from santiago.agent.stream import Reading
@@ -32,6 +33,8 @@ LOG_KEEP = 64 * 1024 * 1024
 MOST_REPORT = 16 * 1024 * 1024
 MOST_ARGUMENT = 100_000
 """Bytes; the system takes no longer single argument than about 128 KiB."""
+
+_PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 class RalphFresh:
@@ -91,36 +94,23 @@ class RalphFresh:
         if start.prompt == "argument":
             values["prompt"] = _argument(packet)
         options: list[str] = []
-        if self.model and start.model:
-            options += [word.replace("{model}", self.model) for word in start.model]
-        if packet.budget_micro_usd is not None and start.budget:
-            options += [word.replace("{usd}", f"{packet.budget_micro_usd / 1e6:.6f}") for word in start.budget]
+        if self.model:
+            values["model"] = self.model
+            options += start.model
+        if packet.budget_micro_usd is not None:
+            values["usd"] = f"{packet.budget_micro_usd / 1e6:.6f}"
+            options += start.budget
         place = start.argv.index("{options}") if "{options}" in start.argv else len(start.argv)
         words = (*start.argv[:place], *options, *start.argv[place + 1 :])
         return tuple(_filled(word, values) for word in words)
 
     def _read(self, packet: Packet, left: Path) -> Reading:
         """Read the log that the agent's output went to, and the document that it may have left."""
-        reader = StreamReader(self.profile)
-        for line in log_lines(Path(packet.log)):
-            reader.feed(line)
+        reader = Activity(Path(packet.log), self.profile).whole()
         document = _document(left) if self.profile.report else None
         if document is not None:
             reader.take(document, self.profile.report)
         return reader.reading
-
-
-def log_lines(path: Path) -> Iterator[str]:
-    """Return the lines of an agent's log; of one that is longer than any sensible line, only the beginning."""
-    try:
-        with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
-            whole = True
-            while line := file.readline(MOST_LINE + 1):
-                if whole:
-                    yield line
-                whole = line.endswith("\n")  # the rest of a cut line is no line
-    except OSError:
-        return  # the disk is full or the agent never started; its ending says so
 
 
 def variables(packet: Packet) -> dict[str, str]:
@@ -137,11 +127,8 @@ def _argument(packet: Packet) -> str:
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
-    """Put values in; once each, so that nothing in a prompt is taken for a place to fill."""
-    for name, value in values.items():
-        if f"{{{name}}}" in word:
-            return word.replace(f"{{{name}}}", value)
-    return word
+    """Put values in, all at once, so that nothing in a prompt or a name is taken for a place to fill."""
+    return _PLACE.sub(lambda place: values.get(place[1], place[0]), word)
 
 
 def _document(path: Path) -> dict[str, object] | None:

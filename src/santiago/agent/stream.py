@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from santiago.agent.dispatch import Dispatch
 from santiago.agent.lookup import at, first_line, fits, number_of, parts, text_of
 from santiago.agent.waits import bounded, wait_in
 from santiago.contract.outcomes import Usage
@@ -29,6 +30,8 @@ MOST_COST = 1e6
 MOST_TODOS = 100
 MOST_DENIALS = 20
 MOST_ACTIONS = 200
+_BEFORE = "\ufeff\0 \t"
+"""What may stand before a line's first letter and says nothing."""
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
@@ -81,15 +84,17 @@ class Reading:
     """How often any tool was used."""
     todos: dict[str, Todo] = field(default_factory=dict)
     lines: int = 0
+    gaps: bool = False
+    """There were more lines than anybody reads, and some were passed over."""
 
     def usage(self, *, complete: bool) -> Usage:
         """Return what was used; unknown where nothing was said, or where lines of a sum are missing.
 
         A zero is believed only where nothing was done: agents say 0 where they know no price or got no figure.
         """
-        if self.added and not complete:
+        if self.added and (self.gaps or not complete):
             return Usage()
-        tokens = None if self.tokens == 0 and self.actions else self.tokens
+        tokens = None if self.tokens == 0 and (self.actions or self.ends == "ok") else self.tokens
         known = self.cost is not None and (self.cost > 0 or tokens == 0)
         return Usage(tokens=tokens, cost_usd=Usd(self.cost or 0) if known else None)
 
@@ -107,6 +112,7 @@ class StreamReader:
         self.profile = profile
         self.reading = Reading()
         self._joined = False
+        self._rules = Dispatch(profile.on)
         self._counted: set[int] = set()
         """Lines whose figures were added, so that one that comes twice counts once."""
 
@@ -116,17 +122,17 @@ class StreamReader:
         if len(line) > MOST_LINE:
             return
         text = line.strip()
-        if text.startswith("{"):
-            try:
-                document = json.loads(text)
-            except (ValueError, RecursionError):
-                document = None
-            if isinstance(document, dict):
-                again = (mark := hash(text)) in self._counted
-                if self.take(document, self.profile.on, again=again):
-                    self._counted.add(mark)
-                return
-        self._take_text(_ESCAPES.sub("", line.rstrip("\n"))[:MOST_TEXT])
+        if not text:
+            return
+        if not text.startswith("{"):
+            text = _ESCAPES.sub("", text).lstrip(_BEFORE)
+        before, document = _found(text)
+        if document is not None:
+            again = (mark := hash(text)) in self._counted
+            if self.take(document, self._rules.of(document), again=again):
+                self._counted.add(mark)
+        if before:
+            self._take_text(_ESCAPES.sub("", line.rstrip("\n"))[:MOST_TEXT])
 
     def take(self, document: dict[str, Any], rules: Iterable[Rule], *, again: bool = False) -> bool:
         """Apply every rule that fits a document; tell whether figures in it are those of one step."""
@@ -169,8 +175,9 @@ class StreamReader:
 
     def _count(self, rule: Rule, get: Callable[[str], Any]) -> None:
         reading = self.reading
-        counted = [n for n in (number_of(get(path)) for path in rule.tokens) if n is not None]
-        if counted:
+        said = [value for value in map(get, rule.tokens) if value is not None]
+        counted = [n for n in map(number_of, said) if n is not None]
+        if said and len(counted) == len(said):  # a sum without what is no figure would be too small
             reading.tokens = int(sum(counted)) + (reading.tokens or 0 if rule.adds else 0)
             reading.added = reading.added or rule.adds
         cost = number_of(get(rule.cost)) if rule.cost else None
@@ -184,6 +191,7 @@ class StreamReader:
             reading.actions.append(Action(first_line(tool, 60), first_line(subject)))
             del reading.actions[:-MOST_ACTIONS]
             reading.tools += 1
+            reading.refused = False  # whoever goes on working has not refused the work
             self._joined = False
             if reading.trouble is not None and reading.trouble.passing:
                 reading.trouble = None
@@ -223,6 +231,22 @@ class StreamReader:
             # The closing error is often terser than the notices before it.
             status, wait = status or before.status, wait if wait is not None else before.wait
         self.reading.trouble = Trouble(words[:MOST_TEXT], status, wait, rule.passing)
+
+
+def _found(text: str) -> tuple[str, dict[str, Any] | None]:
+    """Return what stands before the document in a line, and the document; all of the line where it holds none.
+
+    Standard error goes the same way, and a word there without an end of line stands before the next document.
+    """
+    start = 0 if text.startswith("{") else text.find('{"')
+    if start >= 0 and text.endswith("}"):
+        try:
+            document = json.loads(text[start:])
+        except (ValueError, RecursionError):
+            document = None
+        if isinstance(document, dict):
+            return text[:start], document
+    return text, None
 
 
 _DONE = frozenset({"completed", "complete", "done", True})

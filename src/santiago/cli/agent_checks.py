@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from santiago.agent.catalog import Standing
     from santiago.agent.profile import Profile
+    from santiago.contract.outcomes import AgentEnding
     from santiago.contract.policy import RunInput
+    from santiago.contract.ports import Packet
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
 
@@ -140,7 +142,7 @@ class Checkup:
             try:
                 profile = taken if taken is not None and taken.name == name else own.get(name)
             except SantiagoError as error:
-                found.broken.append(f"{name}: {error.message}")
+                found.broken.append(f"{error.where}: {error.message}")
                 continue
             one = catalog.standing(profile, self.source)
             if one.program is None:
@@ -223,7 +225,7 @@ class _Never:
 
 def _ask(
     top: Path, profile: Profile, settings: RunInput, server: ProcessServer, source: Mapping[str, str], box: Sandbox
-) -> tuple[Any, int]:
+) -> tuple[AgentEnding, int]:
     """Have an agent answer in an empty repository, as an attempt would have it work; return its ending and the time."""
     from santiago.process.redact import secrets_in
     from santiago.util.clock import SystemClock
@@ -244,7 +246,7 @@ def _ask(
     return backend.attempt(packet, _Never()), clock.monotonic_ms() - began
 
 
-def _packet(folder: Path, plans: Path, prompt: Path, log: Path) -> Any:
+def _packet(folder: Path, plans: Path, prompt: Path, log: Path) -> Packet:
     from santiago.contract.plan import Origin, Story
     from santiago.contract.ports import Packet
 

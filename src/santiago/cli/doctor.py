@@ -92,7 +92,9 @@ def _fence(settings: RunInput, source: dict[str, str]) -> tuple[Sandbox | None, 
 
 
 def levels_of(found: dict[str, Told], agents: AgentsTold) -> list[str]:
-    return [*(told.level for told in found.values()), *(one.level for one in agents.installed)]
+    """Return the levels of all rows that are shown."""
+    shown = [*(told.level for told in found.values()), *(one.level for one in agents.installed)]
+    return [*shown, *("warn" for _ in agents.broken)]
 
 
 def _print_data(found: dict[str, Told], agents: AgentsTold, *, failed: bool) -> None:

@@ -18,7 +18,6 @@ class Exhausted(NamedTuple):
     reason: Reason
     limit: str
     """Name of the limit, as in the run input."""
-    whole_run: bool
 
 
 class Purse(NamedTuple):
@@ -53,19 +52,19 @@ class Budget:
     def run_exhausted(self, now_ms: int) -> Exhausted | None:
         state, limits = self.state, self.limits
         if now_ms >= self._most("run_timeout_minutes", int(limits.run_timeout_minutes)):
-            return Exhausted(Reason.RUN_TIMEOUT, "run_timeout_minutes", whole_run=True)
+            return Exhausted(Reason.RUN_TIMEOUT, "run_timeout_minutes")
         if state.counted >= self._most("run_max_attempts", limits.run_max_attempts):
-            return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "run_max_attempts", whole_run=True)
+            return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "run_max_attempts")
         return self._spending()
 
     def _spending(self) -> Exhausted | None:
         purses = [purse for purse in (self.tokens, self.money) if purse is not None]
         for purse in purses:
             if purse.left(0) <= 0:
-                return Exhausted(Reason.COST_BUDGET_EXHAUSTED, purse.limit, whole_run=True)
+                return Exhausted(Reason.COST_BUDGET_EXHAUSTED, purse.limit)
         for purse in purses:
             if purse.silent > 0 and not self.unknown_allowed:
-                return Exhausted(Reason.USAGE_UNKNOWN, purse.limit, whole_run=True)
+                return Exhausted(Reason.USAGE_UNKNOWN, purse.limit)
         return None
 
     def has_room(self, under_way: int, begun: int) -> bool:
@@ -95,9 +94,9 @@ class Budget:
 
     def _story_exhausted(self, story: StoryState) -> Exhausted | None:
         if story.counted >= self.story_attempts(story.id):
-            return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_max_attempts", whole_run=False)
+            return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_max_attempts")
         if self.story_ms_left(story) <= 0:
-            return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_timeout_minutes", whole_run=False)
+            return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_timeout_minutes")
         return None
 
     def story_attempts(self, story_id: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 GIB = 1024**3
@@ -34,7 +34,7 @@ class Command:
     """Folders that may be written where the kernel's own fence is the sandbox; None leaves it off."""
 
     def to_data(self) -> dict[str, Any]:
-        return asdict(self)
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # not in depth: it is about to be written
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Command:
@@ -68,12 +68,10 @@ class Report:
     error: str = ""
     """Why it could not be started."""
     errno: int = 0
-    env_names: tuple[str, ...] = field(default=())
 
     def to_data(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Report:
-        data["env_names"] = tuple(data["env_names"])
         return cls(**data)

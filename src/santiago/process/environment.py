@@ -69,12 +69,6 @@ def for_agent(
     return {**found, **(given or {})}
 
 
-def withheld(source: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that were asked for and are not given to checks because they hold secrets."""
-    secrets = secrets_in(dict(source))
-    return tuple(sorted(name for name in set(names) if name in source and _is_secret(name, source[name], secrets)))
-
-
 def _allowed(source: Mapping[str, str], named: set[str]) -> dict[str, str]:
     found = {
         name: value for name, value in source.items() if name in _PLAIN or name.startswith(_FAMILIES) or name in named

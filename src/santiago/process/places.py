@@ -39,6 +39,13 @@ def hidden_roots(environment: Mapping[str, str]) -> list[str]:
     return sorted(place for place in found if place != "/" and is_folder(place))
 
 
+def is_private(folder: str) -> bool:
+    """Tell whether a folder is somebody's home, or one where everybody's files lie side by side."""
+    real = os.path.realpath(folder)
+    homes = (os.path.expanduser("~"), *_PRIVATE, "/tmp")  # noqa: S108, PTH111  # a home may be missing
+    return os.path.dirname(real) == "/home" or real in map(os.path.realpath, homes)  # noqa: PTH120
+
+
 def closed_files() -> list[str]:
     """Return system files with secrets that this user could read; only the superuser has any."""
     keys = Path(_HOST_KEYS)

@@ -128,7 +128,7 @@ class Bubblewrap(Sandbox):
             mounts += _mount(path, layers[path])
         argv = (
             *(self.program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-            *(*mounts, *_links((*fence.readonly, *fence.writable, command.cwd))),
+            *(*mounts, *_links((*fence.readonly, *fence.writable, command.cwd), layers)),
             *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
             *(() if fence.network else ("--unshare-net",)),
             *("--cap-drop", "ALL", "--die-with-parent", "--chdir", command.cwd, "--", *command.argv),
@@ -213,11 +213,21 @@ def _mount(path: str, how: str) -> list[str]:
     return ["--tmpfs", path] if places.is_folder(path) else ["--ro-bind", "/dev/null", path]
 
 
-def _links(paths: tuple[str, ...]) -> list[str]:
-    """Return what keeps a path usable that leads through a symbolic link in a fresh folder."""
-    found: list[str] = []
+def _links(paths: tuple[str, ...], layers: dict[str, str]) -> list[str]:
+    """Return what keeps paths usable that lead through a symbolic link in a fresh folder, as a home folder is one."""
+    found: dict[str, str] = {}
     for path in dict.fromkeys(paths):
-        real = os.path.realpath(path)
-        if real != path and Path(path).is_symlink() and places.inside(path, OWN_TEMPORARY):
-            found += ["--symlink", real, path]
-    return found
+        for step in (*reversed(Path(path).parents), Path(path)):
+            if step.is_symlink():
+                place = str(Path(os.path.realpath(step.parent), step.name))
+                if _is_fresh(place, layers):
+                    found[place] = os.path.realpath(step)
+    return [word for place, real in found.items() for word in ("--symlink", real, place)]
+
+
+def _is_fresh(place: str, layers: dict[str, str]) -> bool:
+    """Tell whether nothing is there but what is put there: the innermost folder around a place is a hidden one."""
+    around = next((str(folder) for folder in Path(place).parents if str(folder) in layers), "")
+    if len(around) > len(OWN_TEMPORARY) or not places.inside(place, OWN_TEMPORARY):
+        return layers.get(around) == "hide"
+    return True

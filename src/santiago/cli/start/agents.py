@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from dataclasses import replace
@@ -16,6 +17,7 @@ from santiago.cli.profiles import own_catalog
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.process import environment
+from santiago.process.credentials import secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,11 +40,21 @@ def named(agent: Agent, name: str | None, playbook: Path | None, model: str | No
         return agent
     if name == "command":
         raise SantiagoError(Kind.USAGE, "name the command line itself", hint="For instance --agent 'prog arg'.")
-    words = tuple(shlex.split(name))
+    words = _words(name)
     if len(words) == 1 and (words[0] in own_catalog().names() or not shutil.which(words[0])):
         own_catalog().get(words[0])  # raises where nothing is called like this
         return replace(agent, mode="ralph_fresh", profile=words[0], command=None)
     return replace(agent, mode="ralph_fresh", command=words, profile=None)
+
+
+def _words(line: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(line))
+    except ValueError as error:
+        raise SantiagoError(Kind.USAGE, f"--agent is no command line: {error}", hint="Close the quotes.") from None
+    if not words or not words[0]:
+        raise SantiagoError(Kind.USAGE, "--agent names nothing", hint="Name an agent, or a command line.")
+    return words
 
 
 def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
@@ -60,7 +72,25 @@ def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
     return ready.profile
 
 
+def credentials(agent: Agent, source: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the secrets in the files by which the agent is signed in: what it prints must not show them either."""
+    if agent.mode == "scripted":
+        return ()
+    try:
+        profile = profile_of(agent, source)
+    except SantiagoError:
+        return ()  # said where the agent is needed
+    return tuple(value for path in catalog.expanded(profile.sign_in.files, source) for value in secrets_of(path))
+
+
+def passed_over(agent: Agent) -> list[str]:
+    """Return which profiles of the user's play no part in the choice of an agent, because they are none."""
+    return [] if agent.profile or agent.command else [f"a profile is left out: {one}" for one in own_catalog().broken()]
+
+
 def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
+    if broken := own.broken():
+        return broken[0].error  # it may be the one that is meant
     installed = [one for one in own.standings(source) if one.program]
     if not installed:
         message, hint = (
@@ -80,7 +110,7 @@ def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
 def refuse_early(profile: Profile, run_input: RunInput, source: Mapping[str, str]) -> None:
     """Raise before the first attempt where it is plain that none can succeed or be accounted for."""
     program = profile.start.argv[0] if profile.start.argv else "?"
-    if "/" not in program and not shutil.which(program, path=source.get("PATH")):
+    if "/" not in program and not catalog.program_of(program, source):
         raise SantiagoError(
             Kind.TRANSIENT,
             f"{profile.title or profile.name} is not installed: there is no {program} on PATH",
@@ -136,8 +166,8 @@ def fenced(
     common: str,
 ) -> Command:
     """Return an agent's command inside the sandbox: its checkout, its own part of the home folder, and the network."""
-    program = shutil.which(command.argv[0], path=source.get("PATH"))
-    files = [word for word in command.argv if word.startswith("/") and Path(word).is_file()]
+    program = catalog.program_of(command.argv[0], source)
+    files = [word for word in command.argv if word.startswith("/") and os.path.isfile(word)]  # noqa: PTH113  # never raises
     places = [
         place
         for file in dict.fromkeys([*([program] if program else []), *files])

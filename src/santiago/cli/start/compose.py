@@ -74,13 +74,13 @@ class _Start:
         self.stack = stack
         self.clock = SystemClock()
         self.source = dict(os.environ)
-        self.secrets = to_hide(self.source)
         self.plan, self.frozen_input = request.plan, request.run_input
         self.run_input = replace(
             request.run_input,
             policy=request.policy or request.run_input.policy,
             agent=request.agent or request.run_input.agent,
         )
+        self.secrets = (*to_hide(self.source), *agents.credentials(self.run_input.agent, self.source))
         self.repo = Path(self.run_input.repo_path)
         self.run_id = self.run_input.run_id or request.out_dir.name
 
@@ -178,6 +178,7 @@ class _Start:
             self.agent_name = "scripted"
             return agents.playing(self.run_input)
         profile = agents.profile_of(self.run_input.agent, self.source)
+        self.notices += agents.passed_over(self.run_input.agent)
         agents.refuse_early(profile, self.run_input, self.source)
         self.agent_name = Path(profile.start.argv[0]).name if profile.name == "command" else profile.name
         fence = partial(

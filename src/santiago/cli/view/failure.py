@@ -180,7 +180,8 @@ class Report:
             if state.attempts:
                 rows.append((f"santiago show{folder} {story.id} --attempt {state.attempts}", "all of that attempt"))
         rows += self._remedies(folder)
-        pending = [s.id for s in self.plan.stories if self.state.stories[s.id].phase is StoryPhase.PLANNED]
+        stories = [self.state.stories[planned.id] for planned in self.plan.stories]
+        pending = [story.id for story in stories if story.phase is StoryPhase.PLANNED and not story.skipped]
         if pending and self.needing():
             named_run = f" --run{folder}" if folder else ""
             rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
@@ -221,17 +222,24 @@ class Report:
             case Reason.RUN_TIMEOUT:
                 return [(f"santiago resume{folder} --add-minutes 60", "go on with more time")]
             case Reason.COST_BUDGET_EXHAUSTED:
-                return [(f"santiago resume{folder} --add-cost 5", "go on with more money")]
+                return [(f"santiago resume{folder} {self._more()}", "go on with more of it")]
             case Reason.RUN_VERIFICATION_FAILED:
                 return [
                     (f"git switch {self.state.branch}", "mend it there, commit, switch back"),
                     (f"santiago resume{folder}", "run the checks again on its head"),
                 ]
-            case None:
+            case None | Reason.INTERRUPTED:
                 return [(f"santiago resume{folder}", "go on")]
             case _:
                 why = "go on" if is_the_agents(reason) else MEANINGS[Reason(reason)].hint
                 return [(f"santiago resume{folder}", why)]
+
+    def _more(self) -> str:
+        """Return what grants more of that which is used up: tokens, money, or both."""
+        budget = Budget(self.run_input.limits, self.state)
+        given = {"--add-tokens 100000": budget.tokens, "--add-cost 5": budget.money}
+        gone = [words for words, purse in given.items() if purse is not None and purse.left(0) <= 0]
+        return " ".join(gone) or "--add-cost 5"
 
 
 def _shortened(names: list[str]) -> str:

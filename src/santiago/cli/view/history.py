@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from santiago.cli.view.measures import between
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import ENDED, RunPhase
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ENDS = frozenset({EventKind.ATTEMPT_ENDED, EventKind.ATTEMPT_VOIDED, EventKind.INTEGRATION_FAILED})
 
@@ -123,10 +119,3 @@ class History:
 
     def of(self, story: str) -> list[AttemptStory]:
         return self.attempts.get(story, [])
-
-
-def history_of(events: Iterable[Event]) -> History:
-    found = History()
-    for event in events:
-        found.take(event)
-    return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from santiago.cli.view import pauses
 from santiago.cli.view.evidence import AttemptEvidence
 from santiago.cli.view.measures import count, span
-from santiago.cli.view.text import harmless, paint
+from santiago.cli.view.text import broken, harmless, paint
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from santiago.executor.budget import Budget
@@ -31,9 +31,13 @@ class Line(NamedTuple):
     text: str
     colour: str = ""
 
-    def painted(self, time: str, *, stderr: bool = True) -> str:
-        shown = f"{self.word:{WORD}} {self.text}"
-        return f"{time} {paint(shown, self.colour, stderr=stderr) if self.colour else shown}"
+    def painted(self, time: str, *, stderr: bool = True, columns: int = 0) -> str:
+        """Return the line with its time; in several where there are only so many columns."""
+        shown = f"{time} {self.word:{WORD}} {self.text}"
+        if columns:
+            shown = broken(shown, columns, len(time) + WORD + 2)
+        told = shown[len(time) + 1 :]
+        return f"{time} {paint(told, self.colour, stderr=stderr) if self.colour else told}"
 
 
 class Lines:
@@ -150,7 +154,8 @@ def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _skipped(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("left out", f"{lines.story(event)}: {lines.why(event)}", "yellow")
+    why = first(flat(event.context.get("text", "")), MESSAGE)
+    return Line("left out", f"{lines.story(event)}{': ' + why if why else ''}", "yellow")
 
 
 def _reopened(lines: Lines, event: Event, state: RunState) -> Line:
@@ -181,7 +186,8 @@ def _waiting(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _waited(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("goes on", f"after waiting for {span(event.context.get('ms', 0))}", "cyan")
+    word = "rests" if state.stop_requested else "goes on"
+    return Line(word, f"after waiting for {span(event.context.get('ms', 0))}", "cyan")
 
 
 def _stopping(lines: Lines, event: Event, state: RunState) -> Line:

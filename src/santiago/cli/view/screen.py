@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from santiago.cli.view.lines import Line, Lines
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.measures import count, span
 from santiago.cli.view.table import Table
-from santiago.cli.view.text import harmless, paint, say
+from santiago.cli.view.text import broken, harmless, paint, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
@@ -70,10 +71,11 @@ class Screen:
             return
         self.lines.out_dir = head.out_dir
         verb = "resumes" if head.resumed else "begins"
-        self._say(
+        begins = (
             f"santiago {__version__}  run {head.run_id} {verb}: {count(head.stories, 'story', 'stories')} in "
             f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}{self._chosen()}, sandbox {head.sandbox}, {head.jobs} at a time"
         )
+        self._say(broken(begins, _columns(), 4) if self.lively else begins)
         for notice in head.notices:
             self._say(f"{paint('note:', 'cyan')} {harmless(notice)}")
         if self.lively:
@@ -113,7 +115,7 @@ class Screen:
         elif event.event is EventKind.CHUNK_ENDED and self.table is not None:
             self._keep_chunk(event.chunk or "", state)
         elif line is not None and event.event not in _IN_TABLE:
-            self.live.above(line.painted(event.timestamp[11:19]))
+            self.live.above(line.painted(event.timestamp[11:19], columns=_columns()))
 
     def check_begun(self, folder: str, place: int, total: int, command: str) -> None:
         """Hear from the verifier which check it starts; called from any thread."""
@@ -245,6 +247,4 @@ def _summary(report: Report) -> str:
 
 
 def _columns() -> int:
-    import shutil
-
     return max(20, shutil.get_terminal_size((80, 24)).columns - 1)

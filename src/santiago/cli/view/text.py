@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 import unicodedata
 
 import click
@@ -48,6 +49,13 @@ def fit(text: str, columns: int) -> str:
             text = text[:-1]
         text += "…"
     return text + " " * (columns - width(text))
+
+
+def broken(text: str, columns: int, indent: int) -> str:
+    """Return a text in lines that a terminal does not have to break in the middle of a word."""
+    return "\n".join(
+        textwrap.wrap(text, max(columns, 2 * indent), subsequent_indent=" " * indent, break_on_hyphens=False)
+    )
 
 
 def say(text: str = "", *, err: bool = False) -> None:

@@ -59,7 +59,7 @@ def unicode(*, stderr: bool = True) -> bool:
     return encoding.lower().replace("-", "").startswith("utf")
 
 
-def waits_for(state: RunState, story: StoryState, declared: tuple[str, ...] = ()) -> str:
+def waits_for(state: RunState, story: StoryState) -> str:
     """Say in a few words what a story that is not under way waits for."""
     if story.skipped:
         return ""
@@ -107,7 +107,7 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
         case StoryPhase.PLANNED:
             return _of_planned(state, story, planned)
         case StoryPhase.READY:
-            return [*_external(planned, run_input), *_of_ready(state, story)]
+            return [*_external(planned, run_input), *_of_ready(story)]
         case StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED:
             return [f"Attempt {story.attempts} is under way."]
         case StoryPhase.VERIFIED:
@@ -157,7 +157,7 @@ def _external(planned: Story, run_input: RunInput) -> list[str]:
     return [f"It depends on {names}, outside the document; --assume-external takes that to be there."]
 
 
-def _of_ready(state: RunState, story: StoryState) -> list[str]:
+def _of_ready(story: StoryState) -> list[str]:
     if story.attempts:
         return [
             f"It is ready for attempt {story.attempts + 1}; the last one ended with {story.reason or 'no verdict'}."

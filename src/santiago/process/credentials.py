@@ -1,0 +1,32 @@
+"""Secrets in files: the values that a credential file holds, whatever its format, so that they can be kept out of others."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST_BYTES = 256 * 1024
+MOST_VALUES = 50
+_VALUE = re.compile(
+    r"""(?<![\w-])["']?(?:[\w-]{0,60}(?:token|secret|key|passw(?:or)?d|credential)[\w-]{0,60}|access|refresh)["']?"""
+    r"""[ \t]*[:=]\s*["']?([^\s"',{}\[\]]{16,8192})""",
+    re.IGNORECASE,
+)
+"""`"access_token": "…"` and its like in JSON, TOML, YAML and lists of variables; what is shorter is a word."""
+
+
+def secrets_of(path: Path) -> list[str]:
+    """Return the values under names that mark them as secret; none where there is no file to read."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            content = file.read(MOST_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+    except OSError:
+        return []
+    values = (found[1] for found in _VALUE.finditer(content.decode("utf-8", "replace")))
+    return sorted(dict.fromkeys(value for value in values if len(set(value)) > 2))[:MOST_VALUES]

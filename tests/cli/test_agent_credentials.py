@@ -1,0 +1,110 @@
+"""What signs an agent in stays where it is: in no file of a run, and out of reach of an agent that does not need it (P19)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.process import sandbox
+from santiago.process.credentials import secrets_of
+from tests.cli import fakes, greeter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPAQUE = "ya29.a0-opaque_VALUE/that+nobody=knows"
+OTHER = "1//0g-another-that-renews-it"
+STEALS = """
+import json, os, pathlib
+found = {}
+for name in (".claude/.credentials.json", ".ssh/id_rsa", "notes.txt"):
+    try:
+        found[name] = (pathlib.Path(os.environ["HOME"]) / name).read_text()
+    except OSError:
+        found[name] = ""
+pathlib.Path("hello.txt").write_text("hello " + json.dumps(found))
+print(json.dumps(found), flush=True)
+"""
+
+
+def _files(out_dir: Path) -> Iterator[tuple[Path, bytes]]:
+    return ((path, path.read_bytes()) for path in out_dir.rglob("*") if path.is_file())
+
+
+def _steal(place: fakes.Place, program: Path) -> str:
+    head = fakes.PROGRAM.partition("\n")[0]
+    program.write_text(f"{head}\n{STEALS}{_closing()}")
+    program.chmod(0o755)
+    for name in (".claude/.credentials.json", ".ssh/id_rsa", "notes.txt"):
+        (place.home / name).parent.mkdir(exist_ok=True)
+        (place.home / name).write_text(json.dumps({"claudeAiOauth": {"accessToken": OPAQUE, "refreshToken": OTHER}}))
+    ran = place.run("--agent", "claude" if program.name == "claude" else str(program))
+    assert ran.returncode == 0, ran.stderr
+    return greeter.git(place.repo, "show", f"santiago/{greeter.out_dir(place.repo).name}:hello.txt")
+
+
+def _closing() -> str:
+    return f"print({json.dumps(fakes.ends()['print'])!r})\n"
+
+
+def test_what_stands_in_an_agents_credential_file_reaches_no_file_of_the_run(tmp_path: Path) -> None:
+    place = fakes.Place(tmp_path)
+    assert OPAQUE in _steal(place, place.bin / "claude")
+    found = [
+        path
+        for path, content in _files(greeter.out_dir(place.repo))
+        if OPAQUE.encode() in content or OTHER.encode() in content
+    ]
+    assert found == []
+    log = (greeter.out_dir(place.repo) / "attempts" / "S1" / "1" / "agent.log").read_text()
+    assert "accessToken" in log
+
+
+@pytest.mark.skipif(sandbox.detect("auto").kind != "bubblewrap", reason="needs bubblewrap")
+def test_a_program_in_the_home_folder_sees_nothing_else_of_it(tmp_path: Path) -> None:
+    place = fakes.Place(tmp_path)
+    (place.repo / "santiago.toml").write_text('[policy]\nsandbox = "required"\n')
+    (place.folder / "tools" / "bwrap").symlink_to(shutil.which("bwrap") or "")
+    assert json.loads(_steal(place, place.home / "agent.py").partition(" ")[2]) == {
+        ".claude/.credentials.json": "", ".ssh/id_rsa": "", "notes.txt": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"tokens": {{"access_token": "{OPAQUE}", "refresh_token": "{OTHER}"}}, "last_refresh": "2026-11-15T10:00:00Z"}}',
+        f'{{"x":{{"type":"oauth","refresh":"{OTHER}","access":"{OPAQUE}","expires":1790000000000}}}}',
+        f"OPENAI_API_KEY={OPAQUE}\nMODEL=a-long-name-of-a-model\nexport OTHER_TOKEN='{OTHER}'\n",
+        f'api-key: {OPAQUE}\nsecret: "{OTHER}"\n',
+    ],
+)
+def test_the_secrets_of_a_credential_file_are_found_in_every_format(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "auth"
+    path.write_text(text)
+    assert secrets_of(path) == sorted([OPAQUE, OTHER])
+
+
+def test_what_is_no_credential_file_has_no_secrets(tmp_path: Path) -> None:
+    assert secrets_of(tmp_path) == secrets_of(tmp_path / "none") == secrets_of(Path("/dev/zero")) == []
+
+
+@pytest.mark.skipif(sandbox.detect("auto").kind != "bubblewrap", reason="needs bubblewrap")
+def test_an_agent_finds_its_folder_where_a_link_leads_to_it(tmp_path: Path) -> None:
+    """Settings are often kept in one folder and linked to; a home folder seldom lies where temporary files do."""
+    place = fakes.Place(tmp_path)
+    (place.repo / "santiago.toml").write_text('[policy]\nsandbox = "required"\n')
+    (place.folder / "tools" / "bwrap").symlink_to(shutil.which("bwrap") or "")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as home:  # hidden like a home, but not the sandbox's own
+        place.home = Path(home)
+        place.env["HOME"] = home
+        (place.home / "dotfiles" / "claude").mkdir(parents=True)
+        (place.home / ".claude").symlink_to("dotfiles/claude")
+        found = json.loads(_steal(place, place.bin / "claude").partition(" ")[2])
+    assert OPAQUE in found[".claude/.credentials.json"]
+    assert found[".ssh/id_rsa"] == found["notes.txt"] == ""
