@@ -33,6 +33,11 @@ def test_a_sum_with_lines_missing_is_unknown_and_a_total_is_not() -> None:
     assert ending(Catalog().get("codex"), total, 0, log_dropped=1).usage.tokens == 8
 
 
+def test_a_sum_of_a_stream_that_was_cut_short_is_unknown() -> None:
+    step = '{"type":"step_finish","part":{"reason":"tool-calls","tokens":{"input":1000,"output":5}}}'
+    assert ending(Catalog().get("opencode"), step, 143, timed_out=True).usage.tokens is None
+
+
 @pytest.mark.parametrize(
     ("cost", "tokens", "known"),
     [

@@ -209,3 +209,14 @@ def test_resume_alone_changes_nothing_about_unknown_usage_and_raising_the_limit_
     assert (state.phase, state.reason, state.attempts) == (RunPhase.BLOCKED, Reason.USAGE_UNKNOWN, 1)
     state = run.run(Grants(cost_micro_usd=1))
     assert (state.phase, state.attempts) == (RunPhase.BLOCKED, 2)  # what it did not say since is not accepted
+
+
+def test_under_a_limit_the_first_attempt_runs_alone_and_shows_what_one_costs() -> None:
+    plan = plan_of([story(f"S{number}") for number in range(1, 9)])
+    under_way, most = 0, 0
+    run = Simulation(plan, jobs=8, performer=using((100, 0.5)), limits=limits(cost=1.0), policy=Policy(optimistic=True))
+    state = run.run()
+    for event in run.store.log:
+        under_way += (event.event is EventKind.ATTEMPT_STARTED) - (event.event is EventKind.ATTEMPT_ENDED)
+        most = max(most, under_way)
+    assert (most, state.cost_micro_usd) == (1, 1_000_000)

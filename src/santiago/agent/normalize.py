@@ -57,7 +57,8 @@ def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding
 
 def _usage(report: Report, reading: Reading, reason: Reason | None) -> Usage:
     """Return what was used. An agent that never began, or was refused before it did anything, used nothing."""
-    said = reading.usage(complete=not report.log_dropped)
+    closed = reading.ends is not None or not reading.added  # the step that was cut off has not been added
+    said = reading.usage(complete=closed and not report.log_dropped)
     idle = _never_began(report) or (reason in _TURNED_AWAY and not reading.actions)
     return _NOTHING if idle and said == Usage() else said
 

@@ -71,7 +71,10 @@ class Budget:
         """Tell whether one more attempt fits beside those under way, of which the log does not know `begun` yet."""
         if begun and self.state.counted + begun >= self._most("run_max_attempts", self.limits.run_max_attempts):
             return False
-        return all(purse.left(under_way) > 0 for purse in (self.tokens, self.money) if purse is not None)
+        purses = [purse for purse in (self.tokens, self.money) if purse is not None]
+        if purses and under_way and self.state.attempts + begun <= under_way:
+            return False  # nobody knows yet what an attempt costs: the first one shows it, alone
+        return all(purse.left(under_way) > 0 for purse in purses)
 
     @property
     def tokens(self) -> Purse | None:

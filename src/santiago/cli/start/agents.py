@@ -54,7 +54,9 @@ def _words(line: str) -> tuple[str, ...]:
         raise SantiagoError(Kind.USAGE, f"--agent is no command line: {error}", hint="Close the quotes.") from None
     if not words or not words[0]:
         raise SantiagoError(Kind.USAGE, "--agent names nothing", hint="Name an agent, or a command line.")
-    return words
+    own = Path.cwd() / words[0]
+    # A path is meant from here; the agent itself starts in a checkout, where an untracked script is not.
+    return (str(own), *words[1:]) if "/" in words[0] and own.is_file() else words
 
 
 def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
