@@ -198,6 +198,20 @@ def test_a_person_s_own_work_is_judged_like_any_other_and_integrated(repo: Path)
     assert git(repo, "show", f"santiago/{out_dir(repo).name}:bye.txt") == "goodbye\n"
 
 
+def test_own_work_that_fails_starts_no_agent_although_attempts_are_left(repo: Path) -> None:
+    santiago(
+        "run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml", "--trust-commands", "--only", "S1", cwd=repo
+    )
+    git(repo, "checkout", "-q", "-b", "mine", f"santiago/{out_dir(repo).name}")
+    (repo / "bye.txt").write_text("gudbye\n")
+    git(repo, "add", "bye.txt")
+    git(repo, "commit", "-q", "-m", "By hand")
+    git(repo, "checkout", "-q", "main")
+    judged = santiago("verify", "S2", "--from", "mine", cwd=repo)
+    assert judged.returncode == 30, judged.stderr
+    assert story_events(repo, "running").count("S2") == 1
+
+
 def test_commands_of_the_document_wait_for_approval(repo: Path) -> None:
     done = santiago("run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml", cwd=repo)
     assert done.returncode == 10

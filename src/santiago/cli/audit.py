@@ -64,7 +64,7 @@ def command(run: str | None, repo: Path | None, as_json: bool, debug: bool) -> i
             f"{finding.level}[{finding.code}]:", "red" if finding.level == "error" else "cyan", bold=True, stderr=False
         )
         say(f"{head} {harmless(finding.where)}: {harmless(finding.message)}")
-    looked = ", ".join(f"{number:,} {what}" for what, number in audit.checked.items())
+    looked = ", ".join(f"{number:,} {what if number != 1 else _one(what)}" for what, number in audit.checked.items())
     errors = sum(1 for finding in audit.findings if finding.level == "error")
     word = (
         paint("clean", "green", bold=True, stderr=False)
@@ -73,3 +73,7 @@ def command(run: str | None, repo: Path | None, as_json: bool, debug: bool) -> i
     )
     say(f"{word}   {out_dir.name}: looked at {looked}")
     return ExitCode.OK if audit.clean else ExitCode.FAILED
+
+
+def _one(what: str) -> str:
+    return f"{what[:-3]}y" if what.endswith("ies") else what.removesuffix("s")

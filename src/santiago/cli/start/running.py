@@ -49,7 +49,8 @@ def start(
         sandbox=sandbox or frozen.sandbox,  # type: ignore[arg-type]  # one of click's choices
     )
     settings = replace(run_input, repo_path=str(repo), policy=frozen, run_id=run_input.run_id or out_dir.name)
-    scope = scope_of(plan, chunks, only)
+    # A person who brings work wants it judged; no agent is started for what it leaves to do.
+    scope = Scope(stories=frozenset()) if own_work else scope_of(plan, chunks, only)
     if dry_run:
         from santiago.cli.start.dry_run import show
 
@@ -69,7 +70,7 @@ def start(
         notify(Path(settings.repo_path), state, out_dir)
     finally:
         screen.close()
-    return exit_code(state)
+    return exit_code(state) or (_own_code(state, own_work[0]) if own_work else ExitCode.OK)
 
 
 def notify(repo: Path, state: RunState, out_dir: Path) -> None:
@@ -95,6 +96,14 @@ def exit_code(state: RunState) -> int:
             return MEANINGS[Reason(state.reason)].exit_code if state.reason else ExitCode.FAILED
         case _:
             return ExitCode.TRANSIENT
+
+
+def _own_code(state: RunState, story: str) -> int:
+    """Work that did not pass is a failure, although the run itself only rests."""
+    one = state.stories[story]
+    if one.satisfied:
+        return ExitCode.OK
+    return MEANINGS[Reason(one.reason)].exit_code if one.reason else ExitCode.FAILED
 
 
 def ask_consent(commands: list[str], *, asked: bool, trusted: bool) -> None:
