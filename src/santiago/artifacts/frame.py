@@ -19,7 +19,9 @@ GENESIS = "0" * 32
 MAX_LINE = 1 << 20
 """Bytes of one line; whatever is larger belongs into a file of its own, with its digest in the event."""
 
-_KEYS = ["seq", "timestamp", "run_id", "story_id", "chunk", "event", "phase", "attempt", "status", "actor", "context", "prev", "h"]  # fmt: skip
+_NAMES = ["seq", "timestamp", "run_id", "story_id", "chunk", "event", "phase", "attempt", "status", "actor", "context", "prev", "h"]  # fmt: skip
+_KEYS = [*from_json(json.dumps(dict.fromkeys(_NAMES)), cache_strings="keys")]
+"""The names as the parser keeps them: they are told to be the same by their address."""
 _EVENT_KEYS = _KEYS[:-2]
 _END = len(',"h":""}') + 32
 _KINDS = {kind.value: kind for kind in EventKind}
@@ -64,11 +66,16 @@ def decode(line: bytes, prev: str, run_id: str, stories: set[str]) -> tuple[Even
     try:
         data = from_json(line, cache_strings="keys")
         seq, time, run, story, chunk, name, phase, attempt, status, actor, context, before, digest = data.values()
-        if _hash(prev, line[:-_END]) != digest or before != prev or [*data] != _KEYS or not line.isascii():
+        if (
+            sha256(prev.encode("ascii") + line[:-_END]).hexdigest()[:32] != digest
+            or before != prev
+            or [*data] != _KEYS
+            or not line.isascii()
+        ):
             raise _wrong(line, prev, "its keys are not those of an event")
         usual = (
             run == run_id != ""
-            and (story is None or story in stories or _is_story(story))
+            and (story in stories or story is None or _is_story(story))
             and (attempt is None or (attempt.__class__ is int and 1 <= attempt <= _LARGEST))
             and seq.__class__ is int
             and actor.__class__ is str
@@ -87,19 +94,19 @@ def decode(line: bytes, prev: str, run_id: str, stories: set[str]) -> tuple[Even
     if not usual and (fault := _fault(data, run_id)):
         raise WrongLineError(fault)
     stories.add(story)
-    # Made by its slots: the way of a frozen class costs more than parsing the whole line.
-    event = object.__new__(Event)
-    _set_seq(event, seq)
-    _set_time(event, time)
-    _set_run(event, run)
-    _set_kind(event, kind)
-    _set_story(event, story)
-    _set_chunk(event, chunk)
-    _set_phase(event, entered)
-    _set_attempt(event, attempt)
-    _set_status(event, status)
-    _set_actor(event, actor)
-    _set_context(event, context)
+    event: Any = _Draft()
+    event.seq = seq
+    event.timestamp = time
+    event.run_id = run
+    event.event = kind
+    event.story_id = story
+    event.chunk = chunk
+    event.phase = entered
+    event.attempt = attempt
+    event.status = status
+    event.actor = actor
+    event.context = context
+    event.__class__ = Event
     return event, digest
 
 
@@ -118,10 +125,12 @@ def _wrong(line: bytes, prev: str, why: str = "") -> ValueError:
 
 
 _LARGEST = 2**53
-_set_seq, _set_time, _set_run, _set_kind, _set_story, _set_chunk, _set_phase, _set_attempt, _set_status, _set_actor, _set_context = (
-    Event.__dict__[name].__set__
-    for name in ("seq", "timestamp", "run_id", "event", "story_id", "chunk", "phase", "attempt", "status", "actor", "context")
-)  # fmt: skip
+
+
+class _Draft:
+    """An event that can still be filled in; making a frozen one, field by field, costs more than parsing its line."""
+
+    __slots__ = Event.__slots__  # type: ignore[attr-defined]
 
 
 def _check_list(key: str, value: Any) -> None:

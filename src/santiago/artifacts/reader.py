@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from santiago.contract.errors import SantiagoError
     from santiago.contract.result import LogHead
 
-PIECE = 1 << 16
-"""Bytes read at a time: what is parsed soon after stays in the processor's cache."""
-MOST_NAMES = 4096
+PIECE = 1 << 15
+"""Bytes read and parsed at a time: few enough that it all stays in the processor's cache."""
+MOST_NAMES = 256
 """Names of stories that are remembered as checked, so that memory does not grow with the log."""
 
 
@@ -53,6 +53,8 @@ class Reader:
         self.torn = 0
         """Bytes of an unfinished line after it."""
         self._stories: set[str] = set()
+        self._noted = {1} if anchor is None else {1, anchor.seq}
+        """Events of which more is known than that they follow the one before."""
 
     def __iter__(self) -> Iterator[Event]:
         with guarding(self.path):
@@ -71,15 +73,17 @@ class Reader:
                 self._stories.clear()
             lines = (rest + piece).split(b"\n")
             rest = lines.pop()
-            for line in lines:
-                try:
-                    event = self._take(line)
-                except BrokenLineError as error:
-                    self._judge_rest(handle, str(error))
-                    return
-                except WrongLineError as error:
-                    raise self._damage(str(error)) from None
+            if self.seq == 0 and lines:
+                self._refuse_newer(version_of(lines[0]))
+            decoded, fault = self._decoded(lines)
+            for event, self.hash, self.end in decoded:
+                self.seq = event.seq
                 yield event
+            if isinstance(fault, BrokenLineError):
+                self._judge_rest(handle, str(fault))
+                return
+            if fault is not None:
+                raise self._damage(str(fault))
             if len(rest) > MAX_LINE:
                 self._judge_rest(handle, "it is too long")
                 return
@@ -89,20 +93,33 @@ class Reader:
         with guarding(self.path):
             return os.read(handle, PIECE)
 
-    def _take(self, line: bytes) -> Event:
-        if self.seq == 0:
-            self._refuse_newer(version_of(line))
-        event, digest = decode(line, self.hash, self.run_id, self._stories)
-        seq = self.seq + 1
+    def _decoded(self, lines: list[bytes]) -> tuple[list[tuple[Event, str, int]], ValueError | None]:
+        """Return events with their hashes and ends, up to a line that is not in order, and what is wrong with that one.
+
+        A piece at once: line by line, in turn with whoever takes the events, costs more.
+        """
+        seq, digest, end = self.seq, self.hash, self.end
+        found: list[tuple[Event, str, int]] = []
+        try:
+            for line in lines:
+                event, digest = decode(line, digest, self.run_id, self._stories)
+                seq += 1
+                if event.seq != seq or seq in self._noted:
+                    self._look_at(event, seq, digest)
+                end += len(line) + 1
+                found.append((event, digest, end))
+        except (BrokenLineError, WrongLineError) as error:
+            return found, error
+        return found, None
+
+    def _look_at(self, event: Event, seq: int, digest: str) -> None:
+        """Check the place in the log of an event that is out of order, the first, or the one known from elsewhere."""
         if event.seq != seq:
             raise WrongLineError(f"its number is {event.seq}")
         if seq == 1:
             self._check_first(event)
         if self.anchor is not None and seq == self.anchor.seq and digest != self.anchor.hash:
             raise WrongLineError("its hash is not the one that was recorded elsewhere")
-        self.seq, self.hash = seq, digest
-        self.end += len(line) + 1
-        return event
 
     def _check_first(self, event: Event) -> None:
         if event.event is not EventKind.RUN_CREATED or event.context.get("log") != LOG_VERSION:
