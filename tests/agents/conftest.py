@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.agents.install import NO_NPM, PROGRAMS, chosen, have_npm, install
+from tests.agents.install import NO_NPM, PROGRAMS, InstallError, chosen, have_npm, install
+
+_failed: dict[str, InstallError] = {}
+"""What npm could not fetch: it is not asked again for every test."""
 
 
 @pytest.fixture(params=chosen())
@@ -13,5 +16,11 @@ def agent(request: pytest.FixtureRequest) -> str:
     if not have_npm():
         pytest.skip(NO_NPM)
     name = str(request.param)
-    install(PROGRAMS[name])
+    if name in _failed:
+        raise _failed[name]
+    try:
+        install(PROGRAMS[name])
+    except InstallError as error:
+        _failed[name] = error
+        raise
     return name

@@ -89,7 +89,14 @@ def _alone(program: Program) -> Iterator[None]:
 
 def _fetch(program: Program, place: Path) -> None:
     wanted = f"{program.package}@{program.version}"
-    quiet = ["--no-audit", "--no-fund", "--no-progress", "--no-update-notifier", "--loglevel=error"]
+    quiet = [
+        "--no-audit",
+        "--no-fund",
+        "--no-progress",
+        "--no-update-notifier",
+        "--loglevel=error",
+        "--fetch-retry-maxtimeout=10000",
+    ]
     scripts = [] if program.scripts else ["--ignore-scripts"]
     ran = subprocess.run(
         ["npm", "install", "--prefix", str(place), *quiet, *scripts, wanted],
