@@ -19,7 +19,10 @@ def test_every_fault_ends_in_the_reason_of_the_table(agent: str) -> None:
         server.close()
     assert {name: one.reason for name, one in met.items()} == TABLE[agent]
     well = [one for one in met.values() if one.reason is None]
-    assert {one.case.name: one.ending.usage.tokens for one in well} == {one.case.name: one.spent for one in well}
+    whole = [one for one in well if not one.case.name.startswith("cut")]
+    assert {one.case.name: one.ending.usage.tokens for one in whole} == {one.case.name: one.spent for one in whole}
+    # Of an answer that was cut off an agent may have seen enough to count it.
+    assert all((one.ending.usage.tokens or 0) >= one.spent for one in well)
     named = met["429 until"].ending.wait_seconds
     assert (named is not None and WAIT - 120 < named <= WAIT) if agent in TELLS_WHEN else named is None
 
