@@ -147,7 +147,7 @@ def test_a_result_without_its_log_is_damage_and_never_a_new_run(tmp_path: Path, 
 def test_the_result_of_a_failed_planning_does_not_stand_in_the_way_of_a_run(tmp_path: Path) -> None:
     store = file_store(tmp_path)
     store.put_result(result("no plan", None))
-    begun(tmp_path)
+    assert begun(tmp_path).frozen(Plan) == PLAN
 
 
 def test_files_that_were_being_written_at_a_crash_are_removed_at_the_next_start(tmp_path: Path) -> None:

@@ -212,6 +212,17 @@ def test_own_work_that_fails_starts_no_agent_although_attempts_are_left(repo: Pa
     assert story_events(repo, "running").count("S2") == 1
 
 
+def test_a_tick_in_the_document_is_a_claim_that_its_checks_decide(repo: Path) -> None:
+    """Proof, not promise: claimed work that is there costs no attempt, claimed work that is not is an ordinary story."""
+    (repo / "prd.md").write_text(PRD.replace("- [ ]", "- [x]"))
+    (repo / "hello.txt").write_text("hello\n")
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "The first story is there, the document claims all")
+    run(repo)
+    assert story_events(repo, "done") == ["S1", "S2", "S3"]
+    assert [name for name in ("S1", "S2", "S3") if name in story_events(repo, "running")] == ["S2", "S3"]
+
+
 def test_commands_of_the_document_wait_for_approval(repo: Path) -> None:
     done = santiago("run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml", cwd=repo)
     assert done.returncode == 10
