@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 GIB = 1024**3
@@ -34,7 +34,7 @@ class Command:
     """Folders that may be written where the kernel's own fence is the sandbox; None leaves it off."""
 
     def to_data(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}  # not in depth: it is about to be written
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Command:
@@ -69,8 +69,14 @@ class Report:
     """Why it could not be started."""
     errno: int = 0
 
+    @property
+    def calm(self) -> bool:
+        """The program ended by itself, and nothing had to be killed."""
+        forced = self.timed_out or self.stopped or self.flooded or self.orphans
+        return self.exit_code is not None and not forced
+
     def to_data(self) -> dict[str, Any]:
-        return asdict(self)
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Report:

@@ -1,7 +1,8 @@
-"""Starting supervisors cheaply: one small server process, forked before there are threads, forks one per program.
+"""Starting supervisors cheaply: one small server process, forked before there are threads, forks them.
 
-A supervisor is thus a fork of a tiny single-threaded process: about two milliseconds, no new interpreter, and no copy
-of santiago's locks or log files, which the server never had.
+A supervisor is thus a fork of a tiny single-threaded process: no new interpreter, and no copy of santiago's locks or log
+files, which the server never had. One whose program ended by itself and left nothing behind serves the next program;
+one that had to kill anything is never used again.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import array
 import contextlib
 import os
+import select
 import signal
 import socket
 import threading
@@ -23,7 +25,7 @@ from santiago.process.supervisor import read_frame, send_frame, supervise
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-POLL_SECONDS = 0.1
+POLL_MS = 100
 """How often a waiting caller looks whether it should stop."""
 
 
@@ -33,6 +35,8 @@ class ProcessServer:
     def __init__(self) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.lock = threading.Lock()
+        self.resting: list[socket.socket] = []
+        """Connections to supervisors that have nothing to do."""
         self.pid = os.fork()
         if self.pid == 0:
             self.control.close()
@@ -43,14 +47,28 @@ class ProcessServer:
 
     def run(self, command: Command, stopped: Callable[[], str | None] = lambda: None) -> Report:
         """Run a program to its end; `stopped` may say `stop` (with grace) or `now`."""
-        with self._ask(b"run") as mine, contextlib.suppress(ConnectionError):
-            send_frame(mine, command.to_data())
-            self._wait(mine, stopped)
-            answer = read_frame(mine)
-            if answer is not None:
-                return Report.from_data(answer)
+        with contextlib.ExitStack() as stack:
+            connection = stack.enter_context(self._supervisor())
+            with contextlib.suppress(ConnectionError):
+                send_frame(connection, command.to_data())
+                asked = self._wait(connection, stopped)
+                answer = read_frame(connection)
+                if answer is not None:
+                    report = Report.from_data(answer)
+                    if report.calm and not asked:
+                        stack.pop_all()
+                        self.resting.append(connection)
+                    return report
         self._sweep()
         return Report(exit_code=None, error="the supervisor was killed", signal=signal.SIGKILL)
+
+    def _supervisor(self) -> socket.socket:
+        """Return a connection to a supervisor: one at rest, where there is one that still lives, or a new one."""
+        with contextlib.suppress(IndexError):
+            while _has_news(connection := self.resting.pop(), 0):
+                connection.close()  # the only news from one at rest is its end
+            return connection
+        return self._ask(b"run")
 
     def _ask(self, what: bytes) -> socket.socket:
         """Hand the server one end of a new connection and return the other."""
@@ -74,24 +92,32 @@ class ProcessServer:
         if not done:
             raise _gone()
 
-    def _wait(self, connection: socket.socket, stopped: Callable[[], str | None]) -> None:
-        """Wait for the report, passing on the wish to stop, and again where it becomes more urgent."""
-        import select
-
+    def _wait(self, connection: socket.socket, stopped: Callable[[], str | None]) -> bool:
+        """Wait for the report, passing on the wish to stop, and again where it becomes more urgent; True where there was one."""
         said = None
-        while not select.select([connection], [], [], POLL_SECONDS)[0]:
+        while not _has_news(connection, POLL_MS):
             word = stopped()
             if word and word != said:
                 said = word
                 with contextlib.suppress(OSError):
                     connection.sendall(word.encode())
+        return said is not None
 
     def close(self) -> bool:
         """End the server; False where somebody else had ended it, so that it could not look after its children."""
         self.control.close()
+        for connection in self.resting:
+            connection.close()
         with contextlib.suppress(ChildProcessError):
             return os.waitpid(self.pid, 0)[1] == 0
         return False
+
+
+def _has_news(connection: socket.socket, milliseconds: int) -> bool:
+    """Wait until the other side says something, or is gone; False where it does neither in time."""
+    poll = select.poll()  # and not `select`, which cannot take more than a thousand open files
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(milliseconds))
 
 
 def _gone() -> SantiagoError:

@@ -50,22 +50,24 @@ def _exactly(connection: socket.socket, size: int) -> bytes | None:
 
 
 def supervise(connection: socket.socket) -> None:
-    """Serve one connection: run the program that it names and report."""
-    data = read_frame(connection)
-    if data is None:
-        return
-    command = Command.from_data(data)
+    """Serve one connection: run the programs that it names, one after the other, and report on each."""
+    tree.adopt_orphans()
+    while (data := read_frame(connection)) is not None:
+        report = _run(Command.from_data(data), connection)
+        try:
+            send_frame(connection, report.to_data())
+        except OSError:
+            return  # santiago is gone; the tree is dead, and nobody wants to know
+
+
+def _run(command: Command, connection: socket.socket) -> Report:
+    tree.ENDED.clear()  # a process of before may have had the number of one to come
     try:
         capture = Capture(command.keep, Redactor(command.secrets), command.log, command.log_keep)
     except OSError as error:
         message = f"its log cannot be written: {error.strerror}: {command.log}"
-        report = Report(exit_code=None, error=message, errno=errno.EIO)
-    else:
-        report = Supervision(command, connection, capture).run()
-    try:
-        send_frame(connection, report.to_data())
-    except OSError:
-        return  # santiago is gone; the tree is dead, and nobody wants to know
+        return Report(exit_code=None, error=message, errno=errno.EIO)
+    return Supervision(command, connection, capture).run()
 
 
 class Supervision:
@@ -80,7 +82,6 @@ class Supervision:
         self.kill_at: float | None = None
 
     def run(self) -> Report:
-        tree.adopt_orphans()
         reader, writer = os.pipe2(os.O_CLOEXEC)
         try:
             process = self.start(writer)
