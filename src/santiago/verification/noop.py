@@ -10,6 +10,8 @@ from santiago.verification import shell
 from santiago.verification.runners import known_runners
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from santiago.verification.shell import Token
 
 _WORDS_IDLE = (
@@ -49,7 +51,7 @@ def is_noop(command: str, depth: int = 0) -> bool:
     return not _list_can_fail(words, depth)
 
 
-def _list_can_fail(words: list[Token], depth: int) -> bool:
+def _list_can_fail(words: Sequence[Token], depth: int) -> bool:
     parts = [part for part in _split(words, {";", ";;"}) if part]
     if not parts:
         return False
@@ -65,7 +67,7 @@ def _list_can_fail(words: list[Token], depth: int) -> bool:
     return _and_or_can_fail(parts[-1], depth)
 
 
-def _and_or_can_fail(words: list[Token], depth: int) -> bool:
+def _and_or_can_fail(words: Sequence[Token], depth: int) -> bool:
     if words and words[-1].kind == "operator" and words[-1].text == "&":
         return False  # in the background: nobody waits for it
     can_fail = False
@@ -77,7 +79,7 @@ def _and_or_can_fail(words: list[Token], depth: int) -> bool:
     return can_fail
 
 
-def _pipeline_can_fail(words: list[Token], depth: int) -> bool:
+def _pipeline_can_fail(words: Sequence[Token], depth: int) -> bool:
     parts = [part for part in _split(words, {"|", "|&", "&"}) if part]
     if not parts:
         return False
@@ -95,7 +97,7 @@ def _quoted(part: list[Token]) -> list[str]:
     return [shlex.quote(word.text) for word in shell.bare(part)]
 
 
-def _simple_noop(words: list[Token], depth: int) -> bool:
+def _simple_noop(words: Sequence[Token], depth: int) -> bool:
     written = [word.text for word in words]
     texts = shell.effective(written)
     if not texts or (written[0] == "command" and written[1:2] in (["-v"], ["-V"])):
@@ -135,11 +137,11 @@ def _constant_test(words: list[str], *, dynamic: bool) -> bool:
     return len(words) < 2 or (len(words) == 2 and words[0] in {"-n", "-z", "!"})
 
 
-def _split(words: list[Token], at: set[str]) -> list[list[Token]]:
+def _split(words: Sequence[Token], at: set[str]) -> list[list[Token]]:
     return [part for part, _ in _joined(words, at)]
 
 
-def _joined(words: list[Token], at: set[str]) -> list[tuple[list[Token], str]]:
+def _joined(words: Sequence[Token], at: set[str]) -> list[tuple[list[Token], str]]:
     """Split at operators outside parentheses; each part comes with the operator after it."""
     found: list[tuple[list[Token], str]] = []
     part: list[Token] = []

@@ -88,7 +88,7 @@ def prolong(folder: str, command: str, judges: Collection[str]) -> bool:
 
 def _plain_words(command: str) -> list[str]:
     """Return the words of a single command in which the shell changes nothing."""
-    words = shell.tokens(command) or []
+    words = shell.tokens(command) or ()
     return [] if any(word.kind != "word" or word.dynamic for word in words) else [word.text for word in words]
 
 

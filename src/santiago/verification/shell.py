@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,8 +27,12 @@ class Token:
     """Whether the shell puts something into it when it runs."""
 
 
-def tokens(command: str) -> list[Token] | None:
-    """Return the words and operators of a command; None where its quotes are not closed, which no shell runs."""
+@lru_cache(maxsize=1024)
+def tokens(command: str) -> tuple[Token, ...] | None:
+    """Return the words and operators of a command; None where its quotes are not closed, which no shell runs.
+
+    Remembered, because every story asks several times about the same few commands.
+    """
     found: list[Token] = []
     at = 0
     while at < len(command):
@@ -48,7 +53,7 @@ def tokens(command: str) -> list[Token] | None:
                 return None
             token, at = word
             found.append(token)
-    return found
+    return tuple(found)
 
 
 def _word(command: str, at: int) -> tuple[Token, int] | None:

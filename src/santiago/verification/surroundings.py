@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from hashlib import sha256
 from pathlib import Path
@@ -26,16 +27,18 @@ def _lines(environment: Mapping[str, str], commands: Sequence[str]) -> Iterator[
     names = {argv[0] for command in commands for argv in programs(command) if argv}
     for name in sorted({*names, *_ALWAYS}):
         found = shutil.which(name, path=path)
-        yield f"{name} {found} {_state(Path(found)) if found else ''}"
-    home = environment.get("HOME", "")
-    for folder in sorted(Path(home, ".local/lib").glob("python*/site-packages")) if home.startswith("/") else ():
+        yield f"{name} {found} {_state(found) if found else ''}"
+    libraries = Path(environment.get("HOME", ""), ".local/lib")
+    if not libraries.is_absolute() or not libraries.is_dir():
+        return
+    for folder in sorted(libraries.glob("python*/site-packages")):
         for pattern in _START_FILES:
             yield from (f"{file} {_state(file)}" for file in sorted(folder.glob(pattern)))
 
 
-def _state(path: Path) -> str:
+def _state(path: str | Path) -> str:
     try:
-        info = path.stat()
+        info = os.stat(path)  # noqa: PTH116  # most of these are plain texts, asked for twice with every story
     except OSError:
         return ""
     return f"{info.st_ino} {info.st_size} {info.st_mtime_ns} {info.st_ctime_ns}"

@@ -44,6 +44,7 @@ class Folders:
     def __init__(self, scratch: Path, run_id: str) -> None:
         # Resolved once, so that later comparisons need not follow any link.
         self.top = Path(os.path.realpath(scratch)) / run_id
+        self._parents = frozenset(str(self.top / kind) for kind in KINDS)
         self.trash = self.top / "trash"
         self.temporary = self.top / "tmp"
         """For the temporary files of checks."""
@@ -96,10 +97,10 @@ class Folders:
 
     def _checked(self, folder: Path) -> Path:
         """Refuse what is not exactly two steps below the run's folder once all links on the way are followed."""
-        parent = Path(os.path.realpath(folder.parent))
-        if parent.parent != self.top or parent.name not in KINDS or folder.name in ("", ".", ".."):
+        parent = os.path.realpath(folder.parent)
+        if parent not in self._parents or folder.name in ("", ".", ".."):
             raise SantiagoError(Kind.BUG, "not a folder of santiago's own; it is left alone", where=str(folder))
-        return parent / folder.name
+        return Path(parent, folder.name)
 
 
 def _remove(top: Path) -> None:

@@ -58,6 +58,27 @@ def settings(found: Found, excludes: Path | None = None) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+class Neutral:
+    """A git directory of santiago's own, with nothing in it that starts a program; what it holds is fixed when it is made."""
+
+    def __init__(self, folder: Path, found: Found, excludes: bytes, attributes: bytes = b"") -> None:
+        self.folder = folder
+        self.excludes = folder / "info" / "exclude"
+        self._files = {
+            folder / "HEAD": b"ref: refs/heads/none\n",
+            folder / "config": settings(found),
+            self.excludes: excludes,
+            folder / "info" / "attributes": attributes,
+        }
+        self.mend()
+        (folder / "refs").mkdir(exist_ok=True)
+
+    def mend(self) -> None:
+        """Write again what is not right any more."""
+        for path, content in self._files.items():
+            put(path, content)
+
+
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

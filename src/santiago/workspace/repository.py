@@ -15,7 +15,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.durable import durability_of
 from santiago.workspace.git import Answer, call, environment
 from santiago.workspace.inspect import excludes
-from santiago.workspace.private import put, settings
+from santiago.workspace.private import Neutral
 from santiago.workspace.session import RefSession
 
 if TYPE_CHECKING:
@@ -41,27 +41,18 @@ class Repository:
         self.zero = "0" * (64 if found.object_format == "sha256" else 40)
         self._trees = {found.head: found.tree}
         self._parents: dict[str, str] = {}
-        self._neutral = self._make("neutral", b"")
+        self._excludes = excludes(found)
+        self._neutral = Neutral(self.common / "santiago" / "neutral", found, self._excludes)
         self._session: RefSession | None = None
 
     @property
     def excludes(self) -> Path:
         """Where the ignore rules stand that no tree holds."""
-        return self._neutral / "info" / "exclude"
+        return self._neutral.excludes
 
     @cached_property
-    def _raw(self) -> Path:
-        return self._make("raw", RAW)
-
-    def _make(self, name: str, attributes: bytes) -> Path:
-        """Write a neutral git directory where it is not there or not right."""
-        folder = self.common / "santiago" / name
-        put(folder / "HEAD", b"ref: refs/heads/none\n")
-        put(folder / "config", settings(self.found))
-        put(folder / "info" / "exclude", excludes(self.found))
-        put(folder / "info" / "attributes", attributes)
-        (folder / "refs").mkdir(exist_ok=True)
-        return folder
+    def _raw(self) -> Neutral:
+        return Neutral(self.common / "santiago" / "raw", self.found, self._excludes, RAW)
 
     def on_objects(
         self,
@@ -79,21 +70,13 @@ class Repository:
         Also those that nobody will need: what a power cut leaves of an object that was not synced is an empty file in the
         user's repository, over which git stumbles ever after.
         """
-        if folder is not None:
-            # Agents without a sandbox can write here, and a filter planted in these settings would run on the files.
-            self._make("raw" if raw else "neutral", RAW if raw else b"")
         neutral = self._raw if raw else self._neutral
-        name, mail = self.found.identity
-        env = environment() | self._marks | {
-            "GIT_DIR": str(neutral),
-            "GIT_OBJECT_DIRECTORY": str(self.found.objects),
-            "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail,
-        }  # fmt: skip
-        if self.found.shallow:
-            env["GIT_SHALLOW_FILE"] = str(self.common / "shallow")
+        env = self._object_env | {"GIT_DIR": str(neutral.folder)}
         if index is not None:
             env["GIT_INDEX_FILE"] = str(index)
         if folder is not None:
+            # Agents without a sandbox can write here, and a filter planted in these settings would run on the files.
+            neutral.mend()
             env["GIT_WORK_TREE"] = str(folder)
         options = self.durability.options if lasting else ("-c", "core.fsync=none")
         plain = (
@@ -104,11 +87,20 @@ class Repository:
             "-c",
             "core.safecrlf=false",
         )
-        return call((*options, *plain, *arguments), env, neutral, stdin=stdin, accept=accept, take=take)
+        return call((*options, *plain, *arguments), env, neutral.folder, stdin=stdin, accept=accept, take=take)
+
+    @cached_property
+    def _object_env(self) -> dict[str, str]:
+        name, mail = self.found.identity
+        env = environment() | self._marks | {
+            "GIT_OBJECT_DIRECTORY": str(self.found.objects),
+            "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail,
+        }  # fmt: skip
+        return env | {"GIT_SHALLOW_FILE": str(self.common / "shallow")} if self.found.shallow else env
 
     def on_refs(self, *arguments: str, stdin: bytes = b"", accept: Sequence[int] = (0,)) -> Answer:
         """Run a command on the repository's real refs, without its hooks."""
-        return call((*self._ref_options, *arguments), self._ref_env, self._neutral, stdin=stdin, accept=accept)
+        return call((*self._ref_options, *arguments), self._ref_env, self._neutral.folder, stdin=stdin, accept=accept)
 
     @cached_property
     def _ref_options(self) -> tuple[str, ...]:
@@ -124,7 +116,7 @@ class Repository:
     @contextmanager
     def session(self) -> Iterator[None]:
         """Keep one git process for moving refs meanwhile."""
-        self._session = RefSession(self._ref_options, self._ref_env, self._neutral)
+        self._session = RefSession(self._ref_options, self._ref_env, self._neutral.folder)
         try:
             yield
         finally:
