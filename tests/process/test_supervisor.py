@@ -7,6 +7,7 @@ import os
 import resource
 import select
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from santiago.process import server as serving
 from santiago.process.command import Command
 from santiago.process.server import ProcessServer
 from tests.process.serving import HOSTILE, await_end, command, marked, new_mark, start_server
@@ -227,3 +229,60 @@ def test_when_santiago_is_killed_the_tree_dies(tmp_path: Path) -> None:
         coordinator.kill()
     assert await_end(tree)
     assert marked(mark) == []
+
+
+SUPERVISOR = "echo $PPID"
+
+
+def test_a_supervisor_whose_program_left_nothing_serves_the_next_one(server: ProcessServer, tmp_path: Path) -> None:
+    first, second = (server.run(command(f"{SUPERVISOR}; exit {code}", tmp_path)) for code in (3, 4))
+    assert (first.exit_code, second.exit_code) == (3, 4)
+    assert first.head == second.head
+
+
+@pytest.mark.parametrize("script", ["sleep 900 & ", "kill -SEGV $$", "exec sleep 900"])
+def test_a_supervisor_that_saw_any_trouble_is_never_used_again(
+    server: ProcessServer, tmp_path: Path, script: str
+) -> None:
+    troubled = server.run(command(f"{SUPERVISOR}; {script}", tmp_path, timeout_ms=300, grace_ms=100))
+    after = server.run(command(SUPERVISOR, tmp_path))
+    assert not troubled.calm
+    assert after.head != troubled.head
+
+
+def test_a_word_that_comes_too_late_does_not_reach_the_next_program(
+    server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, has_news = tmp_path / "told", serving._has_news
+    connections: list[socket.socket] = []
+
+    def watched(connection: socket.socket, milliseconds: int) -> bool:
+        connections.append(connection)
+        return has_news(connection, milliseconds)
+
+    def stopped() -> str:
+        told.touch()
+        assert has_news(connections[-1], 60_000)  # the report is there already
+        return "stop"
+
+    monkeypatch.setattr(serving, "_has_news", watched)
+    first = server.run(command(f"{SUPERVISOR}; until test -e {told}; do :; done", tmp_path), stopped)
+    second = server.run(command(SUPERVISOR, tmp_path))
+    assert (first.stopped, second.stopped, second.exit_code) == (False, False, 0)
+    assert second.head != first.head
+
+
+def test_a_supervisor_that_was_killed_at_rest_is_replaced(server: ProcessServer, tmp_path: Path) -> None:
+    resting = int(server.run(command(SUPERVISOR, tmp_path)).head)
+    os.kill(resting, signal.SIGKILL)
+    assert await_end([resting])
+    report = server.run(command(SUPERVISOR, tmp_path))
+    assert report.exit_code == 0
+    assert int(report.head) != resting
+
+
+def test_supervisors_at_rest_end_with_their_server(tmp_path: Path) -> None:
+    server = start_server()
+    resting = int(server.run(command(SUPERVISOR, tmp_path)).head)
+    assert server.close()
+    assert await_end([resting])
