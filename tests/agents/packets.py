@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from santiago.contract.ports import Packet
+from santiago.contract.ports.agent import Packet
 from tests.contract.histories import plan_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from santiago.agent.scripted import Scripted
-from santiago.contract.ports import Packet
+from santiago.contract.ports.agent import Packet
 from santiago.contract.reasons import Reason
 from tests.agents.packets import packet_in
 

@@ -24,7 +24,7 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
 from santiago.contract.policy import Limits, Policy, RunInput
-from santiago.contract.ports import Stop
+from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, initial
 from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, Step, VerifyRun

@@ -15,7 +15,8 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.phases import RunPhase
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
-from santiago.contract.ports import Packet, Stop
+from santiago.contract.ports.agent import Packet
+from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState
 from santiago.contract.units import Usd

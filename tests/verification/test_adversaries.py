@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.contract.outcomes import CheckResult, Proof, Verdict
-from santiago.contract.ports import Change
+from santiago.contract.ports.workspace import Change
 from santiago.contract.reasons import Reason
 from santiago.verification.globs import DEFAULT_PROTECTED
 from santiago.verification.seal import Side, tampered

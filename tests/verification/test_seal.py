@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.contract.ports import Change
+from santiago.contract.ports.workspace import Change
 from santiago.verification.globs import DEFAULT_PROTECTED, matches, names
 from santiago.verification.seal import Side, tampered
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.contract.ports import Workspace
+from santiago.contract.ports.workspace import Workspace
 from santiago.workspace.workspace import GitWorkspace
 
 ENV = {

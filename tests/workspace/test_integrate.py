@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.ports import WorkspaceConflictError
+from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import Reason
 from tests.workspace.conftest import Bench, git, write
 

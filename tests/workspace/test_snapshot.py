@@ -20,7 +20,7 @@ from santiago.workspace.changes import MOST_PATCH, Changes
 from tests.workspace.conftest import Bench, git, make_repo, write
 
 if TYPE_CHECKING:
-    from santiago.contract.ports import Snapshot
+    from santiago.contract.ports.workspace import Snapshot
 
 
 def take(bench: Bench, story: str = "S1") -> Snapshot:

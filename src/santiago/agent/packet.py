@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.contract.ports import Packet
+    from santiago.contract.ports.agent import Packet
 
 VERSION = 1
 """Of the wording below; a run records it with every prompt."""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from santiago.agent.profile import Profile
     from santiago.agent.stream import Reading
     from santiago.contract.outcomes import AgentEnding
-    from santiago.contract.ports import Packet, Stop
+    from santiago.contract.ports.agent import Packet
+    from santiago.contract.ports.run import Stop
     from santiago.process.server import ProcessServer
 
 KEEP = 1024 * 1024

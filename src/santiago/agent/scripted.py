@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from santiago.contract.plan import Story
-    from santiago.contract.ports import Packet, Stop
+    from santiago.contract.ports.agent import Packet
+    from santiago.contract.ports.run import Stop
 
 KEYS = frozenset({"write", "append", "delete", "say", "exit", "seconds", "tokens", "cost_usd", "ask"})
 STEP_SECONDS = 0.02

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from santiago.agent.profile import Profile
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.policy import RunInput
-    from santiago.contract.ports import Packet
+    from santiago.contract.ports.agent import Packet
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
 
@@ -248,7 +248,7 @@ def _ask(
 
 def _packet(folder: Path, plans: Path, prompt: Path, log: Path) -> Packet:
     from santiago.contract.plan import Origin, Story
-    from santiago.contract.ports import Packet
+    from santiago.contract.ports.agent import Packet
 
     story = Story(
         id="S1", title="Ready?", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(),

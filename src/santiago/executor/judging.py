@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
-    from santiago.contract.ports import Snapshot, Stop, Verifier, Workspace
+    from santiago.contract.ports.run import Stop
+    from santiago.contract.ports.verifier import Verifier
+    from santiago.contract.ports.workspace import Snapshot, Workspace
 
 
 class SetUpFailedError(Exception):

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import Outcome
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
-    from santiago.contract.ports import ArtifactStore, Clock, Engine, Stop
+    from santiago.contract.ports.artifacts import ArtifactStore
+    from santiago.contract.ports.engine import Engine
+    from santiago.contract.ports.run import Clock, Stop
     from santiago.contract.state import RunState
     from santiago.contract.steps import Step
 

@@ -16,7 +16,8 @@ from santiago.contract.outcomes import (
     Usage,
     Verdict,
 )  # fmt: skip
-from santiago.contract.ports import Packet, WorkspaceConflictError
+from santiago.contract.ports.agent import Packet
+from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, VerifyRun
 from santiago.contract.units import Usd
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
-    from santiago.contract.ports import AgentBackend, AttemptFiles, Clock, Snapshot, Stop, Workspace
+    from santiago.contract.ports.agent import AgentBackend
+    from santiago.contract.ports.artifacts import AttemptFiles
+    from santiago.contract.ports.run import Clock, Stop
+    from santiago.contract.ports.workspace import Snapshot, Workspace
     from santiago.contract.state import RunState
     from santiago.contract.steps import Step
 

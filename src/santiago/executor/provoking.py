@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult
-    from santiago.contract.ports import Doubt, Snapshot, Stop, Verifier
+    from santiago.contract.ports.run import Stop
+    from santiago.contract.ports.verifier import Doubt, Verifier
+    from santiago.contract.ports.workspace import Snapshot
 
 _AROUND = "programs or start files outside the worktree"
 

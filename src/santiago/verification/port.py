@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult, Verdict
-    from santiago.contract.ports import Change
+    from santiago.contract.ports.workspace import Change
     from santiago.verification.commands import CommandVerifier
     from santiago.verification.doubts import Doubt
     from santiago.verification.seal import Side

@@ -19,7 +19,7 @@ from santiago.verification import globs, runners, sections, shell
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from santiago.contract.ports import Change
+    from santiago.contract.ports.workspace import Change
 
 Side = Literal["base", "now"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.ports import Change
+from santiago.contract.ports.workspace import Change
 from santiago.contract.reasons import Reason
 
 MOST_PATCH = 1024 * 1024

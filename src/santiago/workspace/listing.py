@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from santiago.contract.ports import Snapshot
+    from santiago.contract.ports.workspace import Snapshot
     from santiago.workspace.repository import Repository
 
 _MOST = 16

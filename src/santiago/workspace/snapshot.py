@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.ports import Snapshot
+from santiago.contract.ports.workspace import Snapshot
 from santiago.workspace import gitlinks
 from santiago.workspace.changes import Changes
 from santiago.workspace.mend import mend

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
-from santiago.contract.ports import AttemptRef, Integration, Opened, RepositoryFacts, Snapshot, WorkspaceConflictError
+from santiago.contract.ports.workspace import (
+    AttemptRef,
+    Integration,
+    Opened,
+    RepositoryFacts,
+    Snapshot,
+    WorkspaceConflictError,
+)
 from santiago.contract.reasons import Reason
 from santiago.workspace import branch, gitlinks, locks, private
 from santiago.workspace.changes import Changes

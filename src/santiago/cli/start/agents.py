@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from santiago.agent.profile import Profile
     from santiago.contract.policy import Agent, RunInput
-    from santiago.contract.ports import AgentBackend, Packet
+    from santiago.contract.ports.agent import AgentBackend, Packet
     from santiago.process.command import Command
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer

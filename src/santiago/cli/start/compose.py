@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from santiago.cli.start.request import Request
-    from santiago.contract.ports import AgentBackend
+    from santiago.contract.ports.agent import AgentBackend
 
 
 def execute(request: Request) -> RunState:

@@ -1,0 +1,217 @@
+"""What each kind of event adds to the state beside a phase: sums, reasons, questions, notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.events import Event, EventKind
+from santiago.contract.reasons import SHARED, Reason
+from santiago.contract.state import Question, Refusal, RunState, StoryState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+# Of the run
+
+
+def _run_created(state: RunState, event: Event) -> None:
+    context = event.context
+    state.run_id = event.run_id
+    state.plan_digest, state.input_digest = context.get("plan_digest", ""), context.get("input_digest", "")
+    state.branch, state.head = context.get("branch"), context.get("head")
+
+
+def _run_started(state: RunState, event: Event) -> None:
+    state.epoch, state.stop_requested = event.context.get("epoch") or state.epoch + 1, False
+
+
+def _run_executing(state: RunState, event: Event) -> None:
+    """A person lets the run go on: whatever the agent refused may be asked again."""
+    state.head = event.context.get("head") or state.head
+    state.refusal = state.shut = state.wait_until = None
+    state.wait_ms = state.waits = 0
+    if state.voided:
+        for story in state.stories.values():
+            story.uncounted = 0
+
+
+def _run_verifying(state: RunState, _: Event) -> None:
+    state.verify_rounds += 1
+
+
+def _chunk_ended(state: RunState, event: Event) -> None:
+    if event.chunk in state.chunks:
+        state.chunks[event.chunk].ended = event.status == "ok"
+
+
+def _budget_raised(state: RunState, event: Event) -> None:
+    limit = event.context.get("limit", "")
+    name = f"{limit}/{event.story_id}" if event.story_id else limit
+    state.raised[name] = state.raised.get(name, 0) + event.context.get("amount", 0)
+    if name in _SILENT_COUNTS:
+        state.accepted[name] = getattr(state, _SILENT_COUNTS[name])
+
+
+_SILENT_COUNTS = {"run_max_tokens": "unreported", "run_max_cost_usd": "unpriced"}
+
+
+def _time_used(state: RunState, event: Event) -> None:
+    state.used_ms += event.context.get("ms", 0)
+
+
+def _wait_started(state: RunState, event: Event) -> None:
+    state.refusal, state.wait_until = None, event.context.get("until")
+    state.wait_ms += event.context.get("ms", 0)
+
+
+def _wait_ended(state: RunState, _: Event) -> None:
+    state.wait_until = None
+    state.waits += 1
+
+
+def _commands_approved(state: RunState, event: Event) -> None:
+    state.approved |= frozenset(event.context.get("digests", ()))
+
+
+def _stop_requested(state: RunState, _: Event) -> None:
+    state.stop_requested = True
+
+
+def _question_asked(state: RunState, event: Event) -> None:
+    context = event.context
+    name = context.get("question", "")
+    if name not in state.questions:  # asked again it is still the same question, and its answer stands
+        text, options = context.get("text", ""), tuple(context.get("options", ()))
+        state.questions[name] = Question(name, event.story_id, text, options)
+
+
+def _question_answered(state: RunState, event: Event) -> None:
+    """The first answer counts; what it says goes into the story's next packet."""
+    question = state.questions.get(event.context.get("question", ""))
+    if question is None or question.answer is not None:
+        return
+    question.answer, question.detail = event.context.get("answer", ""), event.context.get("text", "")
+    if event.story_id in state.stories and question.detail:
+        _note(state, state.stories[event.story_id], event)
+
+
+# Of a story
+
+
+def _note(_: RunState, story: StoryState, event: Event) -> None:
+    story.notes = (*story.notes, event.context.get("text", ""))
+
+
+def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
+    story.uncounted, story.reason = 0, None
+
+
+def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
+    story.change_requested = story.attempts + 1
+    _note(state, story, event)
+
+
+def _story_done(state: RunState, story: StoryState, event: Event) -> None:
+    story.commit, story.reason = event.context.get("commit") or story.commit, None
+    state.head = event.context.get("head") or state.head
+
+
+def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
+    story.reason = event.context.get("reason")
+    if story.reason in SHARED:
+        state.refusal, state.shut = None, story.reason
+
+
+def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
+    story.attempts += 1
+    state.attempts += 1
+    story.base, story.commit, story.proof = event.context.get("base"), None, None
+    story.unsettled = True
+
+
+def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
+    context, kind = event.context, event.event
+    if kind is EventKind.ATTEMPT_VOIDED or event.status == "voided":
+        story.voided += 1
+        story.uncounted += 1
+        state.voided += 1
+    if kind is EventKind.CLAIM_JUDGED:
+        story.judged = True
+    story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
+    story.commit = context.get("commit") or story.commit
+    story.proof, story.reason = context.get("proof"), context.get("reason")
+    if story.reason == Reason.WORKSPACE_CONFLICT:
+        story.conflicts += 1
+    if story.unsettled:  # the agent's own end, not what became of its work later
+        story.unsettled = False
+        if story.attempts >= story.change_requested:
+            story.change_requested = 0
+        _spend(state, story, event)
+        _hear(state, story, event)
+
+
+def _spend(state: RunState, story: StoryState, event: Event) -> None:
+    """Add what an attempt used, however it ended; what it did not say stays unknown."""
+    tokens, cost = event.context.get("tokens"), event.context.get("cost_micro_usd")
+    if tokens is None:
+        state.unreported += 1
+        story.unreported += 1
+    else:
+        state.tokens += tokens
+        story.tokens += tokens
+        state.largest_tokens = max(state.largest_tokens, tokens)
+    if cost is None:
+        state.unpriced += 1
+        story.unpriced += 1
+    else:
+        state.cost_micro_usd += cost
+        story.cost_micro_usd += cost
+        state.largest_cost = max(state.largest_cost, cost)
+
+
+def _hear(state: RunState, story: StoryState, event: Event) -> None:
+    """Note what an ending says about whether the agent can be asked."""
+    reason = event.context.get("reason")
+    if reason in _REFUSALS:
+        context = event.context
+        state.refusal = Refusal(story.id, str(reason), event.timestamp, context.get("ms"), context.get("message", ""))
+    elif reason not in _SILENT:
+        state.wait_ms = state.waits = 0
+
+
+_REFUSALS = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE})
+_SILENT = SHARED | {Reason.INTERRUPTED, Reason.WORKSPACE_CONFLICT, Reason.IO_ERROR}
+"""Endings that do not show that the agent answered."""
+
+
+OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
+    EventKind.RUN_CREATED: _run_created,
+    EventKind.RUN_STARTED: _run_started,
+    EventKind.RUN_EXECUTING: _run_executing,
+    EventKind.RUN_VERIFYING: _run_verifying,
+    EventKind.CHUNK_ENDED: _chunk_ended,
+    EventKind.BUDGET_RAISED: _budget_raised,
+    EventKind.TIME_USED: _time_used,
+    EventKind.WAIT_STARTED: _wait_started,
+    EventKind.WAIT_ENDED: _wait_ended,
+    EventKind.COMMANDS_APPROVED: _commands_approved,
+    EventKind.STOP_REQUESTED: _stop_requested,
+    EventKind.QUESTION_ASKED: _question_asked,
+    EventKind.QUESTION_ANSWERED: _question_answered,
+}
+
+OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
+    EventKind.ATTEMPT_STARTED: _attempt_started,
+    EventKind.ATTEMPT_ENDED: _attempt_ended,
+    EventKind.ATTEMPT_VOIDED: _attempt_ended,
+    EventKind.INTEGRATION_FAILED: _attempt_ended,
+    EventKind.CLAIM_JUDGED: _attempt_ended,
+    EventKind.STORY_DONE: _story_done,
+    EventKind.STORY_FAILED: _story_rests,
+    EventKind.STORY_BLOCKED: _story_rests,
+    EventKind.STORY_SKIPPED: _story_rests,
+    EventKind.STORY_REOPENED: _story_reopened,
+    EventKind.CHANGE_REQUESTED: _change_requested,
+    EventKind.HINT_ADDED: _note,
+}

@@ -1,0 +1,1 @@
+"""The ports: all that the core knows of the outside. Each docstring is what an adapter is tested against."""

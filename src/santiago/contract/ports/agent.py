@@ -1,0 +1,55 @@
+"""The agent port: one attempt of a coding agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from santiago.contract.plan import Story
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from santiago.contract.outcomes import AgentEnding
+    from santiago.contract.ports.run import Stop
+
+
+@record
+class Packet:
+    """Everything that one attempt's agent gets to know."""
+
+    run_id: str
+    story: Story
+    attempt: int
+    criteria: tuple[str, ...]
+    commands: tuple[str, ...]
+    """The checks that will judge the work."""
+    chunk_titles: tuple[str, ...]
+    """The stories of the active chunk, this one included."""
+    critiques: tuple[str, ...]
+    """Of the attempts before, oldest first."""
+    notes: tuple[str, ...]
+    """Answers, hints and change requests, oldest first."""
+    folder: str
+    """The attempt's worktree."""
+    plan_folder: str
+    """Read-only: the active chunk and the full plan."""
+    log: str
+    """File that the agent's output goes to."""
+    prompt_file: str
+    timeout_ms: int
+    budget_micro_usd: int | None = None
+    """What is left of the run's money when the attempt begins; None where it is not limited."""
+    budget_tokens: int | None = None
+
+
+class AgentBackend(Protocol):
+    """Carries out one attempt in a fresh context.
+
+    Returns only when nothing that it started is alive any more, however the agent ended. Never raises for what an agent
+    does; what it did not finish, and why, is the ending's reason.
+    """
+
+    def render(self, packet: Packet) -> str:
+        """Return the prompt; text from documents and from earlier output stands fenced, as data."""
+
+    def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
+        """Run the agent on its prompt file until it ends, its time is up, or it must stop."""

@@ -1,0 +1,68 @@
+"""The ports of the out-dir: the log and its files, and the evidence of attempts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from santiago.contract.events import Event
+    from santiago.contract.outcomes import AgentEnding, AttemptOutcome, Verdict
+
+
+class AttemptFiles(Protocol):
+    """The files of attempts in the out-dir; what a verdict rests on is on disk when its digest is returned."""
+
+    def anchor(self) -> str:
+        """Return where the log stands, as `<seq>:<hash>`."""
+
+    def log_path(self, story: str, attempt: int) -> str:
+        """Return the file for the agent's output; its folder is there."""
+
+    def prompt_path(self, story: str, attempt: int) -> str:
+        """Return the prompt's file."""
+
+    def keep_prompt(self, story: str, attempt: int, prompt: str) -> None:
+        """Write the prompt."""
+
+    def keep_ending(self, story: str, attempt: int, ending: AgentEnding, patch: str) -> None:
+        """Note that the agent has ended and its work is kept, so that a next start may judge it."""
+
+    def ending(self, story: str, attempt: int) -> AgentEnding | None:
+        """Return the ending that was noted; None where the agent has not ended, or the note cannot be read."""
+
+    def outcome(self, story: str, attempt: int) -> AttemptOutcome | None:
+        """Return the outcome that was written; None where there is none that can be read."""
+
+    def critiques(self, story: str, before: int) -> tuple[str, ...]:
+        """Return the critiques of the attempts before this one, oldest first."""
+
+    def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> str | None:
+        """Write an attempt's outcome, critique and record; return the record's digest."""
+
+    def keep_conflict(self, story: str, attempt: int, message: str, verdict: Verdict | None) -> None:
+        """Write why verified work did not fit, as the critique of its attempt."""
+
+    def keep_record(self, name: str, record: bytes) -> str:
+        """Write the record of a verdict that belongs to no single attempt; return its digest."""
+
+
+class ArtifactStore(Protocol):
+    """Owns all writes inside the out-dir.
+
+    `append` returns only when the events are on disk. What was appended is never changed or lost. `put` replaces a file
+    as a whole or not at all.
+    """
+
+    def events(self) -> Iterable[Event]:
+        """Yield the log from its beginning; a torn last line is set aside, other damage raises."""
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Record events, in order, durably."""
+
+    def put(self, path: str, content: bytes) -> None:
+        """Write a file inside the out-dir, durably."""
+
+    def get(self, path: str) -> bytes | None:
+        """Return a file of the out-dir, or None where there is none."""

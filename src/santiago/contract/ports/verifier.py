@@ -1,0 +1,107 @@
+"""The verifier port: running checks, the verdict, the seal on what judges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from santiago.contract.outcomes import CheckResult, Verdict
+    from santiago.contract.ports.workspace import Change
+
+
+class Verifier(Protocol):
+    """Runs checks and says what they showed. A verdict rests on what ran, never on what anyone said."""
+
+    def check(
+        self,
+        folder: str,
+        commands: Sequence[str],
+        timeout_ms: int,
+        stopped: Callable[[], str | None],
+        *,
+        before: Sequence[CheckResult] = (),
+        to_the_end: bool = False,
+        unmarked: bool = False,
+        told: Mapping[str, str] | None = None,
+    ) -> tuple[CheckResult, ...]:
+        """Run the commands in order, each within the limit; stop at the first that fails in a way the base does not.
+
+        With `unmarked`, nothing in their environment says that santiago runs them; `told` are variables for them.
+        """
+
+    def set_up(self, folder: str, commands: Sequence[str], timeout_ms: int, stopped: Callable[[], str | None]) -> str:
+        """Prepare a checkout; return what went wrong, in words, and nothing where all went well."""
+
+    def tampered(
+        self,
+        changes: Sequence[Change],
+        protected: Sequence[str],
+        files: Sequence[str],
+        commands: Sequence[str],
+        base_files: Collection[str],
+        read: Callable[[str, str], bytes | None],
+    ) -> tuple[str, ...]:
+        """Return the paths whose change takes the verdict out of santiago's hands."""
+
+    def judge(
+        self,
+        before: Sequence[CheckResult] | None,
+        after: Sequence[CheckResult],
+        tampered: Sequence[str],
+        *,
+        has_checks: bool,
+        fewer_allowed: bool,
+        own: Collection[str] = (),
+    ) -> Verdict:
+        """Return the verdict on a tree, given what the same commands showed on its base; `own` are the story's own."""
+
+    def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
+        """Return the verdict as the file that evidence rests on."""
+
+    # Whether what judges is still the judge
+
+    def sealed(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
+        """Return the code among the base's files that judges a story which may change `files`."""
+
+    def contents(self, folder: str, paths: Sequence[str]) -> Mapping[str, str]:
+        """Return a digest of each of these files."""
+
+    def ready(self, folder: str, expected: Mapping[str, str], compiled: Sequence[str]) -> tuple[str, ...]:
+        """Take compiled files out of a checkout; return the paths whose content is not the expected one."""
+
+    def marks(self, folder: str, paths: Sequence[str]) -> Mapping[str, object]:
+        """Return marks of files by which any later touch shows."""
+
+    def touched(self, folder: str, marks: Mapping[str, object]) -> frozenset[str]:
+        """Return the files that were touched since their marks were taken."""
+
+    def surroundings(self, commands: Sequence[str]) -> str:
+        """Return a digest of what these checks take from the machine and an agent without a sandbox could change."""
+
+    def doubts(self, patch: str) -> Sequence[Doubt]:
+        """Return the files of a patch that could reach the runner which judges them."""
+
+    def plant(self, folder: str, paths: Sequence[str], *, alone: bool) -> str:
+        """Plant a test that must fail into test files, or in place of their content; return its name, where it could be."""
+
+    def harden(self, folder: str, paths: Sequence[str]) -> str:
+        """Make comparisons in test files refuse what equals anything; return the word by which they say so."""
+
+    def prolonged(self, command: str) -> str:
+        """Return a command that must end with exit code 97 where this one passes honestly; nothing where there is none."""
+
+    def prolong(self, folder: str, command: str, judges: Collection[str]) -> bool:
+        """Edit the file that a command runs, where it is one of the judges, to the same effect; say whether it was."""
+
+
+class Doubt(Protocol):
+    """Work that makes santiago provoke the checks before it believes them."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def kinds(self) -> Collection[str]:
+        """Of `reaches`, `asks`, `equals`, `patches`, `ends`, `knows`: what the work could do to its judge."""
