@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.cli.finding import find_run, split_target
+from santiago.cli.options import Flags
 from santiago.contract.errors import Kind, SantiagoError
 
 if TYPE_CHECKING:
@@ -14,12 +15,6 @@ if TYPE_CHECKING:
 
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
-
-_QUIET = {
-    "jobs": None, "gate": None, "chunks": None, "keep_going": False, "optimistic": False, "assume_external": False, "sandbox": None,
-    "trust_commands": True, "dry_run": False, "no_input": True, "debug": False,
-}  # fmt: skip
-"""Options of a start that these commands do not have; commands of the document were approved when the run began."""
 
 
 @click.command("skip")
@@ -31,7 +26,7 @@ def skip(words: tuple[str, ...], why: str, as_json: bool) -> int:
     from santiago.cli.start.running import start
 
     out_dir, story, settings, plan = _target(words)
-    start(out_dir, settings, plan, base=out_dir, only=(), as_json=as_json, skips=[(story, why)], **_QUIET)  # type: ignore[arg-type]
+    start(out_dir, settings, plan, _flags(as_json=as_json), base=out_dir, skips=[(story, why)])
     return 0
 
 
@@ -44,31 +39,23 @@ def verify(words: tuple[str, ...], ref: str, as_json: bool) -> int:
     from santiago.cli.start.running import start
 
     out_dir, story, settings, plan = _target(words)
-    return start(
-        out_dir,
-        settings,
-        plan,
-        base=out_dir,
-        only=(story,),
-        as_json=as_json,
-        own_work=(story, ref),
-        **_QUIET,  # type: ignore[arg-type]
-    )
+    return start(out_dir, settings, plan, _flags(as_json=as_json), base=out_dir, own_work=(story, ref))
+
+
+def _flags(*, as_json: bool) -> Flags:
+    """Commands of the document were approved when the run began, so nothing is left to ask."""
+    return Flags(as_json=as_json, trust_commands=True, no_input=True)
 
 
 def _target(words: tuple[str, ...]) -> tuple[Path, str, RunInput, Plan]:
     """Return the run and the story that are meant, with the run's frozen files."""
-    from santiago.artifacts.files import read_bytes
-    from santiago.artifacts.store import INPUT, PLAN
-    from santiago.contract import codec
-    from santiago.contract.plan import Plan
-    from santiago.contract.policy import RunInput
+    from santiago.cli.loading import frozen
 
     run, rest = split_target(words, least=1)
     if len(rest) != 1:
         raise click.UsageError("Say which story.")
     out_dir = find_run(run)
-    plan = codec.decode(Plan, read_bytes(out_dir / PLAN, codec.MAX_BYTES), str(out_dir / PLAN))
+    plan, settings = frozen(out_dir)
     if rest[0] not in {story.id for story in plan.stories}:
         raise SantiagoError(Kind.USAGE, f"the plan has no story {rest[0]}", hint="`santiago status` lists them.")
-    return out_dir, rest[0], codec.decode(RunInput, read_bytes(out_dir / INPUT, 2**20), str(out_dir / INPUT)), plan
+    return out_dir, rest[0], settings, plan

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from santiago.cli.options import run_options
+from santiago.cli.options import Flags, run_options
 
 
 @click.command("execute")
@@ -14,7 +14,7 @@ from santiago.cli.options import run_options
 @click.option("--plan", "plan_path", type=click.Path(path_type=Path), required=True, help="The plan.")
 @click.option("--out-dir", type=click.Path(path_type=Path), required=True, help="The run's folder.")
 @run_options
-def command(run_input: Path, plan_path: Path, out_dir: Path, **options: object) -> int:
+def command(run_input: Path, plan_path: Path, out_dir: Path, flags: Flags) -> int:
     """Carry out a plan, story by story, believing only what was verified."""
     from santiago.artifacts.files import read_bytes
     from santiago.artifacts.repository import resolved
@@ -25,4 +25,4 @@ def command(run_input: Path, plan_path: Path, out_dir: Path, **options: object) 
 
     plan = codec.decode(Plan, read_bytes(plan_path, codec.MAX_BYTES), str(plan_path))
     settings = codec.decode(RunInput, read_bytes(run_input, 2**20), str(run_input))
-    return start(resolved(out_dir), settings, plan, base=resolved(run_input).parent, **options)  # type: ignore[arg-type]
+    return start(resolved(out_dir), settings, plan, flags, base=resolved(run_input).parent)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,8 +55,35 @@ def _title(own: Catalog, name: str) -> str:
         return "its profile is not valid"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """What a person says about one start of a run; None and False leave it to the run input."""
+
+    jobs: int | None = None
+    gate: str | None = None
+    chunks: str | None = None
+    only: tuple[str, ...] = ()
+    keep_going: bool = False
+    optimistic: bool = False
+    assume_external: bool = False
+    sandbox: str | None = None
+    trust_commands: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+    plain: bool = False
+    no_input: bool = False
+    debug: bool = False
+    """Read before any command is: see `cli.main`."""
+
+
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a run."""
+    """Give a command the options of a run; it gets them together, as `flags`."""
+
+    @wraps(command)
+    def with_flags(**given: Any) -> Any:
+        flags = Flags(**{one.name: given.pop(one.name) for one in fields(Flags)})
+        return command(flags=flags, **given)
+
     for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+        with_flags = option(with_flags)
+    return with_flags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from santiago.cli.options import agent_names, run_options
+from santiago.cli.options import Flags, agent_names, run_options
 
 
 @click.command("resume")
@@ -23,25 +23,20 @@ from santiago.cli.options import agent_names, run_options
 @run_options
 def command(
     run: str | None, add_attempts: int, add_minutes: float, add_cost: float, add_tokens: int,
-    hints: tuple[tuple[str, str], ...], agent: str | None, model: str | None, **options: object,
+    hints: tuple[tuple[str, str], ...], agent: str | None, model: str | None, flags: Flags,
 ) -> int:  # fmt: skip
     """Go on with RUN (a folder or an id), or with the latest run of this repository that is not finished."""
     from dataclasses import replace
 
-    from santiago.artifacts.files import read_bytes
-    from santiago.artifacts.store import INPUT, PLAN
     from santiago.cli.finding import find_run
+    from santiago.cli.loading import frozen
     from santiago.cli.start.agents import named
     from santiago.cli.start.running import start
-    from santiago.contract import codec
-    from santiago.contract.plan import Plan
-    from santiago.contract.policy import RunInput
     from santiago.contract.units import Minutes, Usd
     from santiago.executor.reopen import Grants
 
     out_dir = find_run(run, resumable=True)
-    plan = codec.decode(Plan, read_bytes(out_dir / PLAN, codec.MAX_BYTES), str(out_dir / PLAN))
-    settings = codec.decode(RunInput, read_bytes(out_dir / INPUT, 2**20), str(out_dir / INPUT))
+    plan, settings = frozen(out_dir)
     grants = Grants(
         attempts=add_attempts,
         minutes_ms=int(Minutes.of(add_minutes)) if add_minutes else 0,
@@ -52,4 +47,4 @@ def command(
     # A model is named in its own agent's words.
     before = replace(settings.agent, model_hint=None) if agent else settings.agent
     other = named(before, agent, None, model) if agent or model else None
-    return start(out_dir, settings, plan, base=out_dir, grants=grants, agent=other, **options)  # type: ignore[arg-type]
+    return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from santiago.cli.options import agent_names, run_options
+from santiago.cli.options import Flags, agent_names, run_options
 
 
 @click.command("run")
@@ -30,7 +30,7 @@ def command(
     checks: tuple[str, ...],
     playbook: Path | None,
     out_dir: Path | None,
-    **options: object,
+    flags: Flags,
 ) -> int:
     """Compile PRD and have an agent carry it out.
 
@@ -52,7 +52,7 @@ def command(
     source = Source(text, path=job.name)
     compiled = compile_plan(source)
     if compiled.plan is None:
-        return refuse(compiled, job, source, as_json=bool(options["as_json"]))
+        return refuse(compiled, job, source, as_json=flags.as_json)
     settings = job.run_input
     if checks:
         settings = replace(settings, verification=replace(settings.verification, story_commands=checks))
@@ -60,4 +60,4 @@ def command(
     from santiago.artifacts import repository
 
     repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
-    return start(job.out_dir, settings, compiled.plan, base=Path(settings.repo_path), **options)  # type: ignore[arg-type]
+    return start(job.out_dir, settings, compiled.plan, flags, base=Path(settings.repo_path))
