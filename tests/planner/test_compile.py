@@ -283,3 +283,15 @@ def test_no_text_makes_the_compiler_fail_and_every_result_is_a_plan_or_a_refusal
     if result.plan:
         assert codec.decode(Plan, codec.canonical(result.plan), "plan.json") == result.plan
         assert all(a.line <= b.line for a, b in pairwise(result.plan.findings))
+
+
+@pytest.mark.parametrize("title", ["Notes", "PRD: Notes", "Risks", "Product requirements: Metrics", "Out of scope"])
+def test_the_name_of_the_document_is_no_section_that_work_is_left_out_of(title: str) -> None:
+    plan = plan_of(f"# {title}\n\n## R1: One\n\n- [ ] one\n\n## Out of scope\n\n- [ ] two\n")
+    assert [story.title for story in plan.stories] == ["One"]
+
+
+def test_a_plain_line_that_looks_like_a_story_is_reported_with_its_line() -> None:
+    plan = plan_of("# PRD\n\n## US-1 Add\n- it adds\n\nUS-2 - Remove\n- [ ] it removes\n")
+    (finding,) = (finding for finding in plan.findings if finding.code == "plain_head")
+    assert (finding.line, finding.level) == (6, "warning")

@@ -91,6 +91,7 @@ class Source:
         """For each block, the Zone of its section; inner sections inherit."""
         blocks = self.outline.blocks
         found: list[int] = []
+        title = _title_in(blocks)
         label_zone, label_section = Zone.PLAIN, -2
         for index, block in enumerate(blocks):
             outer = found[block.section] if block.section >= 0 else Zone.PLAIN
@@ -98,7 +99,8 @@ class Source:
                 put_off = (
                     index + 1 < len(blocks) and blocks[index + 1].section == index and _puts_off(blocks[index + 1])
                 )
-                own = Zone.EXCLUDED if put_off else _zone_of(block.text, self.leads[index])
+                own = Zone.PLAIN if index == title else _zone_of(block.text, self.leads[index])
+                own = Zone.EXCLUDED if put_off else own
                 found.append(max(outer, own))
                 continue
             if block.section != label_section:
@@ -207,6 +209,14 @@ def _flow_items(value: str, line: int) -> tuple[tuple[str, int], ...]:
     if not (value.startswith("[") and value.endswith("]")):
         return ()
     return tuple((_unquoted(part), line) for part in value[1:-1].split(",") if part.strip())
+
+
+def _title_in(blocks: list[Block]) -> int | None:
+    """Return the heading that all others stand under: it names the document, so an app for notes may be called `Notes`."""
+    heads = [(block.level, index) for index, block in enumerate(blocks) if block.kind is Kind.HEADING]
+    if not heads or [level for level, _ in heads].count(heads[0][0]) > 1 or heads[0] != min(heads):
+        return None
+    return heads[0][1]
 
 
 def _zone_of(text: str, lead: ids.Found | None) -> int:

@@ -32,6 +32,7 @@ def account(
     return [
         *repetitions(source, repeated),
         *_odd_boxes(source, carriers),
+        *_plain_heads(source, carriers),
         *_free_criteria(source, taken),
         *_free_boxes(source, taken, {*repeated, *known}),
         *_empty_groups(source, taken),
@@ -67,6 +68,29 @@ def _odd_boxes(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
         )
         for block in (source.outline.blocks[carrier.at] for carrier in carriers if carrier.at >= 0)
         if block.box is not None and block.box not in " xX~-" and block.box not in source.underway
+    ]
+
+
+def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
+    """Report plain lines that begin as the units do and have a list below, but are neither headings nor items."""
+    blocks = source.outline.blocks
+    leads = [lead for carrier in carriers if carrier.at >= 0 and (lead := source.leads[carrier.at]) is not None]
+    defined, prefixes = {lead.id for lead in leads}, {lead.prefix for lead in leads if lead.kind == "prefix"}
+    return [
+        Finding(
+            level="warning",
+            code="plain_head",
+            line=block.line,
+            message=f"this line begins like a story of its own, {lead.id}, and was read as part of what stands above it",
+            hint=f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`",
+        )
+        for block, below, lead in zip(blocks, blocks[1:], source.leads, strict=False)
+        if block.kind is Kind.PARA
+        and below.kind is Kind.ITEM
+        and lead is not None
+        and lead.prefix in prefixes
+        and lead.id not in defined
+        and len(block.lines) == 1
     ]
 
 
