@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from santiago.contract.errors import SantiagoError
 from santiago.process import server as serving
 from santiago.process.command import Command
 from santiago.process.server import ProcessServer
@@ -286,3 +287,41 @@ def test_supervisors_at_rest_end_with_their_server(tmp_path: Path) -> None:
     resting = int(server.run(command(SUPERVISOR, tmp_path)).head)
     assert server.close()
     assert await_end([resting])
+
+
+def test_a_supervisor_whose_limits_were_changed_at_rest_is_never_used_again(
+    server: ProcessServer, tmp_path: Path
+) -> None:
+    resting = int(server.run(command(SUPERVISOR, tmp_path)).head)
+    resource.prlimit(resting, resource.RLIMIT_NOFILE, (16, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    assert int(server.run(command(SUPERVISOR, tmp_path)).head) != resting
+
+
+def test_a_supervisor_that_was_stopped_from_outside_does_not_hold_up_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, mark = start_server(), new_mark()
+    monkeypatch.setattr(serving, "PATIENCE_MS", 200)
+    report = server.run(command("kill -STOP $PPID; exec sleep 900", tmp_path, mark, timeout_ms=200, grace_ms=100))
+    monkeypatch.undo()
+    assert (report.exit_code, report.error) == (None, "the supervisor was killed")
+    assert marked(mark) == []
+    assert server.close()
+
+
+def test_a_server_that_was_stopped_from_outside_is_an_error_and_no_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start_server()
+    os.kill(server.pid, signal.SIGSTOP)
+    monkeypatch.setattr(serving, "PATIENCE_MS", 200)
+    with pytest.raises(SantiagoError, match="stopped from outside"):
+        server.run(command("true", tmp_path))
+    assert not server.close()
+
+
+def test_nobody_else_gets_at_a_supervisors_memory_or_files(server: ProcessServer, tmp_path: Path) -> None:
+    """The system gives the files of a process that is shielded to the super-user, whoever's it is."""
+    if os.getuid() == 0:
+        pytest.skip("the super-user gets at everything")
+    assert server.run(command("stat -c %u /proc/$PPID/mem", tmp_path)).head.strip() == "0"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from typing import TYPE_CHECKING
+
+from santiago.util import regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,11 +22,6 @@ _VALUE = re.compile(
 
 def secrets_of(path: Path) -> list[str]:
     """Return the values under names that mark them as secret; none where there is no file to read."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as file:
-            content = file.read(MOST_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-    except OSError:
-        return []
+    content = regular.content(path, MOST_BYTES) or b""
     values = (found[1] for found in _VALUE.finditer(content.decode("utf-8", "replace")))
     return sorted(dict.fromkeys(value for value in values if len(set(value)) > 2))[:MOST_VALUES]

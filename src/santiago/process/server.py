@@ -10,11 +10,14 @@ from __future__ import annotations
 import array
 import contextlib
 import os
+import resource
 import select
 import signal
 import socket
+import sys
 import threading
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
@@ -27,6 +30,24 @@ if TYPE_CHECKING:
 
 POLL_MS = 100
 """How often a waiting caller looks whether it should stop."""
+PATIENCE_MS = 30_000
+"""How long a process of santiago's own may take to answer; one that was stopped from outside would never do it."""
+_LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
+
+
+class Supervisor(NamedTuple):
+    """The other end of a connection."""
+
+    connection: socket.socket
+    pid: int
+
+    def is_sound(self) -> bool:
+        """Whether it can serve again: it lives, has nothing to say, and nobody has changed what it may use."""
+        if _has_news(self.connection, 0):
+            return False
+        with contextlib.suppress(OSError, AttributeError):  # not every system can ask
+            return all(resource.prlimit(self.pid, one) == resource.getrlimit(one) for one in _LIMITS)
+        return sys.platform != "linux"
 
 
 class ProcessServer:
@@ -35,8 +56,9 @@ class ProcessServer:
     def __init__(self) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.lock = threading.Lock()
-        self.resting: list[socket.socket] = []
-        """Connections to supervisors that have nothing to do."""
+        self.resting: list[Supervisor] = []
+        """Supervisors that have nothing to do."""
+        tree.shield()
         self.pid = os.fork()
         if self.pid == 0:
             self.control.close()
@@ -47,28 +69,30 @@ class ProcessServer:
 
     def run(self, command: Command, stopped: Callable[[], str | None] = lambda: None) -> Report:
         """Run a program to its end; `stopped` may say `stop` (with grace) or `now`."""
+        supervisor = self._supervisor()
         with contextlib.ExitStack() as stack:
-            connection = stack.enter_context(self._supervisor())
+            connection = stack.enter_context(supervisor.connection)
             with contextlib.suppress(ConnectionError):
                 send_frame(connection, command.to_data())
-                asked = self._wait(connection, stopped)
+                asked = self._wait(supervisor, command, stopped)
                 answer = read_frame(connection)
                 if answer is not None:
                     report = Report.from_data(answer)
                     if report.calm and not asked:
                         stack.pop_all()
-                        self.resting.append(connection)
+                        self.resting.append(supervisor)
                     return report
         self._sweep()
         return Report(exit_code=None, error="the supervisor was killed", signal=signal.SIGKILL)
 
-    def _supervisor(self) -> socket.socket:
-        """Return a connection to a supervisor: one at rest, where there is one that still lives, or a new one."""
+    def _supervisor(self) -> Supervisor:
+        """Return one at rest, where there is a sound one, or a new one."""
         with contextlib.suppress(IndexError):
-            while _has_news(connection := self.resting.pop(), 0):
-                connection.close()  # the only news from one at rest is its end
-            return connection
-        return self._ask(b"run")
+            while not (supervisor := self.resting.pop()).is_sound():
+                supervisor.connection.close()
+            return supervisor
+        connection = self._ask(b"run")
+        return Supervisor(connection, int(_answer(connection)))
 
     def _ask(self, what: bytes) -> socket.socket:
         """Hand the server one end of a new connection and return the other."""
@@ -85,32 +109,45 @@ class ProcessServer:
     def _sweep(self) -> None:
         """Have everything killed that a killed supervisor left, and return when it is dead."""
         with self._ask(b"sweep") as mine:
-            try:
-                done = mine.recv(16)
-            except OSError:
-                done = b""
-        if not done:
-            raise _gone()
+            _answer(mine)
 
-    def _wait(self, connection: socket.socket, stopped: Callable[[], str | None]) -> bool:
-        """Wait for the report, passing on the wish to stop, and again where it becomes more urgent; True where there was one."""
+    def _wait(self, supervisor: Supervisor, command: Command, stopped: Callable[[], str | None]) -> bool:
+        """Wait for the report, passing on the wish to stop, and again where it becomes more urgent; True where there was one.
+
+        A supervisor that does not keep its own time any more was stopped from outside, and is killed.
+        """
         said = None
-        while not _has_news(connection, POLL_MS):
+        overdue = time.monotonic() + (command.timeout_ms + command.grace_ms + PATIENCE_MS) / 1000
+        while not _has_news(supervisor.connection, POLL_MS):
             word = stopped()
             if word and word != said:
                 said = word
+                overdue = min(overdue, time.monotonic() + (command.grace_ms + PATIENCE_MS) / 1000)
                 with contextlib.suppress(OSError):
-                    connection.sendall(word.encode())
+                    supervisor.connection.sendall(word.encode())
+            if time.monotonic() > overdue:
+                tree.send([supervisor.pid], signal.SIGKILL)
         return said is not None
 
     def close(self) -> bool:
-        """End the server; False where somebody else had ended it, so that it could not look after its children."""
+        """End the server; False where it did not end well by itself, so that it could not look after its children."""
         self.control.close()
-        for connection in self.resting:
-            connection.close()
+        for supervisor in self.resting:
+            supervisor.connection.close()
+        tree.await_end(self.pid, PATIENCE_MS)
         with contextlib.suppress(ChildProcessError):
             return os.waitpid(self.pid, 0)[1] == 0
         return False
+
+
+def _answer(connection: socket.socket) -> bytes:
+    """Return the server's answer; raise where it does not give one."""
+    with contextlib.suppress(OSError):
+        answer = connection.recv(16) if _has_news(connection, PATIENCE_MS) else b""
+        if answer:
+            return answer
+    connection.close()
+    raise _gone()
 
 
 def _has_news(connection: socket.socket, milliseconds: int) -> bool:
@@ -121,7 +158,7 @@ def _has_news(connection: socket.socket, milliseconds: int) -> bool:
 
 
 def _gone() -> SantiagoError:
-    message = "the process that starts programs was killed from outside; nothing that was recorded is lost"
+    message = "the process that starts programs was killed or stopped from outside; nothing that was recorded is lost"
     return SantiagoError(
         Kind.TRANSIENT, message, hint="Run the same command again; a sandbox keeps agents from doing this.", reason=Reason.IO_ERROR
     )  # fmt: skip
@@ -157,6 +194,8 @@ def _serve(control: socket.socket) -> None:
                 supervise(connection)
             os._exit(0)
         supervisors = {other for other in supervisors if tree.is_alive(other)} | {pid}
+        with contextlib.suppress(OSError):
+            connection.sendall(str(pid).encode())
         connection.close()
 
 

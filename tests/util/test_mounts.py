@@ -1,0 +1,37 @@
+"""What lies under a path is told by its device, whatever the mount is called."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.util import mounts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        ("1 1 {} / /some\\040place rw shared:1 master:2 - ext4 /dev/x rw", "ext4"),
+        ("1 1 9999:1 / / rw - xfs /dev/y rw\n1 1 {} / / rw - nfs4 server:/ rw", "nfs4"),
+        ("1 1 9999:1 / / rw - xfs /dev/y rw", ""),
+        ("\n1 1\nnonsense", ""),
+    ],
+)
+def test_the_type_of_a_file_system_is_that_of_the_mount_of_its_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str, kind: str
+) -> None:
+    device = tmp_path.stat().st_dev
+    table = tmp_path / "mountinfo"
+    table.write_text(lines.format(f"{os.major(device)}:{os.minor(device)}") + "\n", encoding="utf-8")
+    monkeypatch.setattr(mounts, "MOUNTS", table)
+    assert mounts.kind_of(tmp_path) == kind
+
+
+def test_where_the_system_does_not_say_the_type_is_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mounts, "MOUNTS", tmp_path / "none")
+    assert mounts.kind_of(tmp_path) == ""
