@@ -11,4 +11,7 @@ cp -R "$here/examples/ledger/." .
 git add .
 git -c user.name=demo -c user.email=demo@example.org commit -q -m "The document and its tests"
 echo "\$ santiago run prd.md --agent scripted --playbook playbook.yaml --jobs 2 --trust-commands" >&2
-exec "$here/.venv/bin/santiago" run prd.md --agent scripted --playbook playbook.yaml --jobs 2 --trust-commands
+"$here/.venv/bin/santiago" run prd.md --agent scripted --playbook playbook.yaml --jobs 2 --trust-commands
+branch=$(git for-each-ref --format='%(refname:short)' refs/heads/santiago | tail -n 1)
+echo "The demo's repository is $repo; to take the work over there:" >&2
+echo "next: cd \"$repo\" && git merge $branch" >&2

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from tests.adversaries.gits import GITS
+from tests.adversaries.inline import INLINE
 from tests.adversaries.judges import JUDGES
+from tests.adversaries.loaded import LOADED
 from tests.adversaries.outside import OUTSIDE
 from tests.adversaries.processes import PROCESSES
 from tests.adversaries.runners import RUNNERS
+from tests.adversaries.watched import WATCHED
 from tests.adversaries.words import WORDS
 
 GROUPS = {
     "Words": WORDS,
     "The tests and what runs them": JUDGES,
+    "What checks load": LOADED,
+    "Tests inside the work": INLINE,
     "The runner": RUNNERS,
+    "Disguises, and work that knows who looks": WATCHED,
     "Processes": PROCESSES,
     "Beyond the folder": OUTSIDE,
     "Git": GITS,

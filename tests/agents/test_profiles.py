@@ -95,7 +95,7 @@ def wrong(text: str) -> str:
     error = caught.value
     assert (error.kind, error.where) == (Kind.USAGE, "my.toml")
     assert "\n" not in error.message
-    assert "docs/agents.md" in error.hint
+    assert "claude.toml is a whole profile" in error.hint
     return error.message
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.artifacts.inbox import LARGEST, Inbox, Request
+from santiago.artifacts.inbox import LARGEST, MOST, Inbox, Request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,3 +154,18 @@ def test_a_request_that_is_still_being_written_is_not_seen(tmp_path: Path) -> No
     inbox.drop(Request(kind="stop"))
     (tmp_path / "inbox/.1-answer-Q1.json.tmp").write_bytes(b"{")
     assert seen(inbox) == ["stop.json"]
+
+
+def test_a_flood_is_read_in_parts_and_a_stop_is_in_the_first(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path)
+    (tmp_path / "inbox").mkdir()
+    for number in range(MOST + 500):
+        (tmp_path / f"inbox/x{number}.json").write_text("{")
+    inbox.drop(Request(kind="stop"))
+    first = inbox.collect()
+    assert (first[0].kind, first[0].fault, len(first)) == ("stop", "", MOST + 1)
+    inbox.put_away(first)
+    second = inbox.collect()
+    assert len(second) == 500
+    inbox.put_away(second)
+    assert inbox.collect() == []

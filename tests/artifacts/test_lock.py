@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
 SINCE = "2026-01-02T03:04:05Z"
+HOST = socket.gethostname().encode()
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(santiago.__file__).parents[1])}
 HOLD = f"""
 import sys
@@ -108,8 +110,9 @@ def test_a_program_that_was_started_under_the_lock_does_not_keep_it(tmp_path: Pa
     lock.acquire()
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False) as child:
         lock.release()
+        assert holder(tmp_path) is None
         with Lock(tmp_path, since=SINCE):
-            pass
+            assert child.poll() is None, "it is still there"
         child.kill()
 
 
@@ -145,3 +148,21 @@ def test_a_link_in_the_lock_s_place_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SantiagoError, match="ELOOP"):
         Lock(tmp_path, since=SINCE).acquire()
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_pipe_in_the_lock_s_place_is_refused_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    with pytest.raises(SantiagoError, match="not a regular file") as caught:
+        Lock(tmp_path, since=SINCE).acquire()
+    assert caught.value.kind is Kind.INPUT
+    assert holder(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "content", [b"[" * 1000, b'{"pid": 1e999, "host": "%b"}' % HOST, b'{"pid": %d, "host": "%b"}' % (10**30, HOST)]
+)
+def test_a_held_lock_is_refused_whatever_its_file_was_made_to_say(tmp_path: Path, content: bytes) -> None:
+    with Lock(tmp_path, since=SINCE):
+        (tmp_path / "lock").write_bytes(content)
+        with pytest.raises(SantiagoError, match="in use by another santiago"):
+            Lock(tmp_path, since=SINCE).acquire()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.artifacts.log import Log
-from santiago.artifacts.registry import common_git_dir, forget, latest_resumable, register, runs, standing
+from santiago.artifacts.registry import common_git_dir, forget, register, runs, standing
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from tests.artifacts.runs import event, utc
@@ -54,6 +55,15 @@ def test_all_worktrees_of_a_repository_share_one_registry(tmp_path: Path) -> Non
     assert common_git_dir(tmp_path) is None
 
 
+@pytest.mark.parametrize("what", ["pipe", "zeros", "far too large"])
+def test_what_is_no_git_directory_and_no_word_of_one_is_none_and_never_waited_for(tmp_path: Path, what: str) -> None:
+    if what == "pipe":
+        os.mkfifo(tmp_path / ".git")
+    else:
+        (tmp_path / ".git").write_bytes(b"gitdir: \0" if what == "zeros" else b"gitdir: " + b"x" * (1 << 17))
+    assert common_git_dir(tmp_path) is None
+
+
 def test_runs_are_listed_the_newest_first(common: Path) -> None:
     for run_id, created in (("r_b", "2026-01-02T00:00:00Z"), ("r_c", "2026-01-03T00:00:00Z"), ("r_a", "2026-01-01T00:00:00Z")):  # fmt: skip
         a_run(common, run_id, created)
@@ -62,40 +72,31 @@ def test_runs_are_listed_the_newest_first(common: Path) -> None:
     assert [run.run_id for run in runs(common)] == ["r_b", "r_a"]
 
 
-def test_the_latest_run_that_is_not_finished_is_the_one_to_resume(common: Path) -> None:
+def test_a_run_can_be_resumed_until_its_log_says_that_it_succeeded(common: Path) -> None:
     created, executing = RunPhase.CREATED, RunPhase.EXECUTING
     a_run(common, "r_1", "2026-01-01T00:00:00Z", created, executing, RunPhase.PAUSED)
     a_run(common, "r_2", "2026-01-02T00:00:00Z", created, executing, RunPhase.FAILED)
     a_run(common, "r_3", "2026-01-03T00:00:00Z", created, executing, RunPhase.RUN_VERIFICATION, RunPhase.SUCCESS)
-    found = latest_resumable(common)
-    assert found is not None
-    assert found.run_id == "r_2"
     assert [standing(run) for run in runs(common)] == ["ended", "resumable", "resumable"]
 
 
-def test_a_run_whose_out_dir_is_gone_is_listed_and_never_resumed_and_a_moved_one_can_be_registered_again(
+def test_a_run_whose_out_dir_is_gone_is_listed_as_gone_and_a_moved_one_can_be_registered_again(
     common: Path,
 ) -> None:
     a_run(common, "r_1", "2026-01-01T00:00:00Z", RunPhase.CREATED)
     out = a_run(common, "r_2", "2026-01-02T00:00:00Z", RunPhase.CREATED)
     shutil.move(out, out.with_name("moved"))
     assert standing(runs(common)[0]) == "gone"
-    found = latest_resumable(common)
-    assert found is not None
-    assert found.run_id == "r_1"
     register(common, "r_2", out.with_name("moved"), "2026-01-02T00:00:00Z")
-    assert latest_resumable(common) == runs(common)[0]
-    assert len(runs(common)) == 2
+    assert [(run.run_id, standing(run)) for run in runs(common)] == [("r_2", "resumable"), ("r_1", "resumable")]
 
 
-def test_a_damaged_run_is_not_passed_over_for_an_older_one(common: Path) -> None:
+def test_a_damaged_run_is_listed_as_damaged_and_never_passed_over(common: Path) -> None:
     a_run(common, "r_1", "2026-01-01T00:00:00Z", RunPhase.CREATED)
     out = a_run(common, "r_2", "2026-01-02T00:00:00Z", RunPhase.CREATED, RunPhase.EXECUTING)
     log = out / "progress.ndjson"
     log.write_bytes(log.read_bytes().replace(b"run-1", b"run-2", 1))
-    found = latest_resumable(common)
-    assert found is not None
-    assert (found.run_id, standing(found)) == ("r_2", "damaged")
+    assert [(run.run_id, standing(run)) for run in runs(common)] == [("r_2", "damaged"), ("r_1", "resumable")]
 
 
 def test_a_note_that_cannot_be_read_hides_no_other_run(common: Path) -> None:
@@ -105,11 +106,12 @@ def test_a_note_that_cannot_be_read_hides_no_other_run(common: Path) -> None:
     (folder / "r_3.json").write_bytes(b"[]")
     (folder / "r_4.json").write_bytes(b'{"run_id": "r_9", "out_dir": "/", "created": ""}')
     (folder / "r_5.json").symlink_to("nowhere")
+    os.mkfifo(folder / "r_6.json")
+    (folder / "r_7.json").write_bytes(b"[" * 20_000)
     assert [run.run_id for run in runs(common)] == ["r_1"]
 
 
 def test_a_repository_without_runs_has_none(common: Path) -> None:
     assert runs(common) == []
-    assert latest_resumable(common) is None
     with pytest.raises(ValueError, match="not a run id"):
         register(common, "../evil", common, "")

@@ -378,5 +378,5 @@ def test_a_network_file_system_is_warned_of(tmp_path: Path, monkeypatch: pytest.
     device = tmp_path.stat().st_dev
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"1 1 {os.major(device)}:{os.minor(device)} / / rw - nfs4 server:/ rw\n", encoding="utf-8")
-    monkeypatch.setattr(preflight, "_MOUNTS", mounts)
+    monkeypatch.setattr("santiago.util.mounts.MOUNTS", mounts)
     assert "network file system (nfs4)" in preflight.check(tmp_path)[0]

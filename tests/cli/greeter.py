@@ -1,4 +1,4 @@
-"""A small real run for tests that only look: three stories in two chunks, the first one repaired after a critique."""
+"""A small document in a real repository, three stories in two chunks, and a run of it whose first story is repaired."""
 
 from __future__ import annotations
 
@@ -68,17 +68,20 @@ SLOW = GOOD.replace("    - write", "    - seconds: 0.3\n      write")
 
 def make(folder: Path, playbook: str = GOOD, *, limits: str = "") -> Path:
     """Make a repository with the document and what the scripted agent plays."""
+    settings = f'[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n{limits}'
+    return committed(folder, {"prd.md": PRD, "playbook.yaml": playbook, "santiago.toml": settings})
+
+
+def committed(folder: Path, files: dict[str, str]) -> Path:
+    """Make a repository of a person with a name, and these files in its first commit."""
     folder.mkdir(parents=True)
-    (folder / "prd.md").write_text(PRD)
-    (folder / "playbook.yaml").write_text(playbook)
-    (folder / "santiago.toml").write_text(
-        f'[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n{limits}'
-    )
+    for name, text in files.items():
+        (folder / name).write_text(text)
     git(folder, "init", "-q", "-b", "main", ".")
     git(folder, "config", "user.name", "Ann")
     git(folder, "config", "user.email", "ann@example.org")
     git(folder, "add", "-A")
-    git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
+    git(folder, "commit", "-q", "-m", "Start")
     return folder
 
 
@@ -103,4 +106,5 @@ def place(repo: Path) -> dict[str, str]:
 
 
 def out_dir(repo: Path) -> Path:
-    return next((repo / ".santiago" / "runs").iterdir())
+    (only,) = (repo / ".santiago" / "runs").iterdir()
+    return only

@@ -139,4 +139,4 @@ def test_an_out_dir_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
     done = santiago("plan", document, "--out-dir", tmp_path / "out")
     assert done.returncode == 30
-    assert "cannot write" in done.stderr
+    assert "it was not written" in done.stderr

@@ -212,7 +212,7 @@ def test_the_table_knows_from_the_checkouts_name_whose_check_runs(
 
 def test_the_report_frames_the_output_and_says_where_and_what_next(failure: Done) -> None:
     assert failure.code == 30
-    assert "why        attempt_budget_exhausted (2 of 2 attempts)" in failure.said
+    assert "why        story_verification_failed: grep hello hello.txt exit 1, 2 of 2 attempts used\n" in failure.said
     assert re.search(r"\$ grep hello hello.txt +exit 1", failure.said)
     assert f"kept at refs/santiago/{failure.out_dir.name}/S1/2" in failure.said
     assert "Failed: S1     Done: S2     Not done: S3" in failure.said
@@ -223,7 +223,8 @@ def test_github_gets_a_group_and_a_note_at_the_line_of_the_document(failure: Don
     lines = failure.said.splitlines()
     line = next(n for n, text in enumerate((failure.repo / "prd.md").read_text().splitlines(), 1) if "R1" in text)
     assert lines.index("::group::S1 Say hello: failed") < lines.index("::endgroup::")
-    assert any(text.startswith(f"::error file=prd.md,line={line},title=S1 failed::") for text in lines)
+    (note,) = (text for text in lines if text.startswith(f"::error file=prd.md,line={line},title=S1 failed::"))
+    assert "grep hello hello.txt exit 1" in note
 
 
 @pytest.mark.parametrize("text", ["::error::x", "  ::add-mask::x", "a ##[add-path]x", "##[group]"])

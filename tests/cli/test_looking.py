@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -79,10 +80,10 @@ def test_status_as_json_agrees_with_the_result(look: Look, success: Done) -> Non
 
 def test_status_says_what_needs_a_person_and_what_to_type(look: Look, failure: Done) -> None:
     shown = look(failure, "status", "--failed").stdout
-    assert "needs you: S1 used 2 of 2 attempts (story_max_attempts)" in shown
+    assert "needs you: S1: it used 2 of 2 attempts" in shown
     assert "Failed: S1" in shown
     assert "(S3 needs S1)" in shown
-    assert "santiago resume --add-attempts 2" in shown
+    assert "santiago resume --add-attempts 2 --jobs 2" in shown
 
 
 def test_status_of_a_run_that_nobody_works_on_any_more_says_interrupted(
@@ -166,6 +167,26 @@ def test_a_log_that_is_replaced_while_it_is_followed_is_refused(success: Done, t
     other.replace(path)
     with pytest.raises(SantiagoError, match="replaced or cut"):
         list(tail.read())
+
+
+def test_a_log_of_a_newer_format_is_refused_in_the_same_words_whoever_reads_or_follows_it(
+    look: Look, success: Done, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(success.out_dir, tmp_path / "copy")
+    log = copy / "progress.ndjson"
+    log.write_bytes(log.read_bytes().replace(b'"log":1', b'"log":2', 1))
+    told = {look(success, *words, str(copy)).stderr for words in (("status",), ("log",), ("log", "--follow"))}
+    assert len(told) == 1
+    assert "its format is version 2" in told.pop()
+
+
+def test_a_pipe_in_the_lock_s_place_keeps_nobody_from_looking(look: Look, success: Done, tmp_path: Path) -> None:
+    copy = shutil.copytree(success.out_dir, tmp_path / "copy")
+    (copy / "lock").unlink()
+    os.mkfifo(copy / "lock")
+    assert _json(look, success, "status", str(copy))["state"] == "success"
+    followed = look(success, "log", "--follow", str(copy))
+    assert (followed.returncode, "S3" in followed.stdout) == (0, True)
 
 
 # show

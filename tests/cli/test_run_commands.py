@@ -12,41 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import greeter
+from tests.cli.greeter import git, out_dir
 from tests.cli.santiago import santiago
 
-PRD = """\
-# PRD: Greeter
-
-## Phase 1: Words
-
-### R1: Say hello
-
-**Files:** `hello.txt`
-
-- [ ] hello.txt says hello
-
-**Verification:** `grep -q hello hello.txt`
-
-### R2: Say goodbye
-
-**Files:** `bye.txt`
-
-- [ ] bye.txt says goodbye
-
-**Verification:** `grep -q goodbye bye.txt`
-
-## Phase 2: Together
-
-### R3: Both
-
-Depends on: R1, R2
-
-**Files:** `both.txt`
-
-- [ ] both.txt says both
-
-**Verification:** `test "$(cat hello.txt bye.txt)" = "$(cat both.txt)"`
-"""
+PRD = greeter.PRD.replace("grep both both.txt", 'test "$(cat hello.txt bye.txt)" = "$(cat both.txt)"')
+"""The last story builds on what the others did, not only on their being done."""
 
 GOOD = """\
 stories:
@@ -57,36 +28,19 @@ stories:
 
 BAD = GOOD.replace("goodbye\\n", "bad\\n")
 
+SCRIPTED = ("run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml")
+
 
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    root = tmp_path / "repo"
-    root.mkdir()
-    git(root, "init", "-q", "-b", "main", ".")
-    (root / "prd.md").write_text(PRD)
-    (root / "play.yaml").write_text(GOOD)
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "The document")
-    return root
-
-
-def git(root: Path, *arguments: str) -> str:
-    command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments]
-    return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    return greeter.committed(tmp_path / "repo", {"prd.md": PRD, "play.yaml": GOOD})
 
 
 def run(repo: Path, *more: str | Path, code: int = 0) -> str:
-    done = santiago(
-        "run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml", "--trust-commands", *more, cwd=repo
-    )
+    done = santiago(*SCRIPTED, "--trust-commands", *more, cwd=repo)
     assert done.returncode == code, done.stderr
     return done.stderr
-
-
-def out_dir(repo: Path) -> Path:
-    (found,) = (repo / ".santiago" / "runs").iterdir()
-    return found
 
 
 def events(repo: Path) -> list[dict[str, object]]:
@@ -108,7 +62,7 @@ def test_a_run_builds_the_branch_story_by_story_and_says_how_to_merge_it(repo: P
         "S2: Say goodbye",
         "S1: Say hello",
     ]
-    assert git(repo, "show", f"{branch}:both.txt") == "hello\ngoodbye\n"
+    assert git(repo, "show", f"{branch}:both.txt") == "hello\ngoodbye"
     assert story_events(repo, "done") == ["S1", "S2", "S3"]
     assert sorted(map(str, story_events(repo, "running"))) == ["S1", "S2", "S2", "S3"]
     assert not (repo / "hello.txt").exists(), "the user's own tree is never touched"
@@ -131,7 +85,7 @@ def test_the_result_says_what_came_of_it_and_what_it_cost(repo: Path) -> None:
 def test_a_failed_attempt_leaves_a_critique_that_the_next_prompt_quotes(repo: Path) -> None:
     run(repo)
     attempts = out_dir(repo) / "attempts" / "S2"
-    assert "grep -q goodbye bye.txt" in (attempts / "1" / "critique.md").read_text()
+    assert "grep goodbye bye.txt" in (attempts / "1" / "critique.md").read_text()
     assert "exit code 1" in (attempts / "2" / "prompt.md").read_text()
     assert (attempts / "2" / "critique.md").read_text() == ""
     assert git(repo, "rev-parse", f"refs/santiago/{out_dir(repo).name}/S2/1"), "the failed attempt's work is kept"
@@ -139,7 +93,7 @@ def test_a_failed_attempt_leaves_a_critique_that_the_next_prompt_quotes(repo: Pa
 
 def test_an_exhausted_story_fails_the_run_and_more_attempts_reopen_it(repo: Path) -> None:
     (repo / "play.yaml").write_text(
-        GOOD.replace("goodbye\\n", "bad\\n").replace(
+        BAD.replace(
             "tokens: 7}", 'tokens: 7}, {write: {bye.txt: x}}, {write: {bye.txt: y}}, {write: {bye.txt: "goodbye\\n"}}'
         )
     )
@@ -195,13 +149,11 @@ def test_a_person_s_own_work_is_judged_like_any_other_and_integrated(repo: Path)
     assert "S2" not in story_events(repo, "done")
     done = santiago("verify", "S2", "--from", "right", cwd=repo)
     assert "S2" in story_events(repo, "done"), done.stderr
-    assert git(repo, "show", f"santiago/{out_dir(repo).name}:bye.txt") == "goodbye\n"
+    assert git(repo, "show", f"santiago/{out_dir(repo).name}:bye.txt") == "goodbye"
 
 
 def test_own_work_that_fails_starts_no_agent_although_attempts_are_left(repo: Path) -> None:
-    santiago(
-        "run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml", "--trust-commands", "--only", "S1", cwd=repo
-    )
+    run(repo, "--only", "S1")
     git(repo, "checkout", "-q", "-b", "mine", f"santiago/{out_dir(repo).name}")
     (repo / "bye.txt").write_text("gudbye\n")
     git(repo, "add", "bye.txt")
@@ -224,35 +176,21 @@ def test_a_tick_in_the_document_is_a_claim_that_its_checks_decide(repo: Path) ->
 
 
 def test_commands_of_the_document_wait_for_approval(repo: Path) -> None:
-    done = santiago("run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml", cwd=repo)
+    done = santiago(*SCRIPTED, cwd=repo)
     assert done.returncode == 10
     assert "--trust-commands" in done.stderr
 
 
 def test_a_story_without_any_check_is_refused_before_the_first_attempt(repo: Path) -> None:
     (repo / "prd.md").write_text("# PRD\n\n### R1: Something\n\n- [ ] it is there\n")
-    done = santiago("run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml", cwd=repo)
+    done = santiago(*SCRIPTED, cwd=repo)
     assert done.returncode == 30
     assert "nothing checks S1" in done.stderr
 
 
 def test_interrupted_twice_it_stops_at_once_and_resume_ends_like_an_uninterrupted_run(repo: Path) -> None:
-    (repo / "play.yaml").write_text(
-        GOOD.replace("R3: [{", "R3: [{seconds: 60, ").replace("tokens: 5}]\n  R2", "tokens: 5}]\n  R2")
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "santiago",
-        "run",
-        "prd.md",
-        "--agent",
-        "scripted",
-        "--playbook",
-        "play.yaml",
-        "--trust-commands",
-        "--json",
-    ]
+    (repo / "play.yaml").write_text(GOOD.replace("R3: [{", "R3: [{seconds: 60, "))
+    command = [sys.executable, "-m", "santiago", *SCRIPTED, "--trust-commands", "--json"]
     with subprocess.Popen(command, cwd=repo, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -269,7 +207,7 @@ def test_interrupted_twice_it_stops_at_once_and_resume_ends_like_an_uninterrupte
     (repo / "play.yaml").write_text(GOOD)
     assert santiago("resume", cwd=repo).returncode == 0
     assert story_events(repo, "done") == ["S1", "S2", "S3"]
-    assert git(repo, "show", f"santiago/{out_dir(repo).name}:both.txt") == "hello\ngoodbye\n"
+    assert git(repo, "show", f"santiago/{out_dir(repo).name}:both.txt") == "hello\ngoodbye"
 
 
 def test_chunks_run_alone_and_the_rest_later(repo: Path) -> None:
@@ -296,7 +234,7 @@ def test_a_question_stays_open_until_it_is_answered_and_the_answer_reaches_the_a
 
 
 def test_a_dry_run_shows_every_story_with_its_checks_and_runs_nothing(repo: Path) -> None:
-    done = santiago("run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml", "--dry-run", cwd=repo)
+    done = santiago(*SCRIPTED, "--dry-run", cwd=repo)
     assert done.returncode == 0
-    assert "$ grep -q hello hello.txt" in done.stdout
+    assert "$ grep hello hello.txt" in done.stdout
     assert not list((repo / ".santiago").glob("runs/*/progress.ndjson"))

@@ -234,10 +234,9 @@ class Simulation:
             ms_of(fold.state.wait_until) - self.clock.wall if fold.state.wait_until and not self.polls else None
         )
         loop = Coordinator(
-            plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
+            run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
             performer=self.performer, clock=self.clock, scope=self.scope, outside=Outside(self),
         )  # fmt: skip
-        fold.state.run_id = "run-1"
         if not self.store.log:
             loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])
         else:

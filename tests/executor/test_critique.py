@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,6 +112,19 @@ def test_every_reason_has_a_critique_with_its_sentence(reason: Reason) -> None:
 @pytest.mark.parametrize("reason", Reason)
 def test_what_the_agent_s_service_refused_is_not_for_the_next_attempt(reason: Reason) -> None:
     assert concerns_the_work(critique(ended(reason))) == (reason not in SHARED)
+
+
+@pytest.mark.parametrize(("code", "told"), [(3, True), (0, False), (None, False)])
+def test_the_exit_code_that_an_agent_failed_with_is_told(code: int | None, told: bool) -> None:
+    outcome = ended(Reason.AGENT_EXIT_NONZERO, message="boom")
+    assert outcome.ending is not None
+    text = critique(replace(outcome, ending=replace(outcome.ending, exit_code=code)))
+    assert (f"Its exit code was {code}." in text) is told
+    assert "    boom\n" in text
+
+
+def test_a_check_that_printed_nothing_is_said_to_have_printed_nothing() -> None:
+    assert "`pytest -q`: exit code 1\n\n    (no output)\n" in critique(failed(" \n\n"))
 
 
 def test_the_remedy_stands_in_the_critique_for_people() -> None:

@@ -132,7 +132,7 @@ def test_the_message_says_what_was_looked_for_what_was_seen_and_the_cheapest_fix
     assert "format: markdown" in error.message
     assert "4 headings" in error.message
     assert "5 list items" in error.message
-    assert "1 code fences skipped" in error.message
+    assert "1 code fence skipped" in error.message
     assert "Looked for:" in error.message
     assert 'headings "Phase 1: Base".."Phase 2: Top" with 3 steps (line 7)' in error.message
     assert '2 bullets under "Core Features" (line 3)' in error.message

@@ -11,7 +11,8 @@ import pytest
 
 from santiago.process.environment import for_checks
 from santiago.process.sandbox import Sandbox, detect
-from santiago.verification.commands import CommandVerifier
+from santiago.verification.commands import CommandRunner
+from santiago.verification.port import Checks
 from tests.process.serving import start_server
 
 if TYPE_CHECKING:
@@ -40,8 +41,16 @@ def sandbox(environment: dict[str, str]) -> Sandbox:
 
 
 @pytest.fixture
-def verifier(server: ProcessServer, sandbox: Sandbox, environment: dict[str, str], tmp_path: Path) -> CommandVerifier:
-    return CommandVerifier(server, sandbox, environment, scratch=tmp_path / "scratch", secrets=("hunter2-hunter2",))
+def runner(server: ProcessServer, sandbox: Sandbox, environment: dict[str, str], tmp_path: Path) -> CommandRunner:
+    scratch = tmp_path / "scratch"
+    return CommandRunner(
+        server=server, sandbox=sandbox, environment=environment, scratch=scratch, secrets=("hunter2-hunter2",)
+    )
+
+
+@pytest.fixture
+def verifier(runner: CommandRunner) -> Checks:
+    return Checks(runner)
 
 
 @pytest.fixture
@@ -49,3 +58,8 @@ def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "checkout"
     folder.mkdir()
     return folder
+
+
+def never() -> str | None:
+    """Nobody asks the checks to stop."""
+    return None

@@ -12,11 +12,12 @@ from santiago.contract.reasons import Reason
 from santiago.verification.globs import DEFAULT_PROTECTED
 from santiago.verification.seal import Side, tampered
 from santiago.verification.verdict import judge
+from tests.verification.conftest import never
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.verification.commands import CommandVerifier
+    from santiago.verification.port import Checks
 
 CHECK = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q -p no:cacheprovider"
 WRONG = "def add(a, b):\n    return a - b\n"
@@ -67,10 +68,10 @@ BEFORE: list[CheckResult] = []
 """What the base showed, once for all tests, as in a run."""
 
 
-def verdict_on(verifier: CommandVerifier, folder: Path, new: dict[str, str]) -> Verdict:
+def verdict_on(verifier: Checks, folder: Path, new: dict[str, str]) -> Verdict:
     if not BEFORE:
-        BEFORE.extend(verifier.check(tree(folder / "base", BASE), [CHECK], 60_000, to_the_end=True))
-    after = verifier.check(tree(folder / "now", {**BASE, **new}), [CHECK], 60_000, before=BEFORE)
+        BEFORE.extend(verifier.check(tree(folder / "base", BASE), [CHECK], 60_000, never, to_the_end=True))
+    after = verifier.check(tree(folder / "now", {**BASE, **new}), [CHECK], 60_000, never, before=BEFORE)
     return judge(BEFORE, after, broken(new))
 
 
@@ -80,25 +81,25 @@ def test_a_trick_in_a_new_file_breaks_the_seal(trick: str) -> None:
 
 
 @pytest.mark.parametrize("trick", [trick for trick in TRICKS if trick != "reports failures as passed"])
-def test_most_tricks_fail_even_without_the_seal(verifier: CommandVerifier, checkout: Path, trick: str) -> None:
+def test_most_tricks_fail_even_without_the_seal(verifier: Checks, checkout: Path, trick: str) -> None:
     """The one left out is visible to the seal alone: a hook inside pytest can report whatever it likes."""
-    results = verifier.check(tree(checkout, {**BASE, **TRICKS[trick]}), [CHECK], 60_000)
+    results = verifier.check(tree(checkout, {**BASE, **TRICKS[trick]}), [CHECK], 60_000, never)
     assert not judge(None, results).passed
 
 
 @pytest.mark.parametrize("trick", BUILT_IN)
-def test_tricks_in_the_work_itself_are_not_green(verifier: CommandVerifier, checkout: Path, trick: str) -> None:
+def test_tricks_in_the_work_itself_are_not_green(verifier: Checks, checkout: Path, trick: str) -> None:
     assert broken(BUILT_IN[trick]) == ()
     assert not verdict_on(verifier, checkout, BUILT_IN[trick]).passed
 
 
-def test_honest_work_is_proved(verifier: CommandVerifier, checkout: Path) -> None:
+def test_honest_work_is_proved(verifier: Checks, checkout: Path) -> None:
     verdict = verdict_on(verifier, checkout, {"calc.py": "def add(a, b):\n    return a + b\n"})
     assert (verdict.passed, verdict.proof) == (True, Proof.PROVED)
 
 
 def test_work_that_changes_nothing_that_matters_fails_and_is_no_ones_inheritance(
-    verifier: CommandVerifier, checkout: Path
+    verifier: Checks, checkout: Path
 ) -> None:
     verdict = verdict_on(verifier, checkout, {"notes.txt": "all tests pass, mark as done"})
     assert verdict.reason is Reason.STORY_VERIFICATION_FAILED

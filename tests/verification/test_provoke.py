@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.verification import provoke, watch
+from santiago.verification import blind, provoke, watch
 from santiago.verification.doubts import added, doubts
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from santiago.verification.port import Checks
 
 TESTS = '''"""Tests."""
 from __future__ import annotations
@@ -54,10 +59,54 @@ def kinds(path: str, text: str) -> set[str]:
         ("tests/test_new.py", "import calc\ncalc.add = max\n", {"patches"}),
         ("tests/__init__.py", "import unittest\n", {"reaches"}),
         ("notes.md", "import unittest, os; os._exit(0)", set()),
+        ("calc.py", "import json, os, sys\nX = re.compile('a')\n", set()),
+        ("calc.py", "import bdb\n", {"reaches"}),
+        ("calc.py", "import sys as s\n", {"reaches"}),
+        ("calc.py", "S = type('S', (int,), {})\n", {"equals"}),
+        ("calc.py", "from test.support import ALWAYS_EQ\n", {"reaches", "equals"}),
+        ("calc.py", "HERE = __file__\n", {"asks"}),
+        ("calc.py", "X = open('/proc/1/comm')\n", {"asks"}),
+        ("calc.py", "X = [f for f in traceback.extract_stack() if 'test_' in f.filename]\n", {"asks", "knows"}),
+        ("calc.py", "X = '__e' + 'q__'\n", {"equals", "hides"}),
+        ("calc.py", "X = '__e' \\\n  'q__'\n", {"equals", "hides"}),
+        ("calc.py", "X = '\\x5f_eq__'\n", {"equals", "hides"}),
+        ("calc.py", "os._\uff45\uff58\uff49\uff54(0)\n", {"reaches", "ends", "hides"}),
+        ("calc.py", "X = 'one and ' + 'two' 'three'\n", set()),
+        ("calc.py", f"X = '{'a' * 2000}'\n", {"reaches", "asks", "equals"}),
+        ("calc.so", "", {"reaches", "asks", "equals"}),
+        ("calc.js", "exports.add = (a, b) => a + b;\n", set()),
+        ("calc.js", "require('assert').equal = () => {};\n", {"reaches"}),
+        ("calc.js", "const right = process.env['NODE_TEST' + '_CONTEXT'];\n", {"asks", "hides"}),
+        ("calc.js", "import test from 'node:test';\n", {"reaches", "knows"}),
+        ("test/new.test.js", "require('../calc.js').add = (a, b) => a + b;\n", {"patches"}),
+        ("test/calc.test.js", "import test from 'node:test';\nimport assert from 'node:assert';\n", set()),
     ],
 )
 def test_only_what_could_reach_its_judge_is_doubted(path: str, text: str, wanted: set[str]) -> None:
     assert kinds(path, text) == wanted
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "calc. add = f", "(calc.add) = f", "[calc.add] = [f]", "calc.add, x = f, 1", "if (x): calc.add = f", "x = 1; calc.add = f",
+        "for calc.add in [f]: pass", "with f() as calc.add: pass", "calc.add: object = f", "calc.table['add'] = f", "calc.table.update(add=f)",
+        "vars(calc).update(add=f)", "calc.__setattr__('add', f)", "sys.path.insert(0, 'x')", "Path('calc.py').write_text('')",
+    ],
+)  # fmt: skip
+def test_a_new_test_that_sets_what_is_not_its_own_is_doubted_however_it_is_written(line: str) -> None:
+    assert "patches" in kinds("tests/test_new.py", f"import calc\n{line}\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.value = calc.add(1, 1)", "self.assertEqual(calc.add(a.b, 1), 3, msg='x')", "assert calc.size <= 3 and calc.size != 2",
+        "for one in calc.items: pass", "from calc import add as plus", "total = calc.add(x=1)",
+    ],
+)  # fmt: skip
+def test_a_new_test_that_only_asks_is_not_doubted(line: str) -> None:
+    assert kinds("tests/test_new.py", f"{line}\n") == set()
 
 
 def test_lines_that_look_like_a_patch_do_not_hide_what_follows() -> None:
@@ -100,6 +149,84 @@ def test_hardened_tests_pass_honest_work_and_refuse_what_equals_anything(tree: P
     assert unittest_in(tree) != 0
 
 
+def test_a_planted_test_passes_where_somebody_made_an_assertion_harmless(tree: Path) -> None:
+    """Proof, not promise: that a test which must fail passes is what gives such work away."""
+    (tree / "calc.py").write_text("import unittest\nunittest.TestCase.assertIn = lambda *a: None\n" + HONEST)
+    assert provoke.plant(str(tree), ["tests/test_calc.py"], alone=False)
+    assert unittest_in(tree) == 0
+
+
+def test_tests_may_have_objects_of_their_own_that_equal_anything(tree: Path) -> None:
+    own = "class Whatever:\n    def __eq__(self, other): return True\nclass TestOwn(unittest.TestCase):\n    def test_it(self):\n"
+    own += "        from unittest.mock import ANY\n        self.assertEqual(add(1, 1), Whatever())\n        assert add(1, 1) == ANY\n"
+    (tree / "tests/test_calc.py").write_text(TESTS + own)
+    assert provoke.harden(str(tree), ["tests/test_calc.py"])
+    assert unittest_in(tree) == 0
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "import sys\ndef add(a, b): return a + b if len(sys.argv) > 1 else a - b\n",
+        "import sys\ndef add(a, b): return a + b if len(sys.orig_argv) > 3 else a - b\n",
+        "import traceback as t\ndef add(a, b): return a + b if any('unittest' in f.filename for f in t.extract_stack()) else a - b\n",
+        "import inspect\ndef add(a, b): return a + b if inspect.stack()[1].function == 'test_it' else a - b\n",
+        "def add(a, b): return a + b if 'unittest' in open('/proc/self/cmdline').read() else a - b\n",
+        "from pathlib import Path\ndef add(a, b): return a + b if b'-m' in Path('/proc/self/cmdline').read_bytes() else a - b\n",
+    ],
+)
+def test_work_that_looks_who_runs_it_fails_behind_a_blindfold(tree: Path, work: str) -> None:
+    (tree / "calc.py").write_text(work)
+    assert unittest_in(tree) == 0
+    blind.fold(str(tree), ["tests/test_calc.py"], ["calc.py"])
+    assert unittest_in(tree) != 0
+
+
+def test_honest_work_does_not_notice_a_blindfold(tree: Path) -> None:
+    """Honest work is never accused: it has arguments, callers and a process as before."""
+    looks = "import inspect, sys, traceback\nassert inspect.stack()[0].function and traceback.extract_stack()[0].name\n"
+    looks += "assert sys.argv[0] and open('/proc/self/cmdline').read() and open('/proc/self/status').read()\n"
+    (tree / "calc.py").write_text(looks + HONEST)
+    blind.fold(str(tree), ["tests/__init__.py", "tests/test_calc.py"], ["calc.py"])
+    assert unittest_in(tree) == 0
+
+
+def test_a_blindfold_takes_the_names_of_the_runners_variables_out_of_the_work(tree: Path) -> None:
+    (tree / "calc.js").write_text("exports.add = (a, b) => process.env.NODE_TEST_CONTEXT ? a + b : a - b;\n")
+    blind.fold(str(tree), ["tests/test_calc.py"], ["calc.js"])
+    assert "NODE_TEST_CONTEXT" not in (tree / "calc.js").read_text()
+
+
+JS = {
+    "cjs": "const test = require('node:test');\nconst assert = require('node:assert');\nconst { add } = require('../calc.cjs');\n",
+    "mjs": "import test from 'node:test';\nimport assert from 'node:assert';\nimport { add } from '../calc.cjs';\n",
+}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize("ending", JS)
+def test_a_test_planted_for_node_fails_unless_the_assertions_are_harmless(tree: Path, ending: str) -> None:
+    (tree / "test").mkdir()
+    path = f"test/add.test.{ending}"
+    (tree / path).write_text(JS[ending] + "test('add', () => assert.strictEqual(add(2, 3), 5));\n")
+    (tree / "calc.cjs").write_text("exports.add = (a, b) => a + b;\n")
+    assert node_in(tree, path) == 0
+    assert provoke.plant(str(tree), [path], alone=False)
+    assert node_in(tree, path) != 0
+    (tree / "calc.cjs").write_text("require('assert').strictEqual = () => {};\nexports.add = (a, b) => a - b;\n")
+    assert node_in(tree, path) == 0
+
+
+def node_in(folder: Path, path: str) -> int:
+    return subprocess.run(["node", "--test", path], cwd=folder, capture_output=True, check=False, timeout=60).returncode
+
+
+def test_a_prolonged_node_command_must_reach_its_end() -> None:
+    longer = provoke.prolonged("node -e 'require(\"./calc.js\")'")
+    assert longer.startswith("node -e ")
+    assert f"process.exit({provoke.REACHED})" in longer
+
+
 @pytest.mark.parametrize(("work", "reached"), [(HONEST, True), (FOOLS, False), (LEAVES, False)])
 def test_a_prolonged_command_reaches_its_end_with_honest_work_only(tree: Path, work: str, reached: bool) -> None:
     (tree / "calc.py").write_text(work)
@@ -122,10 +249,68 @@ def test_a_test_file_that_chooses_its_own_tests_is_left_alone(tree: Path) -> Non
 
 def test_a_test_file_that_was_rewritten_and_put_back_was_touched(tree: Path) -> None:
     marks = watch.marks(str(tree), ["tests/test_calc.py"])
-    assert watch.touched(str(tree), marks) == frozenset()
+    assert watch.touched(str(tree), marks, ["tests/test_calc.py"]) == frozenset()
     (tree / "tests/test_calc.py").write_text("")
     (tree / "tests/test_calc.py").write_text(TESTS)
-    assert watch.touched(str(tree), marks) == {"tests/test_calc.py"}
+    assert watch.touched(str(tree), marks, ["tests/test_calc.py"]) == {"tests/test_calc.py"}
+
+
+def seen(tree: Path, checks: Checks, make: dict[str, str]) -> frozenset[str]:
+    sealed = ["tests/test_calc.py"]
+    (tree / "Makefile").write_text("test:\n\tpython3 -m unittest\n")
+    was = {path: (tree / path).read_bytes() for path in ("Makefile", "calc.py", *sealed)}
+    marks = checks.marks(str(tree), sealed)
+    for path, text in make.items():
+        (tree / path).parent.mkdir(exist_ok=True)
+        (tree / path).write_text(text)
+    return checks.touched(str(tree), marks, sealed, ["make test", "python3 -m pytest"], was.get)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "unittest.py",
+        "conftest.py",
+        "tests/conftest.py",
+        "unittest/__init__.py",
+        "GNUmakefile",
+        "Makefile",
+        "pytest.ini",
+    ],
+)
+def test_what_a_check_leaves_for_the_next_one_is_seen(tree: Path, verifier: Checks, path: str) -> None:
+    """Proof, not promise: no check prepares the ground for another one."""
+    assert seen(tree, verifier, {path: "[pytest]\n"}) == {path}
+
+
+def test_what_checks_leave_as_a_matter_of_course_is_nobodys_fault(tree: Path, verifier: Checks) -> None:
+    left = {
+        "made.py": "",
+        ".coverage": "",
+        "report.xml": "<a/>",
+        "tests/out.txt": "",
+        "calc.py": HONEST,
+        "build/x.py": "",
+        "test_calc": "",
+    }
+    assert seen(tree, verifier, left) == frozenset()
+
+
+def test_a_change_far_behind_in_a_large_test_file_shows_in_its_digest(tree: Path) -> None:
+    """Proof, not promise: a test is the base's own to its last byte."""
+    large = tree / "tests/test_large.py"
+    large.write_bytes(b"#" * 3_000_000 + b"1")
+    before = watch.contents(str(tree), ["tests/test_large.py"])
+    large.write_bytes(b"#" * 3_000_000 + b"2")
+    assert watch.contents(str(tree), ["tests/test_large.py"]) != before
+    assert before["tests/test_large.py"] == sha256(b"#" * 3_000_000 + b"1").hexdigest()
+
+
+def test_what_is_no_regular_file_has_a_digest_of_no_content(tree: Path) -> None:
+    os.mkfifo(tree / "tests/pipe.py")
+    (tree / "tests/link.py").symlink_to("test_calc.py")
+    paths = ["tests/pipe.py", "tests/link.py", "tests/gone.py", "tests"]
+    assert all(digest.startswith("unreadable") for digest in watch.contents(str(tree), paths).values())
 
 
 def test_code_that_judges_is_watched_and_data_and_the_storys_own_files_are_not() -> None:

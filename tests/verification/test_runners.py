@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from santiago.verification import behind as behind_them
 from santiago.verification import runners, tally
 from santiago.verification.tally import Tally
 
@@ -17,6 +18,7 @@ COMMANDS = {
     "dotnet test": ("dotnet",), "mvn -q test": ("maven",), "./mvnw verify": ("maven",), "./gradlew test": ("gradle",), "gradle :app:test": ("gradle",),
     "gradle run": (), "make test": (), "sh -c 'pytest -q'": ("pytest",), "timeout 60 env A=1 pytest": ("pytest",), "echo pytest": (),
     "pytest a && npx jest": ("pytest", "jest"), "grep pytest log": (), "time pytest": ("pytest",),
+    "prove -r t": ("prove",), "prove -e sh t/*.sh": ("prove",), "python3 -m doctest -v calc.py": ("doctest",), "python3 -m doctest calc.py": (),
 }  # fmt: skip
 
 OUTPUTS: list[tuple[str, str, Tally | None]] = [
@@ -90,6 +92,16 @@ OUTPUTS: list[tuple[str, str, Tally | None]] = [
     ("maven", "[INFO] BUILD SUCCESS\n", None),
     ("gradle", "5 tests completed, 2 failed, 1 skipped\n", Tally(4, 2)),
     ("gradle", "BUILD SUCCESSFUL in 1s\n", None),
+    ("prove", "t/c.t .. ok\nAll tests successful.\nFiles=1, Tests=2,  0 wallclock secs ( 0.02 usr = 0.07 CPU)\nResult: PASS\n", Tally(2, 0)),
+    ("prove", "t/b.t .. skipped: later\nFiles=1, Tests=0,  1 wallclock secs\nResult: NOTESTS\n", Tally(0, 0)),
+    ("prove", (
+     "Test Summary Report\n-------------------\nt/a.t (Wstat: 512 (exited 2) Tests: 3 Failed: 2)\n  Failed tests:  2-3\n"
+     "t/b.t  (Wstat: 256 Tests: 1 Failed: 1)\nFiles=2, Tests=4,  1 wallclock secs\nResult: FAIL\n"), Tally(4, 3)),
+    ("prove", "t/d.t (Wstat: 65280 (exited 255) Tests: 0 Failed: 0)\nFiles=1, Tests=0,  1 wallclock secs\nResult: FAIL\n", Tally(1, 1)),
+    ("prove", "Cannot detect source\n", None),
+    ("doctest", "2 tests in 2 items.\n0 passed and 2 failed.\n***Test Failed*** 2 failures.\n", Tally(2, 2)),
+    ("doctest", "1 test in 1 item.\n1 passed.\nTest passed.\n", Tally(1, 0)),
+    ("doctest", "***Test Failed*** 2 failures.\n", None),
 ]  # fmt: skip
 
 
@@ -118,7 +130,7 @@ def test_a_runner_is_found_behind_package_scripts_make_targets_and_shell_scripts
     }
 
     def behind(command: str) -> set[str]:
-        return {runner for line in runners.expanded(command, files.get) for runner in runners.known_runners(line)}
+        return {runner for line in behind_them.expanded(command, files.get) for runner in runners.known_runners(line)}
 
     assert behind("npm test") == behind("npm run test") == behind("pnpm test") == {"jest"}
     assert (
@@ -134,8 +146,8 @@ def test_a_runner_is_found_behind_package_scripts_make_targets_and_shell_scripts
 
 def test_scripts_that_run_each_other_in_a_circle_end() -> None:
     files = {"package.json": b'{"scripts": {"test": "npm test && npm test"}}', "a.sh": b"sh a.sh\nsh a.sh\n"}
-    assert len(runners.expanded("npm test", files.get)) <= 200
-    assert len(runners.expanded("sh a.sh", files.get)) <= 200
+    assert len(behind_them.expanded("npm test", files.get)) <= 200
+    assert len(behind_them.expanded("sh a.sh", files.get)) <= 200
 
 
 def test_a_summary_is_recognised_where_no_runner_is_known() -> None:

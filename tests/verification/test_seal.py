@@ -154,6 +154,45 @@ def test_new_settings_break_the_seal_only_where_they_steer_tests() -> None:
     assert broken({".npmrc": b"registry=https://example.org\n"}, ["npm test"]) == ()
 
 
+def test_a_plugin_for_pytest_is_no_part_of_a_package_that_a_story_may_add() -> None:
+    plugin = (
+        b"[project]\nname = 'x'\n[project.entry-points.pytest11]\nx = 'x'\n[tool.pytest.ini_options]\naddopts = '-q'\n"
+    )
+    assert broken({"pyproject.toml": plugin}, ["pytest"]) == ("pyproject.toml",)
+    assert broken({"pyproject.toml": plugin.replace(b"pytest11", b"other")}, ["pytest"]) == ()
+    assert broken({"setup.cfg": b"[options.entry_points]\npytest11 = x = x\n"}, ["pytest"]) == ("setup.cfg",)
+    assert broken({"setup.cfg": b"[options.entry_points]\nconsole_scripts = x = x:main\n"}, ["pytest"]) == ()
+
+
+def test_new_settings_may_not_rewrite_tests_before_they_run() -> None:
+    own = b"module.exports = { plugins: ['./rewrite.js'] };\n"
+    usual = b"module.exports = { presets: ['@babel/preset-env'], plugins: ['macros'] };\n"
+    inline = b"export default { plugins: [{ name: 'x', transform(code) { return code } }] };\n"
+    assert broken({"babel.config.js": own}, ["npx jest"]) == ("babel.config.js",)
+    assert broken({"babel.config.js": usual}, ["npx jest"]) == ()
+    assert broken({"babel.config.js": own}, ["pytest"]) == ()
+    assert broken({"vite.config.ts": inline}, ["npx vitest run"]) == ("vite.config.ts",)
+    assert broken({"babel.config.js": own + b"// more"}, ["npx jest"], base={**BASE, "babel.config.js": own}) == ()
+
+
+def test_of_other_package_managers_only_the_tasks_are_sealed_that_checks_may_run() -> None:
+    base = {"composer.json": b'{"name": "x", "scripts": {"test": "phpunit"}}', "tests/ATest.php": b""}
+    tame: dict[str, bytes | None] = {"composer.json": b'{"name": "x", "scripts": {"test": "true"}}'}
+    assert broken(tame, ["composer test"], base=base) == ("composer.json",)
+    assert broken(tame, ["vendor/bin/phpunit"], base=base) == ()
+    assert broken({"composer.json": base["composer.json"].replace(b'"x"', b'"y"')}, ["composer test"], base=base) == ()
+
+
+def test_a_new_test_file_of_go_may_not_take_over_the_others() -> None:
+    base = {"calc.go": b"", "calc_test.go": b""}
+    takes: dict[str, bytes | None] = {"a_test.go": b"package calc\nfunc TestMain(m *testing.M) { os.Exit(0) }\n"}
+    sets_up: dict[str, bytes | None] = {
+        "a_test.go": b"package calc\nfunc TestMain(m *testing.M) { os.Exit(m.Run()) }\n"
+    }
+    assert broken(takes, ["go test ./..."], base=base) == ("a_test.go",)
+    assert broken(sets_up, ["go test ./..."], base=base) == ()
+
+
 def test_new_tests_may_bring_their_own_fixtures_but_no_hooks() -> None:
     fixture = b"import pytest\n\n@pytest.fixture\ndef item(): return 1\n"
     hook = b"def pytest_collection_modifyitems(items): items.clear()\n"

@@ -127,10 +127,32 @@ def test_a_failure_is_the_storys_where_the_base_does_not_have_it() -> None:
 
 
 def test_a_failure_that_the_base_has_is_inherited_and_the_rest_decides() -> None:
-    old = pytest_run(["test_old"], 3)
+    old = pytest_run(["test_old", "test_older"], 3)
     verdict = judge([old, result()], [pytest_run(["test_old"], 5, seconds="9.9"), result()])
     assert (verdict.passed, verdict.proof) == (True, Proof.REGRESSION)
     assert [one.verdict for one in verdict.results] == [INHERITED, PASS]
+
+
+def test_a_test_that_is_new_and_passes_excuses_none_that_fails_as_before() -> None:
+    old = pytest_run(["test_mine"], 3)
+    verdict = judge([old, result()], [pytest_run(["test_mine"], 4), result()])
+    assert (verdict.passed, verdict.reason) == (False, Reason.STORY_VERIFICATION_FAILED)
+
+
+def test_a_failure_as_before_is_shown_where_there_is_nothing_else_to_go_by() -> None:
+    """Whoever is told that it is not held against them would never find out what is."""
+    old = result("./check", 1, "No module named 'calc'")
+    verdict = judge([old], [old])
+    assert (verdict.reason, [one.verdict for one in verdict.results]) == (Reason.STORY_VERIFICATION_FAILED, [FAIL])
+
+
+def test_a_runner_that_finds_no_test_before_and_after_verifies_nothing() -> None:
+    none = result("pytest -q", 5, "no tests ran in 0.01s\n", 0)
+    assert judge([none], [none]).reason is Reason.NOTHING_VERIFIED
+    assert (
+        judge([pytest_run([], 3)], [result("pytest", 5, "no tests ran in 0.01s\n", 0)]).reason
+        is Reason.NOTHING_VERIFIED
+    )
 
 
 def test_an_inherited_failure_alone_is_not_green() -> None:
@@ -208,8 +230,8 @@ def test_checks_that_went_away_are_missed() -> None:
     assert judge([before], [result("make test", checks=13)]).passed
 
 
-def test_the_record_is_the_same_for_the_same_verdict_and_its_digest_tells_others_apart() -> None:
+def test_the_record_is_the_same_for_the_same_verdict_and_tells_others_apart() -> None:
     one, two = judge(None, [result()]), judge(None, [result(text="x")])
     assert evidence.document(one) == evidence.document(judge(None, [result()]))
-    assert evidence.digest(evidence.document(one)) != evidence.digest(evidence.document(two))
+    assert evidence.document(one) != evidence.document(two)
     assert b'"verdict": "pass"' in evidence.document(one)

@@ -1,27 +1,38 @@
-"""Repositories of every kind work, or are refused with the remedy."""
+"""In repositories of every kind stories are integrated, or the repository is refused with the remedy."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.durable import Durability
+from santiago.workspace.troubles import is_of_the_machine, trouble
 from santiago.workspace.workspace import GitWorkspace
 from tests.workspace.conftest import Bench, git, make_repo, write
 
+STORIES = ["S1", "S2"]
 
-def cycle(repo: Path, scratch: Path) -> GitWorkspace:
-    """One story from its beginning to its integration."""
+
+class Cycle(NamedTuple):
+    """What two stories left that were begun together, worked on, checked out again and integrated."""
+
+    workspace: GitWorkspace
+    integrated: list[str]
+    """Files that the run's branch has more than the commit it began on; each story adds one of its own name."""
+
+
+def cycle(repo: Path, scratch: Path) -> Cycle:
     workspace = GitWorkspace(repo, "r1", scratch)
     facts = workspace.inspect()
     base = workspace.begin(facts.head)
-    for story in ("S1", "S2"):
+    for story in STORIES:
         write(workspace.open(story, 1, (base,)).folder, **{story: "n\n"})
     head = base
-    for story in ("S1", "S2"):
+    for story in STORIES:
         snapshot = workspace.snapshot(story, 1, story)
         assert snapshot is not None
         assert [change.path for change in snapshot.changes] == [story]
@@ -34,8 +45,8 @@ def cycle(repo: Path, scratch: Path) -> GitWorkspace:
         head = workspace.advance(head, done.head)
         workspace.discard(clean)
         workspace.close(story, 1)
-    assert {"S1", "S2"} < set(git(repo, "ls-tree", "-r", "--name-only", head).split())
-    return workspace
+    assert git(repo, "rev-parse", "refs/heads/santiago/r1") == head
+    return Cycle(workspace, git(repo, "diff-tree", "-r", "--name-only", base, head).splitlines())
 
 
 def refusal(repo: Path, scratch: Path) -> SantiagoError:
@@ -45,9 +56,10 @@ def refusal(repo: Path, scratch: Path) -> SantiagoError:
     return caught.value
 
 
-def test_an_ordinary_repository(bench: Bench) -> None:
-    workspace = cycle(bench.repo, bench.scratch)
-    facts = workspace.inspect()
+def test_an_ordinary_repository_is_described_and_gets_the_stories_on_a_branch_of_the_run(bench: Bench) -> None:
+    done = cycle(bench.repo, bench.scratch)
+    assert done.integrated == STORIES
+    facts = done.workspace.inspect()
     assert (facts.root, facts.common, facts.branch) == (str(bench.repo), str(bench.repo / ".git"), "main")
     assert (facts.head, facts.object_format, facts.dirty, facts.shallow, facts.partial) == (
         bench.first,
@@ -58,54 +70,71 @@ def test_an_ordinary_repository(bench: Bench) -> None:
     )
 
 
-def test_a_path_with_odd_characters_works(tmp_path: Path) -> None:
+def test_odd_characters_in_a_path_are_taken_as_they_are(tmp_path: Path) -> None:
     place = tmp_path / "my 'odd' \"näme\" #1 $(id)"
     place.mkdir()
-    cycle(make_repo(place / "repo"), place / "scratch")
+    done = cycle(make_repo(place / "repo"), place / "scratch")
+    assert done.integrated == STORIES
+    assert done.workspace.inspect().root == str(place / "repo")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [place.name], "nothing landed beside it"
 
 
-def test_a_detached_head_works(bench: Bench) -> None:
+def test_a_detached_head_is_no_branch_and_no_obstacle(bench: Bench) -> None:
     git(bench.repo, "checkout", "-q", "--detach")
-    assert cycle(bench.repo, bench.scratch).inspect().branch is None
+    done = cycle(bench.repo, bench.scratch)
+    assert done.integrated == STORIES
+    assert done.workspace.inspect().branch is None
 
 
-def test_a_linked_worktree_works_on_the_common_repository(bench: Bench, tmp_path: Path) -> None:
+def test_from_a_linked_worktree_the_stories_go_to_the_common_repository(bench: Bench, tmp_path: Path) -> None:
     git(bench.repo, "worktree", "add", "-q", "-b", "side", str(tmp_path / "linked"))
-    facts = cycle(tmp_path / "linked", bench.scratch).inspect()
+    done = cycle(tmp_path / "linked", bench.scratch)
+    assert done.integrated == STORIES
+    facts = done.workspace.inspect()
     assert (facts.common, facts.root, facts.branch) == (str(bench.repo / ".git"), str(tmp_path / "linked"), "side")
     assert git(bench.repo, "for-each-ref", "--format=%(refname)", "refs/santiago") != ""
 
 
-def test_a_repository_with_longer_hashes_works(tmp_path: Path) -> None:
-    workspace = cycle(make_repo(tmp_path / "repo", "--object-format=sha256"), tmp_path / "scratch")
-    assert workspace.inspect().object_format == "sha256"
+def test_a_repository_keeps_its_longer_hashes(tmp_path: Path) -> None:
+    done = cycle(make_repo(tmp_path / "repo", "--object-format=sha256"), tmp_path / "scratch")
+    assert done.integrated == STORIES
+    assert done.workspace.inspect().object_format == "sha256"
 
 
-def test_a_shallow_clone_works(bench: Bench, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_enough_and_stays_shallow(bench: Bench, tmp_path: Path) -> None:
     write(bench.repo, b="second\n")
     git(bench.repo, "commit", "-qam", "Second")
     git(tmp_path, "clone", "-q", "--depth=1", bench.repo.as_uri(), "clone")
-    assert cycle(tmp_path / "clone", bench.scratch).inspect().shallow
+    done = cycle(tmp_path / "clone", bench.scratch)
+    assert done.integrated == STORIES
+    assert done.workspace.inspect().shallow
+    assert git(tmp_path / "clone", "rev-list", "--count", "main") == "1"
 
 
-def test_a_clone_that_borrows_objects_works(bench: Bench, tmp_path: Path) -> None:
+def test_objects_that_a_clone_borrows_are_found_and_stay_borrowed(bench: Bench, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--shared", str(bench.repo), "clone")
     alternates = tmp_path / "clone" / ".git" / "objects" / "info" / "alternates"
     alternates.write_text("../../../repo/.git/objects\n", encoding="utf-8")
-    cycle(tmp_path / "clone", bench.scratch)
+    assert cycle(tmp_path / "clone", bench.scratch).integrated == STORIES
+    assert alternates.read_text(encoding="utf-8") == "../../../repo/.git/objects\n"
+    first = bench.first
+    assert not (tmp_path / "clone" / ".git" / "objects" / first[:2] / first[2:]).exists()
 
 
-def test_packed_refs_and_objects_work(bench: Bench) -> None:
+def test_packed_refs_and_objects_are_read_and_packing_loses_none_of_santiagos_own(bench: Bench) -> None:
     git(bench.repo, "gc", "-q")
-    cycle(bench.repo, bench.scratch)
+    assert cycle(bench.repo, bench.scratch).integrated == STORIES
     git(bench.repo, "gc", "-q", "--prune=now")
-    assert len(GitWorkspace(bench.repo, "r1", bench.scratch).refs()) == 2
+    refs = GitWorkspace(bench.repo, "r1", bench.scratch).refs()
+    assert [(ref.story, bench.text(ref.commit, ref.story)) for ref in refs] == [("S1", "n"), ("S2", "n")]
 
 
 def test_a_dirty_tree_is_only_noted_and_a_left_lock_of_the_index_disturbs_nobody(bench: Bench) -> None:
     write(bench.repo, untracked="u")
     (bench.repo / ".git" / "index.lock").touch()
-    assert cycle(bench.repo, bench.scratch).inspect().dirty
+    done = cycle(bench.repo, bench.scratch)
+    assert done.integrated == STORIES, "neither what is not committed nor anything else comes along"
+    assert done.workspace.inspect().dirty
     assert (bench.repo / ".git" / "index.lock").exists()
 
 
@@ -122,7 +151,10 @@ def test_variables_of_a_surrounding_git_command_mean_nothing(
         "GIT_CONFIG_PARAMETERS",
     ):
         monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
-    cycle(bench.repo, bench.scratch)
+    done = cycle(bench.repo, bench.scratch)
+    assert done.integrated == STORIES
+    assert done.workspace.inspect().common == str(bench.repo / ".git")
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_commits_carry_the_users_name(bench: Bench) -> None:
@@ -173,11 +205,13 @@ def test_a_missing_object_is_named_and_not_papered_over(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("method", list(Durability))
-def test_every_way_to_make_commits_lasting_works(
+def test_stories_are_integrated_whichever_way_makes_commits_lasting(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, method: Durability
 ) -> None:
     monkeypatch.setattr("santiago.workspace.repository.durability_of", lambda common, objects: method)
-    cycle(bench.repo, bench.scratch)
+    done = cycle(bench.repo, bench.scratch)
+    assert done.workspace.repository.durability is method
+    assert done.integrated == STORIES
 
 
 def test_a_failed_sync_is_an_error_and_is_not_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,3 +229,17 @@ def test_a_failed_sync_is_an_error_and_is_not_tried_again(bench: Bench, monkeypa
         workspace.snapshot("S1", 1, "x")
     assert caught.value.kind is Kind.TRANSIENT
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "is_the_machine"),
+    [
+        ("error: unable to write file: No space left on device\nfatal: adding files failed", True),
+        ("fatal: sha1 file 'own/index.lock' write error. Out of diskspace", True),
+        ("fatal: failed to encode 'x.u' from UTF-16 to UTF-8", False),
+    ],
+)
+def test_a_full_disk_is_told_from_a_file_that_is_odd(words: str, is_the_machine: bool) -> None:
+    assert is_of_the_machine(words) is is_the_machine
+    if is_the_machine:
+        assert "Free space" in trouble(("add",), words).hint

@@ -217,9 +217,49 @@ def test_a_very_deep_folder_does_not_stop_a_snapshot_or_its_removal(bench: Bench
     write(folder, new="n")
     script = "import os\nfor _ in range(40): os.mkdir('d' * 200); os.chdir('d' * 200)\nopen('f', 'w').close()"
     subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
-    assert "new" in {change.path for change in take(bench).changes}
+    snapshot = take(bench)
+    assert {change.path for change in snapshot.changes} == {"new"}
+    (lost,) = snapshot.left_out
+    assert "ddd" in lost
     bench.workspace.close("S1", 1)
     assert not folder.exists()
+
+
+def test_a_file_just_beyond_the_longest_path_is_named_and_stops_nothing(bench: Bench) -> None:
+    folder = opened(bench)
+    write(folder, new="n")
+    script = (
+        "import os\nfor _ in range(20): os.mkdir('d' * 200); os.chdir('d' * 200)\n"
+        "for n in (20, 100, 250): open('f' * n, 'w').close()"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
+    snapshot = take(bench)
+    assert "new" in {change.path for change in snapshot.changes}
+    assert snapshot.left_out
+    assert len(snapshot.left_out) + len(snapshot.changes) <= 4
+    bench.workspace.close("S1", 1)
+    assert not folder.exists()
+
+
+def test_only_what_git_cannot_take_is_a_snapshot_without_a_change(bench: Bench) -> None:
+    write(opened(bench), **{".GIT": "not a name that git takes"})
+    snapshot = take(bench)
+    assert snapshot.changes == ()
+    assert [".GIT" in line for line in snapshot.left_out] == [True], "two complaints of one file are one"
+
+
+def test_a_folder_is_whole_until_the_machine_starts_anew(bench: Bench) -> None:
+    folder = opened(bench)
+    later = bench.again()
+    assert later.whole("S1", 1)
+    assert not later.whole("S1", 2)
+    note = bench.scratch / "r1" / "own" / "S1-1" / "boot"
+    for content in ("another start", ""):
+        note.write_text(content)
+        assert not later.whole("S1", 1)
+    note.unlink()
+    assert folder.is_dir()
+    assert not later.whole("S1", 1)
 
 
 def test_what_git_cannot_take_is_named_and_the_rest_is_kept(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,11 +408,11 @@ def test_after_a_crash_the_leftover_folder_is_kept_once(bench: Bench) -> None:
     folder = opened(bench)
     write(folder, new="n")
     later = bench.again()
-    commit = later.restore("S1", 1)
-    assert commit is not None
-    assert bench.tree(commit) == [".gitignore", "a", "b", "lib/c", "new"]
+    kept = later.restore("S1", 1)
+    assert kept is not None
+    assert bench.tree(kept.commit) == [".gitignore", "a", "b", "lib/c", "new"]
     write(folder, new="late writer")
-    assert later.restore("S1", 1) == commit
+    assert later.restore("S1", 1) == kept
     assert later.restore("S1", 2) is None
 
 
@@ -384,9 +424,9 @@ def test_a_restore_needs_none_of_the_notes_that_a_power_cut_may_take(bench: Benc
     for name in ("index", "base"):
         (own / name).unlink() if damage is None else (own / name).write_bytes(damage)
     (own / "index.lock").touch()
-    commit = bench.again().restore("S1", 1, base=bench.first)
-    assert commit is not None
-    assert git(bench.repo, "diff", "--name-only", bench.first, commit) == "new"
+    kept = bench.again().restore("S1", 1, base=bench.first)
+    assert kept is not None
+    assert git(bench.repo, "diff", "--name-only", bench.first, kept.commit) == "new"
 
 
 def test_a_damaged_index_costs_time_but_no_file(bench: Bench) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from santiago.agent.profile import Profile, parse
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.process.places import is_private
+from santiago.util import regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +80,7 @@ class Catalog:
             raise SantiagoError(
                 Kind.USAGE,
                 f"no agent is called {name}",
-                hint=f"{meant}Known are {listed}; a command line needs quotes, and docs/agents.md shows how to add one.",
+                hint=f"{meant}Known are {listed}; any program that is on PATH can be named as well: --agent 'prog arg'.",
             )
         return _shipped(name)
 
@@ -178,10 +178,7 @@ def _ordered(names: set[str]) -> list[str]:
 
 def _read(path: Path) -> str:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise SantiagoError(Kind.USAGE, "is no file", where=str(path), hint="Put a profile in its place.")
+        with regular.opened(path) as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise SantiagoError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from santiago.contract.errors import Kind, SantiagoError
@@ -17,6 +18,8 @@ Condition = str | int | bool | tuple[str | int | bool, ...] | re.Pattern[str]
 Figure = Literal["tokens", "cost"]
 PromptWay = Literal["stdin", "argument", "file"]
 Ends = Literal["ok", "error", "closed"]
+EXAMPLE = Path(__file__).parent / "profiles" / "claude.toml"
+"""A whole profile, for people to look at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +159,7 @@ def parse(text: str, where: str) -> Profile:
 
 
 def _wrong(where: str, message: str) -> SantiagoError:
-    return SantiagoError(Kind.USAGE, message, where=where, hint="docs/agents.md shows a whole profile and each key.")
+    return SantiagoError(Kind.USAGE, message, where=where, hint=f"{EXAMPLE} is a whole profile.")
 
 
 class _Reading:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ from santiago.agent.packet import render
 from santiago.process.command import Command
 from santiago.process.environment import own
 from santiago.process.temporary import Temporary
+from santiago.util import regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,12 +133,9 @@ def _filled(word: str, values: dict[str, str]) -> str:
 
 def _document(path: Path) -> dict[str, object] | None:
     """Return the document that the agent left; a link, a pipe or a device in its place is none."""
+    content = regular.content(path, MOST_REPORT, follow=False)
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return None
-            found = json.loads(file.read(MOST_REPORT))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(content or b"")
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

@@ -5,19 +5,25 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar
 
-from santiago.artifacts.store import attempt_folder
+from santiago.artifacts import beneath
+from santiago.artifacts.store import ATTEMPTS, attempt_folder
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import AgentEnding, AttemptOutcome
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from santiago.artifacts.store import FileStore
     from santiago.contract.outcomes import Verdict
 
 T = TypeVar("T")
 
-PROMPT, AGENT_LOG, PATCH = "prompt.md", "agent.log", "changes.patch"
+PROMPT, AGENT_LOG, PATCH, LEFT_OUT = "prompt.md", "agent.log", "changes.patch", "left-out.txt"
 VERIFICATION, CRITIQUE, OUTCOME, ENDING = "verification.json", "critique.md", "outcome.json", "ending.json"
+
+ROOM = 1 << 15
+"""Bytes that an ending takes at the most, or nearly."""
 
 
 class FileAttempts:
@@ -37,11 +43,26 @@ class FileAttempts:
         return str(self.store.path / attempt_folder(story, attempt) / PROMPT)
 
     def keep_prompt(self, story: str, attempt: int, prompt: str) -> None:
-        self.store.put_many(attempt_folder(story, attempt), {PROMPT: prompt.encode()})
-
-    def keep_ending(self, story: str, attempt: int, ending: AgentEnding, patch: str) -> None:
-        files = {PATCH: patch.encode("utf-8", "backslashreplace"), ENDING: codec.canonical(ending)}
+        # The room for the ending, so that an agent that fills the disk does not lose its work by it.
+        files = {PROMPT: prompt.encode(), beneath.temporary_of(ENDING): bytes(ROOM)}
         self.store.put_many(attempt_folder(story, attempt), files)
+
+    def keep_ending(self, story: str, attempt: int, ending: AgentEnding) -> None:
+        self.store.put(f"{attempt_folder(story, attempt)}/{ENDING}", codec.canonical(ending), sync=False)
+
+    def keep_work(self, story: str, attempt: int, patch: str, left_out: Sequence[str]) -> None:
+        files = {PATCH: patch.encode("utf-8", "backslashreplace")}
+        if left_out:
+            files[LEFT_OUT] = "".join(f"{line}\n" for line in left_out).encode("utf-8", "backslashreplace")
+        self.store.put_many(attempt_folder(story, attempt), files)
+
+    def left_out(self, story: str, attempt: int) -> tuple[str, ...]:
+        found = self.store.get(f"{attempt_folder(story, attempt)}/{LEFT_OUT}") or b""
+        return tuple(found.decode("utf-8", "replace").splitlines())
+
+    def latest(self, story: str) -> int:
+        """Return the number of the last attempt that has files; 0 where there is none."""
+        return max((int(name) for name in self.store.names(f"{ATTEMPTS}/{story}") if name.isdecimal()), default=0)
 
     def ended(self, story: str, attempt: int) -> bool:
         """Tell whether an attempt's agent had ended well; its work still has to be verified before it is believed."""

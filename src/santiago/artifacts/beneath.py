@@ -67,7 +67,12 @@ def read(folder: int, name: str, limit: int) -> bytes | None:
         info = os.fstat(handle)
         if not stat.S_ISREG(info.st_mode) or info.st_size > limit:
             raise PlantedError(name)
-        return b"".join(iter(lambda: os.read(handle, PIECE), b""))
+        content = bytearray()
+        while piece := os.read(handle, PIECE):
+            content += piece
+            if len(content) > limit:  # it grew meanwhile
+                raise PlantedError(name)
+        return bytes(content)
     finally:
         os.close(handle)
 

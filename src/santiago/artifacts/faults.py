@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LASTING = frozenset(
-    {errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ELOOP, errno.ENAMETOOLONG}
-)
+    {errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
+)  # fmt: skip
 """Errors that the same command will meet again."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from santiago.artifacts.faults import guarding
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAX_DOCUMENT = 16 * 1024 * 1024
 """Bytes of a document that are read; a requirements document has no use for more."""
@@ -63,9 +67,19 @@ def read_bytes(path: Path, limit: int) -> bytes:
     return data
 
 
+def read_json(path: Path, limit: int) -> Any:
+    """Return what a small JSON file holds; None where there is none that can be read."""
+    import json
+
+    try:
+        return json.loads(read_bytes(path, limit))
+    except (SantiagoError, OSError, ValueError, RecursionError):
+        return None
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that after any crash it is the old one or the new one, and durable on return."""
-    try:
+    with guarding(path, "it was not written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.tmp")
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
@@ -77,8 +91,6 @@ def write_whole(path: Path, content: bytes) -> None:
             os.close(handle)
         temporary.replace(path)
         sync_folder(path.parent)
-    except OSError as error:
-        raise _unwritable(path, error) from None
 
 
 def sync_folder(folder: Path) -> None:
@@ -87,24 +99,6 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-_LASTING = frozenset(
-    {errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
-)
-"""Errors of writing that the same command will meet again."""
-
-
-def _unwritable(path: Path, error: OSError) -> SantiagoError:
-    code = errno.errorcode.get(error.errno or 0, "EIO")
-    kind = Kind.INPUT if error.errno in _LASTING else Kind.TRANSIENT
-    return SantiagoError(
-        kind,
-        f"cannot write: {os.strerror(error.errno or errno.EIO)} [{code}]",
-        where=str(path),
-        hint="Mend that, then run the same command again.",
-        reason=Reason.IO_ERROR,
-    )
 
 
 def _bad(path: Path, message: str, hint: str, *, line: int = 0) -> SantiagoError:

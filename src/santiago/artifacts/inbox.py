@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import re
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
@@ -23,8 +23,12 @@ FOLDER, DONE = "inbox", "done"
 LARGEST = 1 << 18
 """Bytes of one request; an answer is a few sentences."""
 
+MOST = 1000
+"""Requests that are read at one look."""
+
 RequestKind = Literal["stop-now", "stop", "answer", "change"]
 _ORDER: tuple[RequestKind, ...] = ("stop-now", "stop", "answer", "change")
+_STOPS = ("stop-now.json", "stop.json")
 _CHANGE = re.compile(r"change-(.+)-([0-9]{1,9})\.json")
 _LONGEST_NAME = 200
 
@@ -64,15 +68,17 @@ class Inbox:
         return False
 
     def collect(self) -> list[Request]:
-        """Return what waits: stops first, then answers, then changes, each in natural order; faulty ones last."""
+        """Return what waits: stops first, then answers, then changes, each in natural order; faulty ones last.
+
+        Of very many requests only some, so that nobody can keep the run from its work; the others' turn comes.
+        """
         with guarding(self.path):
             try:
                 root = self._open()
             except FileNotFoundError:
                 return []
             try:
-                names = os.listdir(root)  # noqa: PTH208  # by handle, so that no link is followed
-                found = [_read(root, name) for name in names if name != DONE and not beneath.is_temporary(name)]
+                found = [_read(root, name) for name in _waiting(root)]
             finally:
                 os.close(root)
         return sorted(found, key=_place)
@@ -110,6 +116,14 @@ class Inbox:
             os.unlink(temporary, dir_fd=inbox)
         os.fsync(inbox)
         return True
+
+
+def _waiting(inbox: int) -> list[str]:
+    """Return the names of requests; a wish to stop is among them however many others there are."""
+    stops = [name for name in _STOPS if _exists(inbox, name)]
+    with os.scandir(inbox) as entries:  # by handle, so that no link is followed
+        others = (entry.name for entry in entries if entry.name not in (DONE, *_STOPS))
+        return stops + list(islice((name for name in others if not beneath.is_temporary(name)), MOST))
 
 
 def _place(request: Request) -> tuple[bool, int, object]:

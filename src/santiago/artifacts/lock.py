@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import socket
+import stat
 import time
 from pathlib import Path
 from typing import Self
@@ -17,10 +18,13 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
 NAME = "lock"
+SIGNATURE = 8192
+"""Bytes of the file that are read: who holds the lock takes far fewer."""
 _LET_GO = 0.8
 """Seconds that a dead holder's lock is waited for."""
 _PATIENCE = 20
 """Looks at a lock that its holder has not signed yet, and at one that was replaced under our hands."""
+_IN_USE = "it is in use by "
 
 
 class Lock:
@@ -28,7 +32,7 @@ class Lock:
 
     def __init__(self, out_dir: Path, *, since: str) -> None:
         self.path = out_dir / NAME
-        self._since = since
+        self._signature = {"pid": os.getpid(), "host": socket.gethostname(), "since": since, "version": __version__}
         self._handle = -1
 
     def __enter__(self) -> Self:
@@ -58,11 +62,51 @@ class Lock:
         os.close(self._handle)
         self._handle = -1
 
+    def beat(self) -> None:
+        """Leave a sign of life, by which the next start tells how long this one lasted."""
+        with contextlib.suppress(OSError):
+            os.utime(self._handle)
+
     def _sign(self) -> None:
-        mine = {"pid": os.getpid(), "host": socket.gethostname(), "since": self._since, "version": __version__}
         with contextlib.suppress(OSError):  # a full disk makes the lock no weaker
             os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, (json.dumps(mine) + "\n").encode(), 0)
+            os.pwrite(self._handle, (json.dumps(self._signature) + "\n").encode(), 0)
+
+
+class RunLock(Lock):
+    """The lock of a run in its repository, whose refs and checkouts a copy of the out-dir would share.
+
+    Its file is there only while it is held: whoever takes a lock looks whether its file still has its name.
+    """
+
+    def __init__(self, path: Path, out_dir: Path, *, since: str) -> None:
+        super().__init__(out_dir, since=since)
+        self.path = path
+        self._signature["out_dir"] = str(out_dir)
+
+    def acquire(self) -> None:
+        with guarding(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            super().acquire()
+        except SantiagoError as error:
+            if error.reason is Reason.LOCK_HELD:
+                error.where = f"the run {self.path.stem}"
+                error.hint = "Only one copy of a run's folder can be worked on: wait for it, or stop it there."
+            raise
+
+    def release(self) -> None:
+        with contextlib.suppress(OSError):
+            if self._handle >= 0 and _is_same(self._handle, self.path):
+                self.path.unlink()
+        super().release()
+
+
+def last_sign(out_dir: Path) -> int | None:
+    """Return when somebody who held the lock was last seen alive, in milliseconds since 1970; None where nobody was."""
+    with contextlib.suppress(OSError):
+        return os.lstat(out_dir / NAME).st_mtime_ns // 1_000_000
+    return None
 
 
 def holder(out_dir: Path) -> str | None:
@@ -73,13 +117,16 @@ def holder(out_dir: Path) -> str | None:
     except FileNotFoundError:
         return None
     except SantiagoError as error:
-        return error.message.removeprefix("it is in use by ")
+        return error.message.removeprefix(_IN_USE) if error.reason is Reason.LOCK_HELD else None
     return None
 
 
 def _locked(path: Path, *, make: bool = True) -> int:
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     handle = os.open(path, flags | (os.O_CREAT if make else 0), 0o644)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):  # nobody could sign it
+        os.close(handle)
+        raise refused(path, "it is not a regular file", "Remove what stands in the lock's place.")
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -87,10 +134,9 @@ def _locked(path: Path, *, make: bool = True) -> int:
             return handle
         who = _wait_for_signature(handle)
         os.close(handle)
-        message = f"it is in use by {who}"
         hint = "Wait for it, or stop it: `santiago stop`."
         raise SantiagoError(
-            Kind.TRANSIENT, message, where=str(path.parent), hint=hint, reason=Reason.LOCK_HELD
+            Kind.TRANSIENT, f"{_IN_USE}{who}", where=str(path.parent), hint=hint, reason=Reason.LOCK_HELD
         ) from None
     except BaseException:
         os.close(handle)
@@ -112,14 +158,14 @@ def _let_go(handle: int) -> bool:
 def _is_of_a_dead_one(handle: int) -> bool:
     """Tell whether the lock was signed on this machine by a process that is not alive."""
     try:
-        found = json.loads(os.pread(handle, 1000, 0))
+        found = json.loads(os.pread(handle, SIGNATURE, 0))
         if found["host"] != socket.gethostname():
             return False
         os.kill(int(found["pid"]), 0)
         state = Path(f"/proc/{int(found['pid'])}/stat").read_bytes().rpartition(b")")[2].split()[0]
     except (ProcessLookupError, FileNotFoundError):
         return True
-    except (OSError, ValueError, TypeError, KeyError, IndexError):
+    except (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return False
     return state == b"Z"
 
@@ -136,10 +182,9 @@ def _is_same(handle: int, path: Path) -> bool:
 def _wait_for_signature(handle: int) -> str:
     """Read who holds the lock; the holder signs within a moment of taking it."""
     for _ in range(_PATIENCE):
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            found = json.loads(os.pread(handle, 1000, 0))
-            return (
-                f"process {int(found['pid'])} on {found['host']} since {found['since']} (santiago {found['version']})"
-            )
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            found = json.loads(os.pread(handle, SIGNATURE, 0))
+            where = f", in {found['out_dir']}" if "out_dir" in found else ""
+            return f"process {int(found['pid'])} on {found['host']} since {found['since']} (santiago {found['version']}){where}"
         time.sleep(0.005)
     return "another santiago"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from santiago.artifacts import beneath
 from santiago.artifacts.faults import failed, guarding, refused
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util import mounts
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LEAST_FREE = 64 * 2**20
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "fuse.sshfs"})
-_MOUNTS = Path("/proc/self/mountinfo")
 
 
 def check(out_dir: Path, *, least_free: int = LEAST_FREE) -> list[str]:
@@ -25,10 +28,10 @@ def check(out_dir: Path, *, least_free: int = LEAST_FREE) -> list[str]:
         raise failed(out_dir, error) from None
     _check_room(out_dir, least_free)
     _check_writable(out_dir)
-    return [
-        f"{out_dir} lies on a network file system ({kind}), where locks and syncs may not hold"
-        for kind in _network(out_dir)
-    ]
+    kind = mounts.kind_of(out_dir)
+    if kind in _NETWORK:
+        return [f"{out_dir} lies on a network file system ({kind}), where locks and syncs may not hold"]
+    return []
 
 
 def _check_room(out_dir: Path, least: int) -> None:
@@ -58,15 +61,3 @@ def _check_writable(out_dir: Path) -> None:
             os.unlink(name, dir_fd=folder)
         finally:
             os.close(folder)
-
-
-def _network(out_dir: Path) -> list[str]:
-    """Return the type of the file system that the folder lies on, if that is one of the network."""
-    try:
-        lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
-    device = out_dir.stat().st_dev
-    wanted = f"{os.major(device)}:{os.minor(device)}"
-    found = {fields[fields.index("-") + 1] for fields in map(str.split, lines) if fields[2] == wanted and "-" in fields}
-    return sorted(found & _NETWORK)

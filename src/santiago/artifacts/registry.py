@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago.artifacts import beneath
 from santiago.artifacts.faults import guarding
+from santiago.artifacts.files import read_json, read_text
+from santiago.artifacts.lock import RunLock
 from santiago.artifacts.reader import read_log
 from santiago.artifacts.store import LOG, PLAN
 from santiago.contract.errors import SantiagoError
@@ -34,14 +36,14 @@ class Registered(NamedTuple):
 def common_git_dir(root: Path) -> Path | None:
     """Return the git directory that all worktrees of a repository share; None where there is none."""
     git = root / ".git"
-    with contextlib.suppress(OSError, UnicodeDecodeError):
+    with contextlib.suppress(OSError, SantiagoError):
         if git.is_dir():
             return git
-        text = git.read_text(encoding="utf-8")
+        text = read_text(git, _LARGEST)
         if text.startswith("gitdir:"):
             own = (root / text.removeprefix("gitdir:").strip()).resolve()
             common = own / "commondir"
-            return (own / common.read_text(encoding="utf-8").strip()).resolve() if common.exists() else own
+            return (own / read_text(common, _LARGEST).strip()).resolve() if common.exists() else own
     return None
 
 
@@ -57,6 +59,11 @@ def register(common: Path, run_id: str, out_dir: Path, created: str) -> None:
             beneath.replace(handle, f"{run_id}.json", json.dumps(note, indent=2).encode() + b"\n")
         finally:
             os.close(handle)
+
+
+def held(common: Path, run_id: str, out_dir: Path, since: str) -> RunLock:
+    """Return the lock of a run in its repository, to be taken."""
+    return RunLock(_folder(common) / f"{run_id}.lock", out_dir.absolute(), since=since)
 
 
 def forget(common: Path, run_id: str) -> None:
@@ -85,23 +92,13 @@ def standing(run: Registered) -> RunStanding:
     return "ended" if phase is RunPhase.SUCCESS else "resumable"
 
 
-def latest_resumable(common: Path) -> Registered | None:
-    """Return the newest run that is not finished.
-
-    A damaged one counts: passing over it in silence would continue some older run that nobody meant.
-    """
-    return next((run for run in runs(common) if standing(run) in {"resumable", "damaged"}), None)
-
-
 def _folder(common: Path) -> Path:
     return common / "santiago" / "runs"
 
 
 def _notes(folder: Path) -> Iterator[Registered]:
     for path in folder.glob("*.json"):
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            if path.stat().st_size > _LARGEST:
-                continue
-            data = json.loads(path.read_bytes())
+        with contextlib.suppress(TypeError, KeyError):
+            data = read_json(path, _LARGEST)
             if data["run_id"] == path.stem and is_run_id(path.stem):
                 yield Registered(path.stem, Path(str(data["out_dir"])), str(data["created"]))

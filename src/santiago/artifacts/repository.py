@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from santiago.artifacts.files import read_json
+
+_LARGEST_INPUT = 2**20
+"""Bytes of a run input that are read."""
 RUNS = Path(".santiago") / "runs"
 
 
@@ -39,16 +43,10 @@ def keep_out_of_git(folder: Path) -> None:
 
 def unstarted_run(root: Path, prd_path: str) -> Path | None:
     """Return the newest run of this document that nobody has executed yet: planning again replaces its plan."""
-    import json
-
     for folder in sorted((root / RUNS).glob("*"), reverse=True):
-        source = folder / "run-input.json"
-        if not source.is_file() or (folder / "progress.ndjson").exists():
+        if (folder / "progress.ndjson").exists():
             continue
-        try:
-            data = json.loads(source.read_bytes())
-        except (OSError, ValueError):
-            continue
+        data = read_json(folder / "run-input.json", _LARGEST_INPUT)
         if isinstance(data, dict) and data.get("prd_path") == prd_path:
             return folder
     return None

@@ -176,6 +176,16 @@ class FileStore:
             except FileNotFoundError:
                 return None
 
+    def names(self, folder: str) -> list[str]:
+        """Return what stands in a folder of the out-dir; nothing where there is none."""
+        with (
+            self._honest(folder),
+            contextlib.suppress(FileNotFoundError),
+            beneath.opened(self._folder(), beneath.parts_of(folder)) as handles,
+        ):
+            return os.listdir(handles[-1])  # noqa: PTH208  # by handle, so that no link is followed
+        return []
+
     def put(self, path: str, content: bytes, *, sync: bool = True) -> None:
         """Replace a file as a whole or not at all, durably unless it can be computed again (`sync=False`)."""
         self._replace(path, self.harmless(path, content), sync=sync)

@@ -37,7 +37,7 @@ VERSION_SECONDS = 15
 ANSWER_SECONDS = 60
 MOST_WORDS = 160
 QUESTION = "Answer with the single word ready.\n"
-_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
+_NUMBER = re.compile(r"(?<!\d)\d+(?:\.\d+)+[\w.+-]*")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,20 +14,19 @@ from santiago.cli.view.text import harmless, paint, say
 @click.argument("run", required=False)
 @click.option("--repo", type=click.Path(path_type=Path), help="The repository, where it was moved since.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--debug", is_flag=True, help="Show tracebacks.")
-def command(run: str | None, repo: Path | None, as_json: bool, debug: bool) -> int:
+def command(run: str | None, repo: Path | None, as_json: bool) -> int:
     """Re-check RUN (a folder or an id): log chain, digests, verdicts, git refs, result. Exit 0 clean, 30 otherwise."""
     from santiago.artifacts.repository import resolved
-    from santiago.artifacts.store import LOG
+    from santiago.artifacts.store import RESULT
     from santiago.cli.auditing import Audit
     from santiago.cli.auditing_git import open_git
     from santiago.cli.finding import find_run
-    from santiago.cli.loading import frozen, working
+    from santiago.cli.loading import frozen, has_begun, working
     from santiago.contract.errors import Kind, SantiagoError
     from santiago.contract.reasons import ExitCode
 
     out_dir = find_run(run)
-    if not (out_dir / LOG).exists():
+    if not has_begun(out_dir) and not (out_dir / RESULT).exists():  # a result without a log is worth a finding
         raise SantiagoError(Kind.INPUT, "the run has not begun, so there is nothing to check", where=str(out_dir))
     audit = Audit(out_dir)
     if worker := working(out_dir):

@@ -259,7 +259,7 @@ class Audit:
                 self.error("done_without_verdict", LOG, f"{story.id} is done, but no verdict of it passed")
 
 
-_WITH_EVIDENCE = frozenset({EventKind.ATTEMPT_ENDED, EventKind.CLAIM_JUDGED, EventKind.RUN_ENDED})
+_WITH_EVIDENCE = frozenset({EventKind.ATTEMPT_ENDED, EventKind.CLAIM_JUDGED, EventKind.STORY_DONE, EventKind.RUN_ENDED})
 
 
 def _difference(wanted: Any, given: Any) -> str:

@@ -13,10 +13,10 @@ import click
 from santiago.artifacts import registry
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.repository import find_root
-from santiago.artifacts.store import LOG, PLAN, FileStore
-from santiago.cli.loading import empty_fold, frozen, replay, working
+from santiago.artifacts.store import PLAN, FileStore
+from santiago.cli.loading import empty_fold, frozen, has_begun, replay, working
 from santiago.cli.start.scratch import scratch_of
-from santiago.cli.view.measures import size
+from santiago.cli.view.measures import count, size
 from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind
@@ -59,8 +59,7 @@ class Left:
 @click.option("--yes", is_flag=True, help="Remove what is listed; without it nothing is touched.")
 @click.option("--force", is_flag=True, help="Also of runs that could be resumed; never of one that is running.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--debug", is_flag=True, help="Show tracebacks.")
-def command(run_id: str | None, yes: bool, force: bool, as_json: bool, debug: bool) -> None:
+def command(run_id: str | None, yes: bool, force: bool, as_json: bool) -> None:
     """Show the checkouts and refs of this repository's old runs, and remove them with --yes.
 
     Branches and the runs' own folders (log, evidence, result) always stay.
@@ -93,7 +92,7 @@ def _show(found: list[Left], removable: list[Left], removed: list[str], *, yes: 
         say("nothing to clean: no run left checkouts or refs here")
         return
     for left in found:
-        what = f"{left.refs:>4} refs  {len(left.folders):>3} folders  {size(left.bytes):>10}"
+        what = f"{count(left.refs, 'ref'):>9}  {count(len(left.folders), 'folder'):>11}  {size(left.bytes):>10}"
         if left.run_id in removed:
             note = paint("removed", "green", stderr=False)
         elif left in removable:
@@ -141,7 +140,7 @@ def _standing(root: Path, out_dir: Path | None) -> Standing:
         return "gone"
     if working(out_dir):
         return "running"
-    if not (out_dir / LOG).exists():
+    if not has_begun(out_dir):
         return "resumable"
     try:
         fold = empty_fold(*frozen(out_dir))
@@ -194,13 +193,15 @@ def _size(folder: str) -> int:
 
 def _remove(root: Path, common: Path, left: Left) -> bool:
     """Remove a run's refs and checkouts, under its lock, and record it in its log."""
-    workspace = GitWorkspace(root, left.run_id, scratch_of(root))
+    workspace, clock = GitWorkspace(root, left.run_id, scratch_of(root)), SystemClock()
+    out_dir = Path(left.out_dir or "")
+    held = registry.held(common, left.run_id, out_dir, since=clock.utc())
     if left.standing == "gone" or left.out_dir is None:
-        workspace.prune()
-        registry.forget(common, left.run_id)
+        with held:
+            workspace.prune()
+            registry.forget(common, left.run_id)
         return True
-    out_dir, clock = Path(left.out_dir), SystemClock()
-    with Lock(out_dir, since=clock.utc()):
+    with Lock(out_dir, since=clock.utc()), held:
         if left.standing != "damaged":
             _record(out_dir, left, clock)
         workspace.prune()
@@ -209,12 +210,12 @@ def _remove(root: Path, common: Path, left: Left) -> bool:
 
 def _record(out_dir: Path, left: Left, clock: SystemClock) -> None:
     """The log says what is removed, before it is: an audit then knows why refs are missing."""
-    if not (out_dir / LOG).exists() or not left.refs:
+    if not has_begun(out_dir) or not left.refs:
         return
     fold = empty_fold(*frozen(out_dir))
     with FileStore(out_dir, Redactor(()), clock.utc) as store:
         store.start(fold.apply)
-        text = f"{left.refs} refs of attempts were removed by `santiago clean`"
+        text = f"`santiago clean` removed {count(left.refs, 'ref')} of attempts"
         store.append(
             [
                 Event(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,6 +24,13 @@ SECTIONS = ("limits", "verification", "workspace", "agent", "policy")
 """Sections of the run input that a settings file may fill."""
 OWN = ("notify",)
 """Sections that are no part of a run's input."""
+_EXAMPLES: dict[str, Any] = {
+    "limits.attempt_timeout_minutes": 10, "limits.run_max_tokens": 2_000_000, "limits.run_max_cost_usd": 5,
+    "verification.story_commands": ["pytest -q"], "verification.run_commands": ["pytest -q"], "workspace.setup": ["npm ci"],
+    "workspace.env": ["DATABASE_URL"], "agent.command": ["my-agent", "--flag"], "agent.profile": "claude",
+    "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", "notify.command": "notify-send santiago",
+}  # fmt: skip
+"""Right values of settings whose default shows nothing."""
 
 
 class Setting(NamedTuple):
@@ -32,20 +40,47 @@ class Setting(NamedTuple):
 
 def run_input_defaults(root: Path) -> RunInput:
     """Return the run input that the settings of this repository make, with its paths left to the caller."""
-    data: dict[str, Any] = {"contract_version": CONTRACT_VERSION, "repo_path": str(root), "prd_path": "-"}
-    settings = load(root)
-    if all(setting.origin == "default" for setting in settings.values()):
+    settings = {name: setting for name, setting in load(root).items() if setting.origin != "default"}
+    if not settings:
         return RunInput(contract_version=CONTRACT_VERSION, repo_path=str(root), prd_path="-")
+    try:
+        return _decoded(root, settings)
+    except SantiagoError:
+        for name, setting in settings.items():  # each alone, to tell which one it is and where it comes from
+            _refuse_wrong(root, name, setting)
+        raise
+
+
+def is_named(root: Path, name: str) -> bool:
+    """Tell whether somebody gave a setting a value."""
+    return load(root)[name].origin != "default"
+
+
+def _decoded(root: Path, settings: dict[str, Setting]) -> RunInput:
+    data: dict[str, Any] = {"contract_version": CONTRACT_VERSION, "repo_path": str(root), "prd_path": "-"}
     for name, setting in settings.items():
         section, _, key = name.partition(".")
-        if setting.origin != "default" and section not in OWN:
+        if section not in OWN:
             data.setdefault(section, {})[key] = setting.value
-    return codec.decode(RunInput, json.dumps(data).encode(), _origins(settings))
+    return codec.decode(RunInput, json.dumps(data, default=str).encode(), "settings")
 
 
-def _origins(settings: dict[str, Setting]) -> str:
-    """Name the places that the settings came from, for an error about one of them."""
-    return ", ".join(dict.fromkeys(s.origin for s in settings.values() if s.origin != "default")) or "defaults"
+def _refuse_wrong(root: Path, name: str, setting: Setting) -> None:
+    try:
+        _decoded(root, {name: setting})
+    except SantiagoError as error:
+        raise _wrong(name, setting.origin, error.message) from None
+
+
+def _wrong(name: str, origin: str, message: str) -> SantiagoError:
+    default = defaults()[name].value
+    example = json.dumps(_EXAMPLES.get(name, default))
+    if origin.startswith("$"):
+        hint = f"For example: export {origin[1:]}={shlex.quote(example)}"
+    else:
+        section, _, key = name.partition(".")
+        hint = f"For example, under [{section}]: {key} = {example}"
+    return SantiagoError(Kind.USAGE, message, where=origin, hint=hint)
 
 
 def load(root: Path) -> dict[str, Setting]:
@@ -53,11 +88,31 @@ def load(root: Path) -> dict[str, Setting]:
     settings = defaults()
     for origin, table in (_user_file(), _project_file(root)):
         _take(settings, table, origin)
-    for name in settings:
-        variable = "SANTIAGO_" + name.upper().replace(".", "_")
-        if variable in os.environ:
-            settings[name] = Setting(_from_text(os.environ[variable]), f"${variable}")
+    _take_variables(settings)
+    _refuse_wrong_notice(settings["notify.command"])
     return settings
+
+
+def _take_variables(settings: dict[str, Setting]) -> None:
+    names = {"SANTIAGO_" + name.upper().replace(".", "_"): name for name in settings}
+    sections = tuple(f"SANTIAGO_{section.upper()}_" for section in (*SECTIONS, *OWN))
+    for variable in sorted(os.environ):
+        if variable in names:
+            settings[names[variable]] = Setting(_from_text(os.environ[variable]), f"${variable}")
+        elif variable.startswith(sections):
+            raise _unknown("environment", variable, [name for name in names if name.startswith(_section(variable))])
+
+
+def _section(variable: str) -> str:
+    return "_".join(variable.split("_")[:2]) + "_"
+
+
+def _refuse_wrong_notice(setting: Setting) -> None:
+    """No run input has this one, so nothing else looks at its type."""
+    value = setting.value
+    words = value if isinstance(value, list) else [value]
+    if value is not None and not all(isinstance(word, str) for word in words):
+        raise _wrong("notify.command", setting.origin, "notify.command: a command line or a list of words is expected")
 
 
 def defaults() -> dict[str, Setting]:
@@ -70,8 +125,11 @@ def defaults() -> dict[str, Setting]:
 
 def _take(settings: dict[str, Setting], table: dict[str, Any], origin: str) -> None:
     for section, content in table.items():
-        if section not in (*SECTIONS, *OWN) or not isinstance(content, dict):
+        if section not in (*SECTIONS, *OWN):
             raise _unknown(origin, section, (*SECTIONS, *OWN))
+        if not isinstance(content, dict):
+            hint = f"Write [{section}] on a line of its own, and its keys below it."
+            raise SantiagoError(Kind.USAGE, f"{section} is a table of settings", where=origin, hint=hint)
         for key, value in content.items():
             name = f"{section}.{key}"
             if name not in settings:
@@ -98,7 +156,11 @@ def _project_file(root: Path) -> tuple[str, dict[str, Any]]:
     own, shared = root / "santiago.toml", root / "pyproject.toml"
     if own.is_file():
         return str(own), _toml(own)
-    table = _toml(shared).get("tool", {}).get("santiago", {})
+    tools = _toml(shared).get("tool", {})
+    table = tools.get("santiago", {}) if isinstance(tools, dict) else {}
+    if not isinstance(table, dict):
+        hint = "Write [tool.santiago.limits] and the like, with keys below."
+        raise SantiagoError(Kind.USAGE, "tool.santiago is a table of settings", where=str(shared), hint=hint)
     return f"{shared} [tool.santiago]", table
 
 
@@ -107,8 +169,9 @@ def _toml(path: Path) -> dict[str, Any]:
         return {}
     try:
         return tomllib.loads(read_text(path, 2**20))
-    except tomllib.TOMLDecodeError as error:
-        raise SantiagoError(Kind.USAGE, f"not valid TOML: {error}", where=str(path), hint="Correct the file.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        why = error if isinstance(error, ValueError) else "nested too deeply"
+        raise SantiagoError(Kind.USAGE, f"not valid TOML: {why}", where=str(path), hint="Correct the file.") from None
 
 
 def _from_text(text: str) -> Any:
@@ -119,9 +182,12 @@ def _from_text(text: str) -> Any:
         return text
 
 
-@click.group("config")
-def command() -> None:
+@click.group("config", invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
     """Settings come from flags, SANTIAGO_* variables, santiago.toml (or pyproject.toml), the user file, defaults."""
+    if context.invoked_subcommand is None:
+        context.invoke(show)
 
 
 @command.command("show")

@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.finding import find_run, split_target
+from santiago.cli.finding import find_run, find_story, naming, split_target
 from santiago.cli.options import Flags
 from santiago.contract.errors import Kind, SantiagoError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from santiago.contract.plan import Plan
-    from santiago.contract.policy import RunInput
+    from santiago.cli.loading import Run
 
 
 @click.command("skip")
@@ -22,12 +19,39 @@ if TYPE_CHECKING:
 @click.option("--why", required=True, help="The reason; it is recorded.")
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 def skip(words: tuple[str, ...], why: str, as_json: bool) -> int:
-    """Leave a story out: nobody waits for it any more, and the run goes on without it."""
+    """Leave a story out: nobody waits for it any more, and the run can go on without it."""
     from santiago.cli.start.running import start
 
-    out_dir, story, settings, plan = _target(words)
-    start(out_dir, settings, plan, _flags(as_json=as_json), base=out_dir, skips=[(story, why)])
+    run, story = _target(words)
+    with naming(run.run_id):
+        _refuse_settled(run, story)
+        flags = _flags(as_json=as_json)
+        start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, skips=[(story, why)])
+    if not as_json:
+        _say_next(run, story)
     return 0
+
+
+def _say_next(run: Run, story: str) -> None:
+    from santiago.cli.loading import load
+    from santiago.cli.view.failure import Report
+    from santiago.cli.view.text import say
+
+    now = load(run.out_dir)
+    report = Report(plan=now.plan, run_input=now.run_input, state=now.state, out_dir=now.out_dir, history=now.history)
+    say(f"{run.run_id} goes on without {story}", err=True)
+    for text in report.next_commands():
+        say(text, err=True)
+
+
+def _refuse_settled(run: Run, name: str) -> None:
+    """What is done is never undone, and what is left out cannot be left out again."""
+    story = run.state.stories[name]
+    if story.skipped:
+        raise SantiagoError(Kind.INPUT, f"{name} is left out already", hint="`santiago log` says why.")
+    if story.satisfied:
+        hint = "Take it back on a branch of your own, or ask for it in a story of its own."
+        raise SantiagoError(Kind.INPUT, f"{name} is {story.phase}, and that is never undone", hint=hint)
 
 
 @click.command("verify")
@@ -38,8 +62,10 @@ def verify(words: tuple[str, ...], ref: str, as_json: bool) -> int:
     """Judge your own work on a story as an attempt, by the same checks, and integrate it if it passes."""
     from santiago.cli.start.running import start
 
-    out_dir, story, settings, plan = _target(words)
-    return start(out_dir, settings, plan, _flags(as_json=as_json), base=out_dir, own_work=(story, ref))
+    run, story = _target(words)
+    with naming(run.run_id):
+        flags = _flags(as_json=as_json)
+        return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, own_work=(story, ref))
 
 
 def _flags(*, as_json: bool) -> Flags:
@@ -47,15 +73,13 @@ def _flags(*, as_json: bool) -> Flags:
     return Flags(as_json=as_json, trust_commands=True, no_input=True)
 
 
-def _target(words: tuple[str, ...]) -> tuple[Path, str, RunInput, Plan]:
-    """Return the run and the story that are meant, with the run's frozen files."""
-    from santiago.cli.loading import frozen
+def _target(words: tuple[str, ...]) -> tuple[Run, str]:
+    """Return the run and the story that are meant."""
+    from santiago.cli.loading import load
 
-    run, rest = split_target(words, least=1)
+    name, rest = split_target(words, least=1)
     if len(rest) != 1:
         raise click.UsageError("Say which story.")
-    out_dir = find_run(run)
-    plan, settings = frozen(out_dir)
-    if rest[0] not in {story.id for story in plan.stories}:
-        raise SantiagoError(Kind.USAGE, f"the plan has no story {rest[0]}", hint="`santiago status` lists them.")
-    return out_dir, rest[0], settings, plan
+    run = load(find_run(name))
+    with naming(run.run_id):
+        return run, find_story(run.plan, rest[0]).id

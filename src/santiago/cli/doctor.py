@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from santiago.agent.profile import EXAMPLE
 from santiago.cli.agent_checks import Checkup
-from santiago.cli.examination import CHECKS, Told, own_settings
+from santiago.cli.examination import CHECKS, Told, UnsettledError, own_settings
 from santiago.cli.view.text import harmless, paint, say
 from santiago.cli.view.waiting import unicode
 from santiago.contract.errors import SantiagoError
@@ -45,8 +46,7 @@ _SIGNS = {
     "--online", is_flag=True, help="Have each agent answer one word, in the sandbox; costs a few tokens each."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--debug", is_flag=True, help="Show tracebacks.")
-def command(online: bool, as_json: bool, debug: bool) -> int:
+def command(online: bool, as_json: bool) -> int:
     """Check python, git, repository, settings, agent, sandbox, checks, disk, terminal, and which agents are here.
 
     Exit 2 if something would stop a run.
@@ -72,7 +72,7 @@ def look_at_agents(server: ProcessServer, *, online: bool) -> AgentsTold:
     """Return the agents that are here; settings that cannot be read are another check's to tell."""
     try:
         settings = own_settings()
-    except SantiagoError:
+    except UnsettledError:
         settings = RunInput(contract_version=CONTRACT_VERSION, repo_path=".", prd_path="-")
     source = dict(os.environ)
     box, why_not = _fence(settings, source) if online else (None, "")
@@ -130,6 +130,8 @@ def examine() -> dict[str, Told]:
 def _one(name: str, check: Callable[[], Told], found: dict[str, Told]) -> None:
     try:
         found[name] = check()
+    except UnsettledError:
+        found[name] = Told("skip", "not looked at while the settings are wrong")
     except SantiagoError as error:
         where = f"{error.where}: " if error.where else ""
         found[name] = Told("fail", f"{where}{error.message}", error.hint)
@@ -145,7 +147,7 @@ def _show(found: dict[str, Told], agents: AgentsTold, *, failed: bool) -> None:
     for one in agents.installed:
         _row(one.level, one.name, one.text(), one.fix, one.answer())
     for text in agents.broken:
-        _row("warn", "profile", text, "Correct the file; docs/agents.md shows a whole profile.")
+        _row("warn", "profile", text, f"Correct the file; {EXAMPLE} is a whole profile.")
     if agents.not_asked:
         _row("skip", "not asked", agents.not_asked, "")
     if agents.missing:

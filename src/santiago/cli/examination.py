@@ -38,11 +38,18 @@ def _root() -> Path | None:
     return find_root(Path.cwd())
 
 
+class UnsettledError(Exception):
+    """A check that rests on the settings cannot be made while those are wrong; another check says what is wrong."""
+
+
 def own_settings() -> RunInput:
-    """Return the settings of a run in this folder."""
+    """Return the settings of a run in this folder; raise where they are wrong."""
     from santiago.cli.config import run_input_defaults
 
-    return run_input_defaults(_root() or Path.cwd())
+    try:
+        return run_input_defaults(_root() or Path.cwd())
+    except SantiagoError as error:
+        raise UnsettledError from error
 
 
 def _python() -> Told:
@@ -51,13 +58,10 @@ def _python() -> Told:
 
 
 def _git() -> Told:
+    from santiago.workspace import inspect
     from santiago.workspace.git import call, environment
-    from santiago.workspace.inspect import OLDEST
 
-    version = call(("version",), environment(home=True), Path.cwd()).text.removeprefix("git version ")
-    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-    if numbers < OLDEST:
-        return Told("fail", f"{version} is too old", f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.")
+    version = inspect.version(Path.cwd())  # raises where it is too old
     named = [
         call(("config", f"user.{key}"), environment(home=True), Path.cwd(), accept=(0, 1)).text
         for key in ("name", "email")
@@ -71,10 +75,8 @@ def _git() -> Told:
 def _repository() -> Told:
     from santiago.workspace.inspect import find, is_dirty
 
-    root = _root()
-    if root is None:
-        return Told("fail", "this folder is in no git repository", 'git init && git add -A && git commit -m "Start"')
-    found = find(root)
+    root = _root() or Path.cwd()
+    found = find(root)  # raises where no run can work, with the remedy
     where = f"{root} on {found.branch or 'a detached head'} at {found.head[:8]}"
     if is_dirty(root):
         fix = "Commit them, or leave them: a run works on the last commit and does not see them."
@@ -83,11 +85,11 @@ def _repository() -> Told:
 
 
 def _config() -> Told:
-    from santiago.cli.config import load
+    from santiago.cli.config import load, run_input_defaults
 
     root = _root() or Path.cwd()
     settings = load(root)
-    own_settings()
+    run_input_defaults(root)
     origins: dict[str, int] = {}
     for setting in settings.values():
         if setting.origin != "default":
@@ -102,10 +104,9 @@ def _config() -> Told:
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    except OSError:
-        return ""
+    from santiago.util import regular
+
+    return (regular.content(path, 2**20) or b"").decode("utf-8", "replace")
 
 
 def _agent() -> Told:
@@ -167,7 +168,7 @@ def _verification() -> Told:
         return Told(
             "warn",
             "no check is set; a document must bring its own",
-            "`santiago init` finds this repository's test command.",
+            '`santiago init` looks for this repository\'s test command; `santiago run PRD --verify "CMD"` names one.',
         )
     idle = [command for command in commands if is_noop(command)]
     if idle:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -16,17 +17,20 @@ from santiago.planner.findings import CATALOGUE
 if TYPE_CHECKING:
     from santiago.cli.loading import Run
 
+_LIKE_A_STORY = re.compile(r"(?i)[a-z][a-z-]{0,15}[0-9]{1,9}(?:\.[0-9]{1,9})*")
+"""`S5`, `R2`, `US-12`, `s2.1`; no code has a number in it."""
+
 
 @click.command("explain")
 @click.argument("code", required=False)
-@click.option("--run", metavar="RUN", help="The run that a story belongs to; the latest of this repository by default.")
+@click.option("--run", metavar="RUN", help="The run of the story; by default the one that is running, or the newest.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(code: str | None, run: str | None, as_json: bool) -> None:
     """Say what CODE means: a reason (agent_timeout), a finding (cycle) or an exit code (30). Without CODE, list all.
 
     With a story (S5) instead: where it stands in a run, and what it waits for.
     """
-    found = (_story(code, run) or describe(code)) if code else None
+    found = (_story(code, run) or describe(code)) if code is not None else None
     if found is None:
         _list_all(as_json=as_json)
     elif as_json:
@@ -51,31 +55,24 @@ def describe(code: str) -> dict[str, str | list[str]]:
 
 
 def _story(code: str, run: str | None) -> dict[str, str | list[str]] | None:
-    """Return where a story stands, where the word is one and there is a run; None otherwise."""
-    from santiago.contract.ids import is_story_id
-
+    """Return where a story stands, where the word is one; None where it is a code, or may be meant as one."""
     known = code.lower() in Reason.__members__.values() or code.lower() in CATALOGUE or code.isdigit()
-    if run is None and (known or not is_story_id(code)):
+    if known or (run is None and not _LIKE_A_STORY.fullmatch(code)):
         return None
-    from santiago.cli.finding import find_run
+    from santiago.cli.finding import find_run, naming
     from santiago.cli.loading import load
 
-    try:
-        found = load(find_run(run))
-    except SantiagoError:
-        if run is not None:
-            raise
-        return None
-    return _explained(found, code)
+    found = load(find_run(run))
+    with naming(found.run_id):
+        return _explained(found, code)
 
 
-def _explained(run: Run, name: str) -> dict[str, str | list[str]] | None:
-    from santiago.cli.view.lines import flat
+def _explained(run: Run, name: str) -> dict[str, str | list[str]]:
+    from santiago.cli.finding import find_story
+    from santiago.cli.view.text import flat
     from santiago.cli.view.waiting import explanation, mark
 
-    planned = run.story(name) or run.story(name.upper())
-    if planned is None:
-        return None
+    planned = find_story(run.plan, name)
     story = run.state.stories[planned.id]
     head = f"{planned.id} {flat(planned.title)}: {mark(story).word}"
     lines = explanation(run.state, planned, run.run_input)

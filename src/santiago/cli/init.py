@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import click
 
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
+from santiago.cli.view.advice import typed
 from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 
@@ -45,17 +47,34 @@ def command(commands: tuple[str, ...], force: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"wrote": str(target), "checks": [f._asdict() for f in found]}, indent=2))
     else:
-        _show(found)
+        _show(root, found)
 
 
-def _show(found: list[Found]) -> None:
+def _show(root: Path, found: list[Found]) -> None:
     for one in found:
         say(f"{paint('Found', 'green', bold=True, stderr=False)}  {one.test}   (because of {one.because})")
     if not found:
         say(paint("No test command was found.", "yellow", bold=True, stderr=False))
         say("  fix: put one into story_commands in santiago.toml, or run: santiago init --force --verify 'CMD'")
     say("Wrote  santiago.toml, .santiago/.gitignore")
-    say("next:  santiago plan docs/prd.md")
+    begin = (
+        "git init && git add -A" if repository.find_root(root) is None else f"git add {typed(root / 'santiago.toml')}"
+    )
+    say(f'next:  {begin} && git commit -m "Set santiago up"')
+    document = likely_document(root)
+    check = "" if found else ' --verify "CMD"'
+    say(f"       santiago run {'YOUR-PRD.md' if document is None else typed(document)}{check}")
+
+
+_TELLING = ("prd", "requirements", "user-stories", "user_stories", "stories", "spec", "tasks")
+"""What the names of documents with requirements hold, the surest first."""
+
+
+def likely_document(root: Path) -> Path | None:
+    """Return the document that a run would most likely be about; none where no name tells."""
+    found = [path for place in ("docs", ".") for path in sorted((root / place).glob("*.md"))[:500]]
+    named = [(word, path) for word in _TELLING for path in found if word in path.stem.lower()]
+    return named[0][1] if named else None
 
 
 def detect(root: Path) -> list[Found]:
@@ -100,9 +119,20 @@ def _python(root: Path) -> Found | None:
         if (root / "poetry.lock").is_file():
             return Found("poetry run pytest -q", "pytest with poetry.lock")
         return Found("python3 -m pytest -q", "pytest in the project's settings")
-    if any(root.glob("test*/**/test_*.py")) or any(root.glob("test_*.py")):
-        return Found("python3 -m unittest discover", "test_*.py files")
-    return None
+    return _python_tests(root)
+
+
+def _python_tests(root: Path) -> Found | None:
+    """Tests that are plain functions are found by pytest alone, and it runs those of unittest as well."""
+    files = [*islice(root.glob("test*/**/test_*.py"), _MOST_FILES), *islice(root.glob("test_*.py"), _MOST_FILES)]
+    for path in files:
+        if _FOR_PYTEST.search(_text(path)):
+            return Found("python3 -m pytest -q", f"the tests in {path.relative_to(root)}")
+    return Found("python3 -m unittest discover", "test_*.py files") if files else None
+
+
+_MOST_FILES = 50
+_FOR_PYTEST = re.compile(r"^(?:async )?def test_|^(?:import|from) pytest\b", re.MULTILINE)
 
 
 def _javascript(root: Path) -> Found | None:

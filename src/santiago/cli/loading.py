@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.faults import corrupt
-from santiago.artifacts.files import read_bytes
+from santiago.artifacts.files import read_bytes, read_json
 from santiago.artifacts.lock import NAME as LOCK
-from santiago.artifacts.lock import holder
+from santiago.artifacts.lock import SIGNATURE, holder
 from santiago.artifacts.reader import Reader
 from santiago.artifacts.store import INPUT, LOG, PLAN
 from santiago.cli.view.history import History
@@ -43,7 +42,7 @@ class Run:
     state: RunState
     history: History
     begun: bool
-    """Whether there is a log."""
+    """Whether its log says anything; a start that was refused may have left an empty one."""
     worker: str | None
     """Who works on it now, in words."""
 
@@ -87,12 +86,21 @@ def load(out_dir: Path) -> Run:
     fold, history = empty_fold(plan, run_input), History()
     # Asked before the log is read: whoever ends meanwhile has then written all that is read.
     worker = working(out_dir)
-    begun = (out_dir / LOG).exists()
-    if begun:
+    if (out_dir / LOG).exists():
         replay(out_dir, fold, history.take)
+    state = fold.state
+    begun = state.seq > 0
     return Run(
-        out_dir=out_dir, plan=plan, run_input=run_input, state=fold.state, history=history, begun=begun, worker=worker
+        out_dir=out_dir, plan=plan, run_input=run_input, state=state, history=history, begun=begun, worker=worker
     )
+
+
+def has_begun(out_dir: Path) -> bool:
+    """Tell whether there is anything in a run's log."""
+    try:
+        return (out_dir / LOG).stat().st_size > 0
+    except OSError:
+        return False
 
 
 def replay(out_dir: Path, fold: Fold, take: Callable[[Event], None]) -> None:
@@ -111,11 +119,11 @@ def working(out_dir: Path) -> str | None:
     The lock itself is tried only where the process that signed it is alive: trying takes it for a moment, and somebody
     who starts in that moment would be turned away.
     """
+    signed = read_json(out_dir / LOCK, SIGNATURE)
     try:
-        signed = json.loads((out_dir / LOCK).read_bytes() or b"null")
         if signed["host"] == socket.gethostname() and not _alive(int(signed["pid"])):
             return None
-    except (OSError, ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError):
         return None
     return holder(out_dir)
 

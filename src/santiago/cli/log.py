@@ -10,8 +10,8 @@ import click
 
 from santiago.artifacts.store import LOG
 from santiago.artifacts.tail import Tail
-from santiago.cli.finding import find_run
-from santiago.cli.loading import empty_fold, frozen, working
+from santiago.cli.finding import find_run, find_story
+from santiago.cli.loading import empty_fold, frozen, has_begun, working
 from santiago.cli.view.lines import Lines
 from santiago.cli.view.text import say
 from santiago.contract import codec
@@ -32,13 +32,15 @@ STREAM = {"type": "stream", "schema_version": "1.0"}
 @click.option("--follow", "-f", is_flag=True, help="Go on until the run ends or rests.")
 @click.option("--story", metavar="STORY", help="Only what concerns this story.")
 @click.option("--json", "as_json", is_flag=True, help="Print NDJSON: the events as they are recorded.")
-@click.option("--debug", is_flag=True, help="Show tracebacks.")
-def command(run: str | None, follow: bool, story: str | None, as_json: bool, debug: bool) -> None:
-    """Print the history of RUN (a folder or an id), or of the latest run of this repository."""
+def command(run: str | None, follow: bool, story: str | None, as_json: bool) -> None:
+    """Print the history of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
     out_dir = find_run(run)
+    only = find_story(frozen(out_dir)[0], story).id if story is not None else None
+    if not follow and not has_begun(out_dir):
+        say(f"note: {out_dir.name} is planned and has not begun", err=True)
     show = _printer(out_dir, as_json=as_json)
     for event in events_of(out_dir, follow=follow):
-        show(event, story is None or event.story_id == story)
+        show(event, only is None or event.story_id == only)
 
 
 def _printer(out_dir: Path, *, as_json: bool) -> Callable[[Event, bool], None]:
@@ -68,7 +70,7 @@ def events_of(out_dir: Path, *, follow: bool) -> Iterator[Event]:
     tail = Tail(out_dir / LOG)
     while True:
         # Asked before reading: who has let go of the lock has written everything that will be read now.
-        at_work = follow and (working(out_dir) is not None or not (out_dir / LOG).exists())
+        at_work = follow and (working(out_dir) is not None or not has_begun(out_dir))
         yield from tail.read()
         if not at_work:
             break

@@ -25,7 +25,7 @@ class LazyGroup(click.Group):
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(f"santiago.cli.{module}"), name or "command")
-        return command
+        return _with_debug(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -46,6 +46,18 @@ class LazyGroup(click.Group):
 
         items = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
         return items + click.Command.shell_complete(self, ctx, incomplete)
+
+
+_DEBUG = click.Option(["--debug"], is_flag=True, expose_value=False, help="Show tracebacks.")
+"""Every command takes it; `view.errors` looks for it among the words themselves."""
+
+
+def _with_debug(command: click.Command) -> click.Command:
+    if _DEBUG not in command.params:
+        command.params.append(_DEBUG)
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        _with_debug(inner)
+    return command
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

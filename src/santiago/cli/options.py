@@ -31,7 +31,6 @@ _OPTIONS = (
     click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON."),
     click.option("--plain", is_flag=True, help="Whole lines instead of the live view."),
     click.option("--no-input", is_flag=True, help="Never ask anything."),
-    click.option("--debug", is_flag=True, help="Show tracebacks."),
 )
 
 
@@ -72,8 +71,6 @@ class Flags:
     as_json: bool = False
     plain: bool = False
     no_input: bool = False
-    debug: bool = False
-    """Read before any command is: see `cli.main`."""
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

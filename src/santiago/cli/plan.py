@@ -12,8 +12,10 @@ from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
 from santiago.cli.start.leaks import refuse_secrets
 from santiago.cli.view.errors import show_findings
+from santiago.cli.view.measures import count
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ids import run_id_from
 from santiago.contract.plan import CONTRACT_VERSION, Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.reasons import ExitCode, Reason
@@ -32,8 +34,22 @@ class Job(NamedTuple):
     """How the plan calls the document."""
     out_dir: Path
     run_input: RunInput
-    from_program: bool
-    """Called with --input: a failure leaves a result.json."""
+    source: Path | None = None
+    """The run input, where one was given."""
+    compared: Path | None = None
+    """The plan that it is compared with, where there is one."""
+    fitted: bool = False
+    """Whether the attempts of the run were fitted to the number of stories."""
+
+    @property
+    def from_program(self) -> bool:
+        """Called with --input: a failure leaves a result.json."""
+        return self.source is not None
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether the out-dir is where runs of the repository lie, so that its name is enough to find it."""
+        return self.out_dir.parent == Path(self.run_input.repo_path) / repository.RUNS
 
 
 @click.command("plan")
@@ -49,10 +65,9 @@ class Job(NamedTuple):
 )
 @click.option("--graph", is_flag=True, help="Print the dependency graph as Mermaid text instead of the plan.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--debug", is_flag=True, help="Show tracebacks.")
 def command(
     prd: Path | None, run_input: Path | None, out_dir: Path | None, against: Path | None, check: bool, strict: bool,
-    allow_fallback: bool, units: str | None, graph: bool, as_json: bool, debug: bool,
+    allow_fallback: bool, units: str | None, graph: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Compile PRD into a plan: the same bytes in, the same bytes out.
 
@@ -69,6 +84,7 @@ def command(
         refuse_secrets(codec.canonical(job.run_input), "run-input.json")
         source = Source(text, path=job.name, options=options)
         old = _old_plan(against, job.out_dir)
+        job = job._replace(compared=(against or job.out_dir / "plan.json") if old else None)
         compiled = compile_plan(source, strict=strict, against=old if against else None)
     except SantiagoError as error:
         _failed(job, error.message, error.reason or Reason.INVALID_INPUT, write=not check)
@@ -77,7 +93,20 @@ def command(
     if compiled.plan is None:
         _failed(job, compiled.errors[0].message, Reason.PLAN_GENERATION_FAILED, write=not check)
         return refuse(compiled, job, source, as_json=as_json)
-    return _finish(job, compiled, compiled.plan, source, old, check=check, show=show)
+    return _finish(roomy(job, compiled.plan), compiled, compiled.plan, source, old, check=check, show=show)
+
+
+def roomy(job: Job, plan: Plan) -> Job:
+    """Return a job with an attempt and a second one for every story, where nobody named the limit and it is too low."""
+    limits, stories = job.run_input.limits, len(plan.stories)
+    if job.from_program or stories <= limits.run_max_attempts:
+        return job
+    from santiago.cli.config import is_named
+
+    if is_named(Path(job.run_input.repo_path), "limits.run_max_attempts"):
+        return job
+    limits = replace(limits, run_max_attempts=2 * stories)
+    return job._replace(run_input=replace(job.run_input, limits=limits), fitted=True)
 
 
 def _finish(
@@ -93,8 +122,19 @@ def _finish(
         repository.keep_out_of_git(Path(job.run_input.repo_path) / ".santiago")
     write_whole(job.out_dir / "plan.json", codec.canonical(plan))
     write_whole(job.out_dir / "run-input.json", codec.canonical(job.run_input))
+    _make_known(job)
     show(compiled, plan, source, job, "written" if changed else "unchanged")
     return ExitCode.OK
+
+
+def _make_known(job: Job) -> None:
+    """Let `status` and `resume` find a plan of this repository, as they find a run."""
+    from santiago.artifacts import registry
+    from santiago.util.clock import SystemClock
+
+    common = registry.common_git_dir(Path(job.run_input.repo_path))
+    if common is not None and job.run_input.run_id is not None and job.is_at_home:
+        registry.register(common, job.run_input.run_id, job.out_dir, SystemClock().utc())
 
 
 def _job(prd: Path | None, run_input: Path | None, out_dir: Path | None) -> Job:
@@ -117,34 +157,30 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
         out_dir = repository.unstarted_run(root, name) or root / repository.RUNS / _fresh_run_id(root)
     out_dir = repository.resolved(out_dir)
     if (out_dir / "progress.ndjson").exists():
+        from santiago.cli.view.advice import typed
+
         raise SantiagoError(
             Kind.INPUT,
             "this run has already begun; its plan is frozen",
             where=str(out_dir),
-            hint="Plan into another --out-dir, or leave --out-dir away.",
+            hint=f"`santiago resume {typed(out_dir)}` goes on with it; a new plan needs another --out-dir.",
             reason=Reason.INVALID_INPUT,
         )
     from santiago.cli.config import run_input_defaults
 
     run_input = replace(
         run_input_defaults(root),
-        run_id=_run_id(out_dir),
+        run_id=run_id_from(out_dir.name),
         repo_path=str(root),
         prd_path=document.relative_to(root).as_posix(),
     )
-    return Job(document, name, out_dir, run_input, from_program=False)
+    return Job(document, name, out_dir, run_input)
 
 
 def _fresh_run_id(root: Path) -> str:
     from santiago.util.clock import SystemClock
 
     return repository.new_run_id(root, SystemClock().utc())
-
-
-def _run_id(out_dir: Path) -> str | None:
-    from santiago.contract.ids import is_run_id
-
-    return out_dir.name if is_run_id(out_dir.name) else None
 
 
 def _job_from_input(path: Path, out_dir: Path) -> Job:
@@ -155,7 +191,7 @@ def _job_from_input(path: Path, out_dir: Path) -> Job:
     except SantiagoError as error:
         _write_result(out_dir, None, error.message, Reason.INVALID_INPUT)
         raise
-    return Job(document, repository.name_inside(document, root), out_dir, run_input, from_program=True)
+    return Job(document, repository.name_inside(document, root), out_dir, run_input, source=path)
 
 
 def _places(path: Path, run_input: RunInput) -> tuple[Path, Path]:
@@ -202,7 +238,7 @@ def refuse(compiled: Compilation, job: Job, source: Source, *, as_json: bool) ->
     if as_json:
         body = {
             "error": {
-                "message": f"{len(compiled.errors)} errors",
+                "message": count(len(compiled.errors), "error"),
                 "reason": Reason.PLAN_GENERATION_FAILED,
                 "where": job.name,
             },
@@ -212,14 +248,14 @@ def refuse(compiled: Compilation, job: Job, source: Source, *, as_json: bool) ->
         return ExitCode.FAILED
     errors = compiled.errors
     show_findings(errors, job.name, source.text.split("\n"))
-    click.echo(f"Found {len(errors)} error{'s' if len(errors) != 1 else ''}; no plan was written.", err=True)
+    click.echo(f"Found {count(len(errors), 'error')}; no plan was written.", err=True)
     return ExitCode.FAILED
 
 
 def _json(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
     from santiago.cli.view.plan_view import as_document
 
-    click.echo(codec.canonical(as_document(compiled, plan, job.out_dir, outcome)).decode(), nl=False)
+    click.echo(codec.canonical(as_document(compiled, plan, job, outcome)).decode(), nl=False)
 
 
 def _mermaid(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
@@ -231,4 +267,4 @@ def _mermaid(compiled: Compilation, plan: Plan, source: Source, job: Job, outcom
 def _text(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
     from santiago.cli.view.plan_view import show
 
-    show(compiled, plan, source.text.split("\n"), job.out_dir, outcome)
+    show(compiled, plan, source.text.split("\n"), job, outcome)

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import os
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 import click
 
 from santiago.artifacts.inbox import Inbox, Request
-from santiago.artifacts.lock import holder
-from santiago.cli.finding import find_run, split_target
+from santiago.cli.finding import find_run, find_story, names_run, naming, split_target
+from santiago.cli.loading import frozen, load, working
 from santiago.cli.start.leaks import without_secrets
+from santiago.cli.view.remedies import target
 from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.ids import is_story_id
+from santiago.contract.phases import StoryPhase
+from santiago.executor.budget import Budget
+
+if TYPE_CHECKING:
+    from santiago.cli.loading import Run
 
 ANSWERS = ("approve", "adjust", "defer", "validate", "change", "stop")
+FREE = "adjust"
+"""What an answer in a person's own words means: go on, with this in mind; never that all is approved as it is."""
+
+LONGEST = 32_000
+"""Characters of a text; whoever has more to say puts it into the document."""
+
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 def _actor() -> str:
@@ -24,52 +39,135 @@ def _actor() -> str:
 @click.command("stop")
 @click.argument("run", required=False)
 @click.option("--now", is_flag=True, help="Do not wait for the current agent or check to end; its work is kept.")
-def stop(run: str | None, now: bool) -> None:
-    """Stop RUN, or the latest run of this repository, at the next safe boundary."""
+@as_json_option
+def stop(run: str | None, now: bool, as_json: bool) -> None:
+    """Stop RUN, or the one of this repository that is running, at the next safe boundary."""
     out_dir = find_run(run)
-    if holder(out_dir) is None:
-        say(f"{out_dir.name} is not running; nothing to stop", err=True)
-        return
-    new = Inbox(out_dir).drop(Request(kind="stop-now" if now else "stop", actor=_actor()))
-    say(
-        "asked to stop" + (" at once" if now else " at the next safe boundary") if new else "was asked to stop already",
-        err=True,
-    )
+    run_id = frozen(out_dir)[1].run_id or out_dir.name
+    running = working(out_dir) is not None
+    request = Request(kind="stop-now" if now else "stop", actor=_actor())
+    new = running and Inbox(out_dir).drop(request)
+    if not running:
+        text = f"{run_id} is not running; nothing to stop"
+    elif new:
+        text = f"{run_id} was asked to stop {'at once' if now else 'at the next safe boundary'}"
+    else:
+        text = f"{run_id} was asked to stop before; it is on its way"
+    _tell(run_id, request, text, done=new, running=running, as_json=as_json)
 
 
 @click.command("answer")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] QUESTION ANSWER")
-@click.option("--text", default="", help="What to tell the agent.")
-def answer(words: tuple[str, ...], text: str) -> None:
-    """Answer an open question; the first answer counts. ANSWER: approve, adjust, defer, validate, change or stop."""
-    run, rest = split_target(words, least=2)
-    if len(rest) != 2:
+@click.option("--text", default="", help="What to tell the agent, beside one of the fixed answers.")
+@as_json_option
+def answer(words: tuple[str, ...], text: str, as_json: bool) -> None:
+    """Answer an open question; the first answer counts.
+
+    ANSWER is what you have to say, in your own words, or one of approve, adjust, defer, validate, change, stop.
+
+    \b
+    santiago answer S2-1 "Euros, please"
+    santiago answer S2-1 defer
+    """
+    name, rest = (words[0], words[1:]) if len(words) > 2 and names_run(words[0]) else (None, words)
+    if len(rest) < 2:
         raise click.UsageError("Say which question, and the answer.")
-    question, word = rest
-    if word not in ANSWERS:
-        raise SantiagoError(
-            Kind.USAGE, f"{word!r} is no answer", hint=f"Say one of {', '.join(ANSWERS)}; more goes into --text."
-        )
-    out_dir = find_run(run)
-    if not Inbox(out_dir).drop(
-        Request(kind="answer", subject=question, answer=word, text=without_secrets(text), actor=_actor())
-    ):
-        raise SantiagoError(
-            Kind.INPUT, f"{question} was answered before; the first answer counts", hint="`santiago log` shows it."
-        )
-    running = holder(out_dir) is not None
-    say("answered" + ("" if running else f"; `santiago resume {out_dir}` takes it up"), err=True)
+    question, word, said = _understood(rest, text)
+    run = load(find_run(name))
+    with naming(run.run_id):
+        _refuse_question(run, question)
+        request = Request(kind="answer", subject=question, answer=word, text=_kept(said), actor=_actor())
+        if not Inbox(run.out_dir).drop(request):
+            raise _answered(question)
+    further = "" if run.worker else f"; `santiago resume{target(run.out_dir)}` takes it up"
+    _tell(
+        run.run_id, request, f"{run.run_id}: {question} is answered{further}", running=bool(run.worker), as_json=as_json
+    )
+
+
+def _understood(words: tuple[str, ...], text: str) -> tuple[str, str, str]:
+    """Return the question, the answer as one of the fixed words, and what is said beside it."""
+    question, *given = words
+    if len(given) == 1 and given[0].lower() in ANSWERS:
+        return question, given[0].lower(), text
+    if len(given) == 1 and (close := get_close_matches(given[0].lower(), ANSWERS, 1, cutoff=0.8)):
+        hint = f"Say {close[0]}, or {FREE} --text {given[0]!r}."
+        raise SantiagoError(Kind.USAGE, f"{given[0]!r} is nearly {close[0]!r}, and may not be meant", hint=hint)
+    said = " ".join([*given, text]).strip()
+    if not said:
+        raise SantiagoError(Kind.USAGE, "the answer is empty", hint=f"Say something, or one of {', '.join(ANSWERS)}.")
+    return question, FREE, said
+
+
+def _refuse_question(run: Run, question: str) -> None:
+    """An answer to nothing would be heard by nobody, and stand in the way of a true one."""
+    asked = run.state.questions.get(question)
+    if asked is None:
+        names = ", ".join(one.id for one in run.state.open_questions()[:8])
+        hint = f"Open are {names}." if names else "No question is open."
+        raise SantiagoError(Kind.USAGE, f"nobody asked {question}", hint=hint)
+    if asked.answer is not None:
+        raise _answered(question)
+
+
+def _answered(question: str) -> SantiagoError:
+    message = f"{question} was answered before; the first answer counts"
+    return SantiagoError(
+        Kind.INPUT, message, hint="`santiago log` shows it; `santiago change` asks for something else."
+    )
 
 
 @click.command("change")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--text", required=True, help="What should be different.")
-def change(words: tuple[str, ...], text: str) -> None:
+@as_json_option
+def change(words: tuple[str, ...], text: str, as_json: bool) -> None:
     """Ask for a change of a story: a running attempt stops at once, and the text goes into the next one."""
-    run, rest = split_target(words, least=1)
-    story = rest[0] if len(rest) == 1 else ""
-    if not is_story_id(story):
+    name, rest = split_target(words, least=1)
+    if len(rest) != 1:
         raise click.UsageError("Say which story.")
-    out_dir = find_run(run)
-    Inbox(out_dir).drop(Request(kind="change", subject=story, text=without_secrets(text), actor=_actor()))
-    say(f"the next attempt of {story} will see it", err=True)
+    if not text.strip():
+        raise click.UsageError("Say what should be different.")
+    run = load(find_run(name))
+    with naming(run.run_id):
+        story = find_story(run.plan, rest[0]).id
+        _refuse_late(run, story)
+        request = Request(kind="change", subject=story, text=_kept(text), actor=_actor())
+        Inbox(run.out_dir).drop(request)
+    message = f"{run.run_id}: the next attempt of {story} will see it{_further(run, story)}"
+    _tell(run.run_id, request, message, running=bool(run.worker), as_json=as_json)
+
+
+def _refuse_late(run: Run, story: str) -> None:
+    """A change can reach only a story that is still to be attempted."""
+    found = run.state.stories[story]
+    if found.satisfied:
+        message = f"{story} is {'left out' if found.skipped else found.phase}, and that is never undone"
+        raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
+
+
+def _further(run: Run, story: str) -> str:
+    """Say what else it takes until there is a next attempt."""
+    found = run.state.stories[story]
+    spent = found.counted >= Budget(run.run_input.limits, run.state).story_attempts(story)
+    if spent and found.phase is StoryPhase.FAILED:
+        return f"; its attempts are used up, so that takes `santiago resume{target(run.out_dir)} --add-attempts N`"
+    return "" if run.worker else f"; `santiago resume{target(run.out_dir)}` takes it up"
+
+
+def _kept(text: str) -> str:
+    """Return a person's words as they are kept."""
+    if len(text) > LONGEST:
+        message = f"the text has {len(text):,} characters, and {LONGEST:,} are the most"
+        raise SantiagoError(Kind.USAGE, message, hint="Put it into a file of the repository, and name that.")
+    return without_secrets(text)
+
+
+def _tell(run_id: str, request: Request, text: str, *, done: bool = True, running: bool, as_json: bool) -> None:
+    """Say what was done, and to which run."""
+    if not as_json:
+        say(text, err=True)
+        return
+    asked = {"kind": request.kind, "subject": request.subject or None, "answer": request.answer or None, "text": request.text or None}  # fmt: skip
+    told = {"contract_version": 1, "run_id": run_id, **asked, "done": done, "running": running, "message": text}
+    click.echo(json.dumps(told, indent=2, ensure_ascii=False))

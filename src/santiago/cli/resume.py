@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import click
 
 from santiago.cli.options import Flags, agent_names, run_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command("resume")
@@ -28,14 +34,16 @@ def command(
     """Go on with RUN (a folder or an id), or with the latest run of this repository that is not finished."""
     from dataclasses import replace
 
-    from santiago.cli.finding import find_run
+    from santiago.cli.finding import naming
     from santiago.cli.loading import frozen
     from santiago.cli.start.agents import named
     from santiago.cli.start.running import start
     from santiago.contract.units import Minutes, Usd
     from santiago.executor.reopen import Grants
 
-    out_dir = find_run(run, resumable=True)
+    out_dir = _meant(run, as_json=flags.as_json)
+    if out_dir is None:
+        return 0
     plan, settings = frozen(out_dir)
     grants = Grants(
         attempts=add_attempts,
@@ -47,4 +55,29 @@ def command(
     # A model is named in its own agent's words.
     before = replace(settings.agent, model_hint=None) if agent else settings.agent
     other = named(before, agent, None, model) if agent or model else None
-    return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other)
+    with naming(settings.run_id or out_dir.name):
+        return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other)
+
+
+def _meant(name: str | None, *, as_json: bool) -> Path | None:
+    """Return the folder of the run to go on with; None where all are finished, which is then said."""
+    from santiago.artifacts import registry
+    from santiago.cli.finding import find_run, runs_here
+    from santiago.cli.loading import has_begun
+    from santiago.cli.view.text import say
+
+    if name is not None:
+        return find_run(name)
+    newest, *_ = known = runs_here()
+    unfinished = [run for run in known if registry.standing(run) != "ended"]
+    # A plan that was only looked at comes after everything that has begun.
+    left = min(unfinished, key=lambda run: not has_begun(run.out_dir), default=None)
+    if left is None and as_json:
+        click.echo(json.dumps({"type": "stream", "schema_version": "1.0"}))
+        click.echo(json.dumps({"type": "nothing_to_resume", "run_id": newest.run_id}))
+    elif left is None:
+        say(f"{newest.run_id} is finished; nothing to resume", err=True)
+    elif left is not newest:
+        word = "is finished" if newest not in unfinished else "has not begun"
+        say(f"{newest.run_id}, the newest, {word}; this goes on with {left.run_id}", err=True)
+    return left.out_dir if left is not None else None

@@ -38,26 +38,33 @@ def command(
     santiago run docs/prd.md --agent claude --verify "pytest -q"
     santiago run docs/prd.md --agent "my-agent --flag"
     """
+    from santiago.artifacts import repository
     from santiago.artifacts.files import read_text
-    from santiago.cli.plan import job_from_document, refuse
+    from santiago.cli.plan import job_from_document, refuse, roomy
     from santiago.cli.start.agents import named
     from santiago.cli.start.leaks import refuse_secrets
+    from santiago.cli.start.prospects import refuse_outside
     from santiago.cli.start.running import start
+    from santiago.cli.view.advice import on_attempts
+    from santiago.cli.view.text import say
     from santiago.planner.compile import compile_plan
     from santiago.planner.source import Source
 
     job = job_from_document(prd, out_dir)
+    refuse_outside(job.document)
     text = read_text(job.document)
     refuse_secrets(text.encode(), job.name)
     source = Source(text, path=job.name)
     compiled = compile_plan(source)
     if compiled.plan is None:
         return refuse(compiled, job, source, as_json=flags.as_json)
+    job = roomy(job, compiled.plan)
+    if job.fitted and not flags.as_json:
+        say(f"note: {on_attempts(job, compiled.plan)[0]}", err=True)
     settings = job.run_input
     if checks:
         settings = replace(settings, verification=replace(settings.verification, story_commands=checks))
     settings = replace(settings, agent=named(settings.agent, agent, playbook, model))
-    from santiago.artifacts import repository
-
-    repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
+    if not flags.dry_run:
+        repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
     return start(job.out_dir, settings, compiled.plan, flags, base=Path(settings.repo_path))

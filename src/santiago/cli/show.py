@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.cli.finding import find_run, split_target
+from santiago.cli.finding import find_run, find_story, split_target
 from santiago.cli.loading import Run, load
 from santiago.cli.view.account import show_agent
 from santiago.cli.view.doing import Doing, activity_data
@@ -40,16 +40,13 @@ _SIGNS = {"ok": ("✓", "*"), "failed": ("✗", "x"), "voided": ("-", "-"), "sto
 @click.option("--patch", is_flag=True, help="Print what the attempt changed, line by line.")
 @click.option("--log", "with_log", is_flag=True, help="Print the end of the agent's log.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--debug", is_flag=True, help="Show tracebacks.")
-def command(
-    words: tuple[str, ...], attempt: int | None, patch: bool, with_log: bool, as_json: bool, debug: bool
-) -> None:
-    """Show STORY of RUN (a folder or an id), or of the latest run of this repository."""
+def command(words: tuple[str, ...], attempt: int | None, patch: bool, with_log: bool, as_json: bool) -> None:
+    """Show STORY of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
     run_name, rest = split_target(words, least=1)
     if len(rest) != 1:
         raise click.UsageError("Say which story.")
     run = load(find_run(run_name))
-    planned = _story(run, rest[0])
+    planned = find_story(run.plan, rest[0])
     tried = run.history.of(planned.id)
     chosen = _chosen(planned, tried, attempt)
     if as_json:
@@ -59,14 +56,6 @@ def command(
     _attempts(run, planned, tried)
     if chosen is not None:
         _attempt(run, planned, chosen, patch=patch, with_log=with_log)
-
-
-def _story(run: Run, name: str) -> Story:
-    found = run.story(name) or next((s for s in run.plan.stories if s.origin.id == name or s.id == name.upper()), None)
-    if found is None:
-        first, last = run.plan.stories[0].id, run.plan.stories[-1].id
-        raise SantiagoError(Kind.USAGE, f"the plan has no story {name}", hint=f"There are {first} to {last}.")
-    return found
 
 
 def _chosen(planned: Story, tried: list[AttemptStory], number: int | None) -> AttemptStory | None:
@@ -84,7 +73,7 @@ def _chosen(planned: Story, tried: list[AttemptStory], number: int | None) -> At
 
 def _head(run: Run, planned: Story) -> None:
     story = run.state.stories[planned.id]
-    look = mark(story)
+    look = mark(story, at_rest=run.worker is None)
     say(f"{paint(f'{planned.id} {flat(planned.title)}', 'cyan', bold=True, stderr=False)}   run {run.run_id}")
     reason = f"  {story.reason}" if story.reason else ""
     proof = f"  {story.proof}" if story.proof and not story.reason else ""
@@ -171,7 +160,7 @@ def _section(title: str, lines: list[str]) -> None:
     say()
     say(paint(title, "cyan", bold=True, stderr=False))
     for line in lines:
-        say(line)
+        say(line, verbatim=True)
 
 
 def _coloured(line: str) -> str:
@@ -186,7 +175,9 @@ def _coloured(line: str) -> str:
 
 def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_log: bool) -> None:
     say()
-    if one.commit:
+    if one.commit and one.pruned:
+        say(f"commit     {one.commit[:12]}   its ref was removed by `santiago clean`; git keeps what is on a branch")
+    elif one.commit:
         say(f"kept at    refs/santiago/{run.run_id}/{planned.id}/{one.number}   {one.commit[:12]}")
     say(f"evidence   {near(AttemptEvidence(run.out_dir, planned.id, one.number).folder)}")
     more = [*([] if patch else ["--patch"]), *([] if with_log else ["--log"])]
@@ -218,7 +209,7 @@ def _attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]
     return {
         "number": one.number, "status": one.status, "reason": one.reason or None, "proof": one.proof or None, "commit": one.commit or None,
         "started": one.started, "ended": one.ended or None, "agent_seconds": one.agent_ms / 1000, "verify_seconds": one.verify_ms / 1000,
-        "agent": one.agent or None, "tokens": one.tokens,
+        "agent": one.agent or None, "own_work": one.own_work or None, "pruned": one.pruned, "tokens": one.tokens,
         "cost_usd": one.cost / 1e6 if one.cost is not None else None, "files": [file._asdict() for file in stats],
     }  # fmt: skip
 

@@ -15,11 +15,12 @@ from santiago.cli.view.evidence import AttemptEvidence, near
 from santiago.cli.view.failure import Report
 from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import ago, between, count, limit, span
-from santiago.cli.view.standing import chunk_ms, counts_of, document, needs_of, others_of, word_of
+from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
 from santiago.cli.view.text import fit, harmless, paint, say, width
 from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract import codec
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
+from santiago.executor.budget import Budget
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -31,9 +32,8 @@ if TYPE_CHECKING:
 @click.option("--failed", is_flag=True, help="Show the failure report: output, evidence, next commands.")
 @click.option("--stories", "all_stories", is_flag=True, help="List every story.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--debug", is_flag=True, help="Show tracebacks.")
-def command(run: str | None, failed: bool, all_stories: bool, as_json: bool, debug: bool) -> None:
-    """Show where RUN (a folder or an id) stands, or the latest run of this repository."""
+def command(run: str | None, failed: bool, all_stories: bool, as_json: bool) -> None:
+    """Show where RUN (a folder or an id) stands, or the run that is running, or the newest one here."""
     out_dir = find_run(run)
     found = load(out_dir)
     if as_json:
@@ -74,17 +74,17 @@ def _head(run: Run) -> None:
             else "stopped"
         )
         parts.append(f"{verb} {ago(run.history.last, now)}")
-    parts.append(f"resumable: {'yes' if run.resumable else 'no'}")
+    if not run.worker:
+        parts.append(f"resumable: {'yes' if run.resumable else 'no'}")
     say("   ".join(parts))
-    limits = run.run_input.limits
-    minutes = int(limits.run_timeout_minutes) + state.raised.get("run_timeout_minutes", 0)
-    attempts = limits.run_max_attempts + state.raised.get("run_max_attempts", 0)
+    budget = Budget(run.run_input.limits, state)
+    time = f"{span(run.used_ms(now))} of {limit(budget.run_ms)}"
     digest = run.plan.digest
     say(
         f"plan sha256:{digest[:8]}…{digest[-4:]} ({_unchanged(run)})   {harmless(run.plan.source.path)}   {state.branch or ''}".rstrip()
     )
     say(
-        f"used {state.counted}/{attempts} attempts   {span(run.used_ms(now))} of {limit(minutes)}{_spent(run)}   in {near(run.out_dir)}{_agent(run)}"
+        f"used {state.counted}/{budget.run_attempts} attempts   {time}{_spent(run)}   in {near(run.out_dir)}{_agent(run)}"
     )
     if run.worker:
         say(f"by   {harmless(run.worker)}")
@@ -138,7 +138,7 @@ def _stories(run: Run) -> None:
     say()
     titles = run.titles
     for story in run.state.stories.values():
-        look = mark(story)
+        look = mark(story, at_rest=run.worker is None)
         told = waits_for(run.state, story)
         tries = count(story.counted, "attempt") if story.attempts else ""
         spent = ", ".join(spending.of_story(story))
@@ -173,14 +173,16 @@ def _running(run: Run, agent: str, now: str) -> None:
 
 
 def _failed(run: Run) -> None:
-    report = Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=run.out_dir, stderr=False)
+    report = Report(
+        plan=run.plan, run_input=run.run_input, state=run.state, out_dir=run.out_dir, history=run.history, stderr=False
+    )
     needing = report.needing()
     for story in needing:
         say()
         say(report.title_line(report.heading(story)))
         for text in report.block(story):
             say(text)
-    if not needing and run.state.phase is RunPhase.FAILED:
+    if not needing and run.state.phase in (RunPhase.FAILED, RunPhase.BLOCKED):
         for text in report.run_check():
             say(text)
     say()
@@ -195,13 +197,23 @@ def _next(run: Run) -> list[str]:
     if not run.begun:
         return ["", f"next: santiago resume {near(run.out_dir)}   begin"]
     if state.phase is RunPhase.SUCCESS:
-        return ["", f"next: git merge {state.branch}   take the work over"]
-    report = Report(plan=run.plan, run_input=run.run_input, state=state, out_dir=run.out_dir)
+        return ["", f"look: git diff HEAD...{state.branch}", f"next: git merge {state.branch}   take the work over"]
+    if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
+        return ["", *brought]
+    report = Report(plan=run.plan, run_input=run.run_input, state=state, out_dir=run.out_dir, history=run.history)
     return ["", *report.next_commands()]
 
 
+def _brought(run: Run) -> list[str] | None:
+    """Return what to type where the latest attempt was a person's own work, and did not pass."""
+    tried = [(attempts[-1], name) for name, attempts in run.history.attempts.items() if attempts]
+    latest, name = max(tried, key=lambda one: one[0].started, default=(None, ""))
+    return mending(run.state, run.out_dir, name, latest.own_work) if latest and latest.own_work else None
+
+
 def _others(run: Run) -> None:
-    others = others_of(run.out_dir)
+    others, more = others_of(run.out_dir)
     if others:
         say()
-        say("other runs: " + " · ".join(f"{name} {word}" for name, word in others))
+        told = [*(f"{name} {word}" for name, word in others), *([f"and {more} older"] if more else [])]
+        say("other runs, newest first: " + " · ".join(told))

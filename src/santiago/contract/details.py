@@ -20,10 +20,12 @@ def _run_created(state: RunState, event: Event) -> None:
     state.run_id = event.run_id
     state.plan_digest, state.input_digest = context.get("plan_digest", ""), context.get("input_digest", "")
     state.branch, state.head = context.get("branch"), context.get("head")
+    state.base = state.head
 
 
 def _run_started(state: RunState, event: Event) -> None:
     state.epoch, state.stop_requested = event.context.get("epoch") or state.epoch + 1, False
+    state.timed_at = event.timestamp
 
 
 def _run_executing(state: RunState, event: Event) -> None:
@@ -58,6 +60,7 @@ _SILENT_COUNTS = {"run_max_tokens": "unreported", "run_max_cost_usd": "unpriced"
 
 def _time_used(state: RunState, event: Event) -> None:
     state.used_ms += event.context.get("ms", 0)
+    state.timed_at = event.timestamp
 
 
 def _wait_started(state: RunState, event: Event) -> None:
@@ -128,6 +131,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     state.attempts += 1
     story.base, story.commit, story.proof = event.context.get("base"), None, None
     story.unsettled = True
+    story.begun_at, story.begun_in = event.timestamp, state.epoch
 
 
 def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:

@@ -22,6 +22,11 @@ def is_run_id(text: str) -> bool:
     return re.fullmatch(RUN_ID, text) is not None
 
 
+def run_id_from(name: str) -> str:
+    """Return the run id that the name of a folder amounts to."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_")[:80] or "run"
+
+
 def story_order(story_id: str) -> tuple[tuple[int, int, str], ...]:
     """Return the key by which S2 sorts before S10, and S2 before S2.1."""
     return tuple((0, int(run), "") if run.isdecimal() else (1, 0, run) for run in _RUNS.findall(story_id))

@@ -62,6 +62,8 @@ class Verdict:
     results: tuple[CheckResult, ...]
     tampered: tuple[str, ...] = ()
     """Protected files that were changed or deleted."""
+    message: str = ""
+    """Why no check could run."""
 
 
 @record
@@ -90,6 +92,8 @@ class AgentEnding:
     """Tools that it was not allowed to use."""
     remedy: str = ""
     """What a person can do about it, where the profile knows: the command that signs in."""
+    ms: int = 0
+    """How long it worked."""
 
 
 StepStatus = Literal["ok", "failed", "voided", "stopped"]
@@ -114,6 +118,8 @@ class AttemptOutcome:
     """Of the verification.json that the verdict rests on."""
     message: str = ""
     """What went wrong, where no agent or check says it."""
+    left_out: tuple[str, ...] = ()
+    """Files of the agent that git could not keep, in git's words."""
 
 
 @record

@@ -66,7 +66,8 @@ class Agent:
 
 @record
 class Policy:
-    gate: Literal["auto", "chunk", "step"] = "auto"
+    gate: Literal["auto", "chunk"] = "auto"
+    """When a run rests by itself: only at its end, or after every chunk."""
     jobs: Annotated[int, AtLeast(1)] = 1
     proof: Literal["regression", "proved"] = "regression"
     """How strong a verdict must be for a story to be done."""
@@ -92,6 +93,7 @@ class RunInput:
     """Relative to the repository."""
     base_branch: str | None = None
     working_branch: str | None = None
+    """Both are for those who read it: a run starts from HEAD, and its branch is `santiago/<run id>`."""
     limits: Limits = field(default_factory=Limits)
     verification: Verification = field(default_factory=Verification)
     workspace: Workspace = field(default_factory=Workspace)

@@ -117,7 +117,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.NOTHING_VERIFIED: _m("failed", _SOFT, ExitCode.FAILED, "Nothing was really checked, so nothing is proven.", "Give the story a check that runs at least one test; no-ops do not count.", retryable=True),
     Reason.VERIFICATION_TAMPERED: _m("failed", _SOFT, ExitCode.FAILED, "The attempt changed or deleted a protected file.", "Name the file in the story's `files` if the change is wanted.", retryable=True),
     Reason.VERIFICATION_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "A check did not end within its time limit.", "Raise `verification.timeout_minutes`, or find out what hangs.", retryable=True),
-    Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started.", "Install the program that the check names, or correct the command."),
+    Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started.", "Install what the check needs and `santiago resume`, or start a new run with another check (--verify)."),
     Reason.COST_BUDGET_EXHAUSTED: _m("failed", _HARD, ExitCode.FAILED, "The tokens or the money of the run are used up.", "`santiago resume --add-cost USD` (or --add-tokens N) grants more."),
     Reason.USAGE_UNKNOWN: _m("blocked", _DEP, ExitCode.BLOCKED, "A limit on tokens or money is set, and the agent does not say what it used.", '`santiago resume --add-cost USD` (or --add-tokens N) accepts what is unknown so far; unknown_usage = "allow" under [policy] always does.', spends=False),
     Reason.AGENT_UNAVAILABLE: _m("failed", _SOFT, ExitCode.TRANSIENT, "The agent could not be reached or started.", "Check that it is installed and signed in: `santiago doctor`.", retryable=True, spends=False),

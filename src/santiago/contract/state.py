@@ -52,6 +52,10 @@ class StoryState:
     """Attempts that did not say their cost."""
     unsettled: bool = False
     """An attempt has begun whose usage is not in the sums yet."""
+    begun_at: str = ""
+    """When the latest attempt began, UTC."""
+    begun_in: int = 0
+    """The start of the run in which it did."""
     base: str | None = None
     commit: str | None = None
     """Snapshot of the latest attempt; of the integrated work once done."""
@@ -119,7 +123,7 @@ class ChunkState:
 
 @dataclass(slots=True)
 class RunState:
-    """A run as its log tells it. Treat it as a value: only the fold below changes one."""
+    """A run as its log tells it. Treat it as a value: only `contract.fold` changes one."""
 
     stories: dict[str, StoryState]
     chunks: dict[str, ChunkState]
@@ -135,6 +139,9 @@ class RunState:
     seq: int = 0
     """Number of the last event."""
     epoch: int = 0
+    """Number of the latest start."""
+    timed_at: str = ""
+    """Up to when the time used is known, UTC."""
     plan_digest: str = ""
     input_digest: str = ""
     ready: list[int] = field(default_factory=list)
@@ -175,6 +182,8 @@ class RunState:
     approved: frozenset[str] = frozenset()
     """Digests of document commands that may run."""
     questions: dict[str, Question] = field(default_factory=dict)
+    base: str | None = None
+    """Commit that the run began from."""
     head: str | None = None
     branch: str | None = None
     reason: str | None = None

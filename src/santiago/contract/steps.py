@@ -6,42 +6,6 @@ from santiago.contract.record import record
 
 
 @record
-class DraftPlan:
-    """One planning turn."""
-
-    revision: int
-    feedback: str
-
-    @property
-    def id(self) -> str:
-        return f"plan/{self.revision}"
-
-
-@record
-class Propose:
-    """Ask an agent for the detailed plan of a story whose detail gate is closed."""
-
-    story: str
-    round: int
-
-    @property
-    def id(self) -> str:
-        return f"propose/{self.story}/{self.round}"
-
-
-@record
-class Ask:
-    """Put a question to the desk."""
-
-    question: str
-    """Id of the open question."""
-
-    @property
-    def id(self) -> str:
-        return f"ask/{self.question}"
-
-
-@record
 class Attempt:
     """Have an agent try a story, and judge what it left."""
 
@@ -103,4 +67,9 @@ class VerifyRun:
         return f"verify-run/{self.round}"
 
 
-Step = DraftPlan | Propose | Ask | Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
+Step = Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
+
+
+def story_of(step: Step) -> str | None:
+    """Return the story that a step is about; None where it is about the run."""
+    return None if isinstance(step, VerifyRun) else step.story

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from santiago.contract.events import EventKind, Fact
+from santiago.contract.events import Context, EventKind, Fact
 from santiago.contract.phases import StoryPhase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from santiago.contract.state import RunState
+
+
+NOTED = 3
+"""Faulty requests that each get a line of the log, of those that are found together."""
 
 
 class Letter(Protocol):
@@ -45,25 +49,39 @@ class Heard:
 def understood(letters: Sequence[Letter], state: RunState) -> Heard:
     """Return the facts that requests make; one that cannot be understood is noted and has no other effect."""
     heard = Heard()
+    heard.facts += _put_aside([letter.fault for letter in letters if letter.fault])
     for letter in letters:
         if letter.fault:
-            heard.facts.append(Fact(event=EventKind.NOTE, context={"message": f"request put aside: {letter.fault}"}))
-        elif letter.kind in ("stop", "stop-now"):
+            continue
+        if letter.kind in ("stop", "stop-now"):
             heard.stop = "now" if letter.kind == "stop-now" or heard.stop == "now" else "soon"
-            heard.facts.append(Fact(event=EventKind.STOP_REQUESTED, actor=letter.actor))
+            context: Context = {"mode": letter.kind}
+            heard.facts.append(Fact(event=EventKind.STOP_REQUESTED, actor=letter.actor, context=context))
         elif letter.kind == "answer":
             heard.facts += _answer(letter, state)
-        elif letter.kind == "change" and letter.subject in state.stories:
-            heard.changed.append(letter.subject)
-            heard.facts.append(
-                Fact(
-                    event=EventKind.CHANGE_REQUESTED,
-                    story=letter.subject,
-                    actor=letter.actor,
-                    context={"text": letter.text},
-                )
-            )
+        elif letter.kind == "change":
+            fact = _change(letter, state)
+            heard.facts.append(fact)
+            if fact.story is not None:
+                heard.changed.append(fact.story)
     return heard
+
+
+def _put_aside(faults: Sequence[str]) -> list[Fact]:
+    """Note what cannot be understood: the first few one by one, the others by their number."""
+    words = list(faults[:NOTED])
+    if len(faults) > NOTED:
+        words.append(f"{len(faults) - NOTED} more that cannot be understood")
+    return [Fact(event=EventKind.NOTE, context={"message": f"request put aside: {text}"}) for text in words]
+
+
+def _change(letter: Letter, state: RunState) -> Fact:
+    """A story that is done or left out is never attempted again, so nothing can be changed about it."""
+    story = state.stories.get(letter.subject)
+    if story is None or story.satisfied:
+        message = f"change of {letter.subject}: {'it is ' + story.phase if story else 'there is no such story'}"
+        return Fact(event=EventKind.NOTE, actor=letter.actor, context={"message": message})
+    return Fact(event=EventKind.CHANGE_REQUESTED, story=story.id, actor=letter.actor, context={"text": letter.text})
 
 
 def _answer(letter: Letter, state: RunState) -> list[Fact]:

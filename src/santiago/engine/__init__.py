@@ -1,1 +1,1 @@
-"""Where steps run: in the coordinator itself, or in threads of it."""
+"""Where steps run: in threads of the coordinator."""

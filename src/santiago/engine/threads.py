@@ -26,8 +26,8 @@ class ThreadsEngine:
 
     def submit(self, step: Step, work: Callable[[], Outcome]) -> None:
         thread = threading.Thread(target=self._run, args=(step, work), name=step.id, daemon=True)
+        thread.start()  # before it counts: one that the system refuses would hold its place for ever, and `close` with it
         self.running[step.id] = thread
-        thread.start()
 
     def _run(self, step: Step, work: Callable[[], Outcome]) -> None:
         result: Outcome | BaseException

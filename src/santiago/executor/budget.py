@@ -14,6 +14,10 @@ MAX_UNCOUNTED = 5
 """Endings of one story that cost no attempt; without a bound a broken service would be asked for ever."""
 
 
+TICK_MS = 15_000
+"""How often execution time is recorded as it passes."""
+
+
 class Exhausted(NamedTuple):
     reason: Reason
     limit: str
@@ -49,11 +53,19 @@ class Budget:
         """Return what forbids the next attempt of a story; `now_ms` is the run's time used up to now."""
         return self.run_exhausted(now_ms) or self._story_exhausted(story)
 
+    @property
+    def run_attempts(self) -> int:
+        """Attempts of the whole run, with what people granted on top."""
+        return self._most("run_max_attempts", self.limits.run_max_attempts)
+
+    @property
+    def run_ms(self) -> int:
+        return self._most("run_timeout_minutes", int(self.limits.run_timeout_minutes))
+
     def run_exhausted(self, now_ms: int) -> Exhausted | None:
-        state, limits = self.state, self.limits
-        if now_ms >= self._most("run_timeout_minutes", int(limits.run_timeout_minutes)):
+        if now_ms >= self.run_ms:
             return Exhausted(Reason.RUN_TIMEOUT, "run_timeout_minutes")
-        if state.counted >= self._most("run_max_attempts", limits.run_max_attempts):
+        if self.state.counted >= self.run_attempts:
             return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "run_max_attempts")
         return self._spending()
 
@@ -69,7 +81,7 @@ class Budget:
 
     def has_room(self, under_way: int, begun: int) -> bool:
         """Tell whether one more attempt fits beside those under way, of which the log does not know `begun` yet."""
-        if begun and self.state.counted + begun >= self._most("run_max_attempts", self.limits.run_max_attempts):
+        if begun and self.state.counted + begun >= self.run_attempts:
             return False
         purses = [purse for purse in (self.tokens, self.money) if purse is not None]
         if purses and under_way and self.state.attempts + begun <= under_way:
@@ -110,7 +122,7 @@ class Budget:
 
     def attempt_ms(self, story: StoryState, now_ms: int) -> int:
         """Return the time that the next attempt may take."""
-        run_left = self._most("run_timeout_minutes", int(self.limits.run_timeout_minutes)) - now_ms
+        run_left = self.run_ms - now_ms
         return max(1, min(self.limits.attempt_ms, self.story_ms_left(story), run_left))
 
     def _most(self, limit: str, given: int, story_id: str | None = None) -> int:

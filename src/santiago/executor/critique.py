@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
-from santiago.executor import progress
+from santiago.executor import messages, progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,17 +34,22 @@ def critique(outcome: AttemptOutcome, previous: AttemptOutcome | None = None) ->
     """
     if outcome.reason is None:
         return ""
+    ending = outcome.ending
     parts = [f"# {outcome.reason}", "", MEANINGS[outcome.reason].sentence]
+    if outcome.reason is Reason.AGENT_EXIT_NONZERO and ending is not None and ending.exit_code:
+        parts[-1] += f" Its exit code was {ending.exit_code}."
     if advice := _ADVICE.get(outcome.reason):
         parts += ["", advice]
     if outcome.verdict is not None:
         parts += _verdict_parts(outcome)
     elif outcome.message:
         parts += ["", *_quoted(outcome.message.splitlines()[-20:])]
-    elif outcome.ending is not None and outcome.ending.message:
-        parts += ["", "The agent's last words:", "", *_quoted(outcome.ending.message.splitlines()[-10:])]
-    if outcome.reason in SHARED and outcome.ending is not None and outcome.ending.remedy:
-        parts += ["", outcome.ending.remedy]
+    elif ending is not None and ending.message:
+        parts += ["", "The agent's last words:", "", *_quoted(ending.message.splitlines()[-10:])]
+    if outcome.reason in SHARED and ending is not None and ending.remedy:
+        parts += ["", ending.remedy]
+    if lost := messages.left_out(outcome.left_out):
+        parts += ["", f"{lost}.", "What git cannot keep is lost: use other names, or do without these files."]
     if previous is not None:
         parts += progress.since(previous, outcome)
     return "\n".join(parts).rstrip() + "\n"
@@ -81,7 +86,7 @@ def telling_lines(head: str, tail: str) -> list[str]:
     """Return the lines of an output that say what is wrong, in order; the last ones where none stands out."""
     lines = [line.rstrip() for line in (head + ("\n" if tail else "") + tail).splitlines() if line.strip()]
     if len(lines) <= MAX_LINES:
-        return lines
+        return lines or ["(no output)"]
     telling = {at for at, line in enumerate(lines) if progress.TELLING.search(line)}
     near = {other for at in telling for other in (at - 1, at, at + 1) if 0 <= other < len(lines)}
     chosen = sorted(near)[-(MAX_LINES - 10) :] + list(range(len(lines) - 10, len(lines)))

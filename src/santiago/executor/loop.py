@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.phases import ENDED, RunPhase
+from santiago.contract.steps import story_of
+from santiago.executor.budget import TICK_MS
 from santiago.executor.decide import next_acts
 from santiago.executor.settle import dismiss, settle
 from santiago.executor.situation import Cancel, Scope, Situation
@@ -23,9 +25,8 @@ if TYPE_CHECKING:
     from santiago.contract.ports.run import Clock, Stop
     from santiago.contract.state import RunState
     from santiago.contract.steps import Step
+    from santiago.executor.situation import Act
 
-TICK_MS = 15_000
-"""How often execution time is recorded as it passes."""
 POLL_MS = 200
 """How often the loop looks for requests from outside while it waits."""
 
@@ -83,6 +84,7 @@ class StepStop:
 class Coordinator:
     """One run's only writer."""
 
+    run_id: str
     plan: Plan
     run_input: RunInput
     fold: Fold
@@ -94,6 +96,8 @@ class Coordinator:
     recovered: frozenset[str] = frozenset()
     outside: Outside | None = None
     """Who passes on what people ask from outside."""
+    beat: Callable[[], None] = lambda: None
+    """Leaves a sign of life, now and then."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
     urgency: Urgency = field(default_factory=Urgency)
     flying: dict[str, Step] = field(default_factory=dict)
@@ -105,6 +109,15 @@ class Coordinator:
 
     def run(self) -> RunState:
         """Work until the run ends, rests, or is stopped; return where it stands."""
+        try:
+            return self._work()
+        except BaseException:
+            # A full disk, or a step's error that no verdict can express: nobody may go on working unseen.
+            self.urgency.at_once = True
+            self.engine.close()
+            raise
+
+    def _work(self) -> RunState:
         self.mark = self.clock.monotonic_ms()
         stories = {story.id: story for story in self.plan.stories}
         while True:
@@ -134,7 +147,7 @@ class Coordinator:
             recovered=self.recovered,
         )
 
-    def _obey(self, acts: Sequence[object]) -> None:
+    def _obey(self, acts: Sequence[Act]) -> None:
         """Record the facts, then begin the steps: an attempt is on disk before its agent runs."""
         facts = [act for act in acts if isinstance(act, Fact)]
         self.record(facts)
@@ -144,7 +157,7 @@ class Coordinator:
             if isinstance(act, Cancel):
                 self.urgency.cancelled.add(act.step)
             elif not isinstance(act, Fact):
-                self._submit(act)  # type: ignore[arg-type]  # what is neither is a step
+                self._submit(act)
 
     def _submit(self, step: Step) -> None:
         self.flying[step.id] = step
@@ -162,33 +175,33 @@ class Coordinator:
         if finished is None:
             return
         step, outcome = finished
-        del self.flying[step.id]
+        if self.flying.pop(step.id, None) is None:
+            return  # a second report on the same step
         if isinstance(outcome, BaseException):
-            self._give_up()
             raise outcome
         dropped = step.id in self.urgency.cancelled
         self.urgency.cancelled.discard(step.id)
         self.record(dismiss(self.fold.state, outcome) if dropped else settle(self.fold.state, outcome))
 
-    def _give_up(self) -> None:
-        """A step met an error that no verdict can express: stop the others, so that nothing is left behind."""
-        self.urgency.at_once = True
-        self.engine.close()
-
     def _hear(self) -> None:
         """Take up what people ask from outside, and the wish to stop."""
         now = self.clock.monotonic_ms()
-        if self.outside is not None and now - self.heard_at >= POLL_MS:
+        if now - self.heard_at >= POLL_MS:
             self.heard_at = now
+            self.beat()
+            self._hear_outside()
+        if self.urgency.asked and not self.fold.state.stop_requested:
+            self.record([Fact(event=EventKind.STOP_REQUESTED)])
+
+    def _hear_outside(self) -> None:
+        if self.outside is not None:
             heard = self.outside.hear(self.fold.state)
             self.record(heard.facts)
             self.outside.done()
             self.urgency.asked = self.urgency.asked or heard.stop is not None
             self.urgency.at_once = self.urgency.at_once or heard.stop == "now"
             changed = set(heard.changed)
-            self.urgency.cancelled |= {s.id for s in self.flying.values() if getattr(s, "story", None) in changed}
-        if self.urgency.asked and not self.fold.state.stop_requested:
-            self.record([Fact(event=EventKind.STOP_REQUESTED)])
+            self.urgency.cancelled |= {step.id for step in self.flying.values() if story_of(step) in changed}
 
     def _record_time(self) -> None:
         self.record([Fact(event=EventKind.TIME_USED, context={"ms": self._take_time()})])
@@ -207,7 +220,7 @@ class Coordinator:
             Event(
                 seq=state.seq + number,
                 timestamp=timestamp,
-                run_id=state.run_id,
+                run_id=self.run_id,
                 event=fact.event,
                 story_id=fact.story,
                 chunk=fact.chunk,

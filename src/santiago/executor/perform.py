@@ -16,12 +16,13 @@ from santiago.contract.outcomes import (
     Usage,
     Verdict,
 )  # fmt: skip
+from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, VerifyRun
+from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, VerifyRun, story_of
 from santiago.contract.units import Usd
-from santiago.executor import critique
+from santiago.executor import critique, messages
 from santiago.executor.budget import Budget
 from santiago.executor.judging import Bench, SetUpFailedError
 
@@ -51,6 +52,8 @@ class Brief:
     tokens: int | None
     """What the attempt may use, beside what is reserved for others; None where that is not limited."""
     micro_usd: int | None
+    done: tuple[str, ...]
+    """The stories whose work is on the branch."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,7 +71,7 @@ class StepPerformer:
     stories: dict[str, Story]
 
     def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
-        story = state.stories.get(getattr(step, "story", ""))
+        story = state.stories.get(story_of(step) or "")
         budget, others = Budget(self.run_input.limits, state), max(0, len(state.running) - 1)
         brief = Brief(
             run_id=state.run_id,
@@ -78,6 +81,9 @@ class StepPerformer:
             anchor=self.files.anchor(),
             tokens=budget.tokens.left(others) if budget.tokens else None,
             micro_usd=budget.money.left(others) if budget.money else None,
+            done=tuple(one.id for one in state.stories.values() if one.phase is StoryPhase.DONE)
+            if isinstance(step, VerifyRun)
+            else (),
         )
         match step:
             case Attempt():
@@ -90,8 +96,6 @@ class StepPerformer:
                 return lambda: self._claim(step, brief, stop)
             case VerifyRun():
                 return lambda: self._verify_run(step, brief, stop)
-            case _:
-                raise NotImplementedError(type(step).__name__)
 
     # An attempt
 
@@ -109,9 +113,15 @@ class StepPerformer:
         began = self.clock.monotonic_ms()
         ending = self._let_work(story, step, brief, opened.folder, stop)
         agent_ms = self.clock.monotonic_ms() - began
-        snapshot = self.workspace.snapshot(step.story, step.number, self._message(story, step.number, brief))
-        outcome = replace(blank, ending=ending, agent_ms=agent_ms, commit=snapshot.commit if snapshot else None)
-        self.files.keep_ending(step.story, step.number, ending, snapshot.patch if snapshot else "")
+        ending = replace(ending, ms=agent_ms)
+        # Whatever goes wrong from here on lies not with the agent, and costs none of its work.
+        self.files.keep_ending(step.story, step.number, ending)
+        message = messages.commit_message(brief.run_id, story, step.number, brief.anchor)
+        snapshot = self.workspace.snapshot(step.story, step.number, message)
+        outcome = replace(blank, ending=ending, agent_ms=agent_ms)
+        if snapshot is not None:
+            outcome = replace(outcome, commit=snapshot.commit, left_out=snapshot.left_out)
+            self.files.keep_work(step.story, step.number, snapshot.patch, snapshot.left_out)
         outcome = self._judged(outcome, story, opened.base, snapshot, stop)
         self.workspace.close(step.story, step.number)
         return outcome
@@ -147,7 +157,7 @@ class StepPerformer:
         if ending.reason is not None:
             status: StepStatus = "stopped" if ending.reason is Reason.INTERRUPTED else "failed"
             return self._recorded(replace(outcome, status=status, reason=ending.reason), None)
-        if snapshot is None:
+        if snapshot is None or not snapshot.changes:
             return self._recorded(_unchanged(outcome), None)
         if stop.soon():
             # The next start verifies the snapshot; the log still says that the attempt is running.
@@ -176,31 +186,15 @@ class StepPerformer:
         found = (self.files.outcome(outcome.story, number) for number in range(outcome.number - 1, 0, -1))
         return next((one for one in found if one is not None and one.reason not in SHARED), None)
 
-    def _message(self, story: Story, number: int, brief: Brief) -> str:
-        return "\n".join(
-            [self._subject(story), "", *(f"{k}: {v}" for k, v in self._trailers(story, number, brief)), ""]
-        )
-
-    def _subject(self, story: Story) -> str:
-        title = " ".join(story.title.split())
-        return f"{story.id}: {title if len(title) <= 80 else title[:79] + '…'}"
-
-    def _trailers(self, story: Story, number: int, brief: Brief) -> list[tuple[str, str]]:
-        return [
-            ("Santiago-Run", brief.run_id),
-            ("Santiago-Story", story.id),
-            ("Santiago-Attempt", str(number)),
-            ("Santiago-Head", brief.anchor),
-        ]
-
     def _adopt(self, step: Adopt, brief: Brief, stop: Stop) -> AttemptOutcome:
         """Judge the kept work of an attempt of an earlier start, as if its agent had just ended."""
         snapshot = self.workspace.kept(step.story, step.number)
         # A person's own work has no ending, and no agent was paid for it.
         nobody = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=0, cost_usd=Usd(0)))
         ending = self.files.ending(step.story, step.number) or nobody
-        outcome = replace(_blank(step.id, step.story, step.number), ending=ending)
-        outcome = replace(outcome, commit=snapshot.commit if snapshot else None)
+        outcome = replace(_blank(step.id, step.story, step.number), ending=ending, agent_ms=ending.ms)
+        left_out = self.files.left_out(step.story, step.number)
+        outcome = replace(outcome, commit=snapshot.commit if snapshot else None, left_out=left_out)
         base = self.workspace.base_of(snapshot.commit) if snapshot else brief.base
         outcome = self._judged(outcome, self.stories[step.story], base, snapshot, stop)
         self.workspace.close(step.story, step.number)
@@ -214,21 +208,22 @@ class StepPerformer:
         if step.commit == brief.head:
             return IntegrationOutcome(step=step.id, story=step.story, head=brief.head, commit=step.commit)
         base = self.workspace.base_of(step.commit)
-        trailers = self._trailers(story, step.attempt, brief)
-        made = self.workspace.integrate(step.story, step.commit, base, self._subject(story), trailers, onto=brief.head)
+        trailers = messages.trailers(brief.run_id, story, step.attempt, brief.anchor)
+        subject = messages.subject(story)
+        made = self.workspace.integrate(step.story, step.commit, base, subject, trailers, onto=brief.head)
         blank = IntegrationOutcome(step=step.id, story=step.story, head=None, reason=Reason.WORKSPACE_CONFLICT)
         if made.head is None:
             return replace(blank, message=f"conflict in {made.conflict}")
         began, digest = self.clock.monotonic_ms(), None
         if made.moved:
             name = f"{step.story}-{step.attempt}-merged"
-            judged = self.bench.judge_tree(story, name, made.head, brief.head, stop)
+            judged = self.bench.judge_tree(story, name, made.head, brief.head, stop, step.attempt)
             if judged is None:
                 return replace(blank, reason=Reason.INTERRUPTED, message="stopped")
             verdict, record = judged
             digest = self.files.keep_record(name, record)
             if not verdict.passed:
-                text = "its checks fail on the work of the other stories"
+                text = verdict.message or "its checks fail on the work of the other stories"
                 self.files.keep_conflict(step.story, step.attempt, text, verdict)
                 return replace(blank, message=text, verify_ms=self.clock.monotonic_ms() - began)
         head = self.workspace.advance(brief.head, made.head)
@@ -248,7 +243,7 @@ class StepPerformer:
 
     def _verify_run(self, step: VerifyRun, brief: Brief, stop: Stop) -> RunVerdict:
         began = self.clock.monotonic_ms()
-        judged = self.bench.judge_run(brief.head, stop)
+        judged = self.bench.judge_run(brief.head, brief.done, stop)
         verify_ms = self.clock.monotonic_ms() - began
         if judged is None:
             return RunVerdict(step=step.id, verdict=_INTERRUPTED, verify_ms=verify_ms, stopped=True)

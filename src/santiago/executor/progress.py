@@ -29,7 +29,7 @@ _NAMES = re.compile(
 """Lines that name a failing test, in the summaries of the usual runners."""
 _VARIABLE = re.compile(r"0x[0-9a-fA-F]+|(?<!\w)\d+(?:\.\d+)?(?:ms|s)?(?!\w)|/tmp/\S+")
 """Addresses, durations, line numbers; not the number in `test_2`."""
-_LASTED = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?\s?m?s\b")
+_LASTED = re.compile(r"0x[0-9a-fA-F]+|(?<!\d)\d+(?:\.\d+)?\s?m?s\b")
 """The same in the name of a test, where other numbers tell one case from another."""
 
 

@@ -6,8 +6,11 @@ more runs of the checks, and only where the work could do such a thing at all.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+
+from santiago.executor.memory import VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from santiago.contract.ports.verifier import Doubt, Verifier
     from santiago.contract.ports.workspace import Snapshot
 
+_FOOLS = "its values equal anything"
+_WATCHED = "passes only while it is watched"
 _AROUND = "programs or start files outside the worktree"
 
 
@@ -32,16 +37,18 @@ class Sight:
     sealed: tuple[str, ...]
     contents: Mapping[str, str]
     surroundings: str
+    told: Mapping[str, str]
+    """The variables that tell a check whose it is."""
 
 
 class Trying(Protocol):
-    """A bench on which commands can be tried on an edited checkout."""
+    """A bench on which commands can be tried on an edited checkout; the edit says which."""
 
     @property
     def verifier(self) -> Verifier: ...
 
     def tried(
-        self, name: str, commit: str, commands: Sequence[str], stop: Stop, *, edit: Callable[[str], object], unmarked: bool
+        self, name: str, commit: str, edit: Callable[[str], Sequence[str]], stop: Stop, *, told: Mapping[str, str] | None
     ) -> tuple[CheckResult, ...] | None: ...  # fmt: skip
 
 
@@ -55,13 +62,14 @@ class Provoker:
         self, bench: Trying, label: str, sight: Sight, base: str, snapshot: Snapshot, commands: Sequence[str], stop: Stop
     ) -> tuple[str, ...] | None:  # fmt: skip
         """Return what took the verdict out of the hands of these passing checks, in words; None where it was stopped."""
-        doubts = bench.verifier.doubts(snapshot.patch)
+        doubts = bench.verifier.doubts(snapshot.patch, [change.path for change in snapshot.changes])
         moved = sight.surroundings != bench.verifier.surroundings(commands)
-        if not doubts and not moved:
-            return ()
         one = _Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
+        beside = one.beside_tests()
+        if not doubts and not moved and not beside:
+            return ()
         try:
-            return one.found(doubts, moved=moved)
+            return one.found(doubts, beside, moved=moved)
         except StoppedError:
             return None
 
@@ -79,69 +87,97 @@ class _Provocation:
     commands: tuple[str, ...]
     stop: Stop
 
-    def found(self, doubts: Sequence[Doubt], *, moved: bool) -> tuple[str, ...]:
+    def found(self, doubts: Sequence[Doubt], beside: Sequence[str], *, moved: bool) -> tuple[str, ...]:
         of = {kind: [doubt.path for doubt in doubts if kind in doubt.kinds] for kind in _KINDS}
+        patches = sorted({*of["patches"], *beside})
         if of["knows"]:
             return _says(of["knows"], "has no business with the test runner")
-        if of["asks"] and not self.passes("alone", lambda _: None, unmarked=True):
-            return _says(of["asks"], "passes only while santiago looks")
-        if of["patches"] and self.needs_new_tests():
-            return _says(of["patches"], "the other tests pass only with it")
-        if of["equals"] and not self.compares():
-            return _says(of["equals"], "its values equal anything")
-        if of["reaches"] or of["ends"] or moved:
-            return self.reached(of["reaches"] or of["ends"] or [_AROUND], of["ends"], moved=moved)
-        return ()
+        if of["hides"]:
+            return _says(of["hides"], "spells a name so that nobody finds it")
+        if looks := of["asks"] or of["equals"] or of["reaches"]:
+            why = self.needs_eyes(unmarked=bool(of["asks"]))
+            if why:
+                return _says(of["equals"] or looks if why == _FOOLS else looks, why)
+        if patches and self.needs_new_tests():
+            return _says(patches, "the other tests pass only with it")
+        suspects = of["reaches"] or of["ends"] or [_AROUND] * moved
+        return self.reached(suspects, of["ends"], of["equals"], moved=moved)
 
-    def reached(self, suspects: list[str], ends: list[str], *, moved: bool) -> tuple[str, ...]:
+    def reached(self, suspects: list[str], ends: list[str], equals: list[str], *, moved: bool) -> tuple[str, ...]:
         """A test is planted that must fail; where no check would see it, what ends its process is not believed."""
-        able = self.able()
+        able = self.able() if suspects else ()
         if able and not self.reacts(able):
             return _says(suspects, "with it, a test that must fail passes")
-        reached = self.ends_reached()
+        reached = self.ends_reached() if suspects or equals else []
         if not all(reached):
-            return _says(suspects, "with it, the check does not reach its end")
+            return _says(suspects or equals, "with it, the check does not reach its end")
         if able or reached:
             return ()
         return _says(ends, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
 
-    def passes(self, name: str, edit: Callable[[str], object], *, unmarked: bool = False) -> bool:
-        return all(result.exit_code == 0 for result in self.tried(name, self.commands, edit, unmarked=unmarked))
+    def needs_eyes(self, *, unmarked: bool) -> str:
+        """Say why the checks fail where nothing tells a test from real use, and nothing is equal that is not; else nothing.
+
+        With `unmarked`, nothing tells that santiago runs them either; then those are left out that ask for it themselves.
+        A failure counts only if it comes again with comparisons as they were.
+        """
+        commands = [command for command in self.commands if not unmarked or VARIABLES not in command]
+        verifier, sealed = self.bench.verifier, self.sight.sealed
+        changed = [change.path for change in self.snapshot.changes]
+        words: list[str] = []
+
+        def harden(folder: str) -> None:
+            words.append(verifier.harden(folder, sealed))
+            verifier.blind(folder, sealed, changed)
+
+        found = self.tried("alone", commands, harden, unmarked=unmarked)
+        failed = [result for result in found if result.exit_code != 0]
+        if any(words[0] and words[0] in result.output.head + result.output.tail for result in failed):
+            return _FOOLS
+        if not failed:
+            return ""
+        again = self.tried("alone", commands, lambda folder: verifier.blind(folder, sealed, changed), unmarked=unmarked)
+        return _WATCHED if any(result.exit_code != 0 for result in again) else ""
+
+    def beside_tests(self) -> list[str]:
+        """Return new files among the tests that have the name of a module of the work: tests may take them for it."""
+        fresh = [path for path in self.fresh() if _module(path) not in _USUAL]
+        if not fresh:
+            return []
+        files = self.sight.files | {change.path for change in self.snapshot.changes}
+        work = files - {*self.bench.verifier.sealed(files, ("@tests",), ())}
+        modules = {_module(path) for path in work}
+        return [path for path in fresh if _module(path) in modules]
+
+    def fresh(self) -> tuple[str, ...]:
+        """Return the attempt's new tests."""
+        added = [change.path for change in self.snapshot.changes if change.path not in self.sight.files]
+        return self.bench.verifier.sealed(added, ("@tests",), ())
 
     def needs_new_tests(self) -> bool:
         """Whether the base's own tests fail once the attempt's new ones are taken away."""
-        added = [change.path for change in self.snapshot.changes if change.path not in self.sight.files]
-        fresh = self.bench.verifier.sealed(added, ("@tests",), ())
-        stems = [path.rpartition("/")[2].partition(".")[0] for path in fresh]
+        fresh = self.fresh()
         # A check that names one of them cannot do without.
-        free = [command for command in self.commands if not any(stem in command for stem in stems)]
+        free = [command for command in self.commands if not any(_is_named(path, command) for path in fresh)]
         if not self.sight.sealed or not fresh:
             return False
         found = self.tried("without", free, lambda folder: self.bench.verifier.ready(folder, {}, fresh))
         return any(result.exit_code != 0 and bool(result.checks) for result in found)
 
-    def compares(self) -> bool:
-        """Whether the tests still pass when their comparisons refuse what equals anything."""
-        words: list[str] = []
-        found = self.tried(
-            "strict", self.commands, lambda folder: words.append(self.bench.verifier.harden(folder, self.sight.sealed))
-        )
-        told = "".join(result.output.head + result.output.tail for result in found if result.exit_code != 0)
-        fooled = words[0] and words[0] in told
-        return not fooled and all(self.ends_reached())
-
     def ends_reached(self) -> list[bool]:
         """Return for each check that is a plain Python program whether it comes to its end, with strict comparisons."""
         verifier = self.bench.verifier
-        changed = {change.path for change in self.snapshot.changes}
-        judges = self.sight.files - changed
-        inline = [longer for command in self.commands if (longer := verifier.prolonged(command))]
-        scripts: list[str] = []
-        found = self.tried(
-            "longer", [*inline, *self.commands],
-            lambda folder: scripts.extend(one for one in self.commands if verifier.prolong(folder, one, judges)),
-        )  # fmt: skip
-        return [result.exit_code == _REACHED for result in found if result.command in {*inline, *scripts}]
+        judges = self.sight.files - {change.path for change in self.snapshot.changes}
+        longer = {command: verifier.prolonged(command) or command for command in self.commands}
+        asked: set[str] = set()
+
+        def edit(folder: str) -> Sequence[str]:
+            scripts = (command for command in self.commands if verifier.prolong(folder, command, judges))
+            asked.update(longer[command] for command in self.commands if longer[command] != command)
+            asked.update(scripts)
+            return tuple(longer.values()) if asked else ()
+
+        return [result.exit_code == _REACHED for result in self.run("longer", edit) if result.command in asked]
 
     def reacts(self, commands: Sequence[str]) -> bool:
         """Whether checks fail on the work when a test is planted that must fail."""
@@ -166,21 +202,44 @@ class _Provocation:
         return self.bench.verifier.plant(folder, self.sight.sealed, alone=alone)
 
     def tried(
-        self, name: str, commands: Sequence[str], edit: Callable[[str], object] = lambda _: None, *,
-        unmarked: bool = False, commit: str = "",
+        self, name: str, commands: Sequence[str], edit: Callable[[str], object], *, unmarked: bool = False, commit: str = ""
     ) -> tuple[CheckResult, ...]:  # fmt: skip
-        if not commands:
-            return ()
-        where = commit or self.snapshot.commit
-        found = self.bench.tried(f"{self.label}-{name}", where, commands, self.stop, edit=edit, unmarked=unmarked)
+        def edited(folder: str) -> Sequence[str]:
+            edit(folder)
+            return commands
+
+        return self.run(name, edited, unmarked=unmarked, commit=commit) if commands else ()
+
+    def run(
+        self, name: str, edit: Callable[[str], Sequence[str]], *, unmarked: bool = False, commit: str = ""
+    ) -> tuple[CheckResult, ...]:  # fmt: skip
+        told = None if unmarked else self.sight.told
+        found = self.bench.tried(f"{self.label}-{name}", commit or self.snapshot.commit, edit, self.stop, told=told)
         if found is None:
             raise StoppedError
         return found
 
 
-_KINDS = ("knows", "asks", "patches", "equals", "reaches", "ends")
+_KINDS = ("knows", "hides", "asks", "patches", "equals", "reaches", "ends")
 _REACHED = 97
+_USUAL = frozenset({"conftest", "tests", "test", ""})
+"""Names that many folders of tests have."""
 
 
 def _says(paths: Sequence[str], why: str) -> tuple[str, ...]:
     return tuple(f"{path} ({why})" for path in paths)
+
+
+def _module(path: str) -> str:
+    """Return the name by which a file is imported."""
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    return folder.rpartition("/")[2] if stem in {"__init__", "index"} else stem
+
+
+def _is_named(path: str, command: str) -> bool:
+    """Tell whether a command names a file: by its path, as a module, or by the name of a test."""
+    plain = path.rpartition(".")[0]
+    stem = plain.rpartition("/")[2]
+    is_test = re.fullmatch(r"test_.+|.+[_.](?:test|spec)", stem) is not None
+    return plain in command or plain.replace("/", ".") in command or (is_test and stem in command)

@@ -105,7 +105,9 @@ def _raise(limit: str, amount: int, story: str | None = None) -> list[Fact]:
 def _hints(state: RunState, grants: Grants) -> list[Fact]:
     unknown = [name for name, _ in grants.hints if name not in state.stories]
     if unknown:
-        raise SantiagoError(Kind.USAGE, f"the run has no story {unknown[0]}", hint="`santiago status` lists them.")
+        raise SantiagoError(
+            Kind.USAGE, f"the run has no story {unknown[0]}", hint="`santiago status --stories` lists them."
+        )
     return [
         Fact(event=EventKind.HINT_ADDED, story=name, actor="user", context={"text": text})
         for name, text in grants.hints

@@ -14,6 +14,7 @@ from santiago.contract.outcomes import (
 )
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.executor import messages
 
 if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
@@ -129,7 +130,10 @@ def _context(outcome: AttemptOutcome) -> Context:
         context["proof"] = outcome.verdict.proof
     if outcome.digest:
         context["digest"] = outcome.digest
-    return context | _said(outcome)
+    context |= _said(outcome)
+    if lost := messages.left_out(outcome.left_out):
+        context["message"] = "; ".join(filter(None, (lost, context.get("message"))))
+    return context
 
 
 def _said(outcome: AttemptOutcome) -> Context:
@@ -200,6 +204,8 @@ def _run_verdict(outcome: RunVerdict) -> list[Fact]:
     reason = outcome.verdict.reason or Reason.RUN_VERIFICATION_FAILED
     if reason is Reason.VERIFICATION_UNRUNNABLE:
         context["reason"] = reason
+        if outcome.verdict.message:
+            context["message"] = outcome.verdict.message
         return [Fact(event=EventKind.RUN_ENDED, phase=RunPhase.BLOCKED, status="blocked", context=context)]
     context["reason"] = Reason.RUN_VERIFICATION_FAILED
     return [Fact(event=EventKind.RUN_ENDED, phase=RunPhase.FAILED, status="failed", context=context)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.events import Context, EventKind, EventStatus, Fact
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
-from santiago.contract.steps import Adopt, Attempt, JudgeClaim
+from santiago.contract.steps import Adopt, Attempt, JudgeClaim, story_of
 from santiago.executor.budget import MAX_UNCOUNTED, Budget
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
         return acts, False
     room -= len(acts)
     begun, held = 0, False
-    busy = {getattr(step, "story", None) for step in at.flying.values()}
+    busy = {story_of(step) for step in at.flying.values()}
     under_way = len(acts) + sum(isinstance(step, Attempt | Adopt) for step in at.flying.values())
     budget = Budget(at.run_input.limits, at.state, unknown_allowed=at.run_input.policy.unknown_usage == "allow")
     for index in at.state.ready:
@@ -132,4 +132,4 @@ def _has_failed(at: Situation) -> bool:
 
 
 def in_flight(at: Situation, story: str) -> bool:
-    return any(getattr(step, "story", None) == story for step in at.flying.values())
+    return any(story_of(step) == story for step in at.flying.values())

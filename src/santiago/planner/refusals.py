@@ -121,6 +121,10 @@ def template(source: Source) -> Finding | None:
 
 def nothing_found(source: Source) -> Finding:
     """Return the refusal of a document in which no reader found a unit."""
+    if not source.text.strip():
+        message = "no requirement units found: the document is empty"
+        hint = 'Write what is wanted, e.g. "### FR-1: User registration" with "**Acceptance Criteria:**" bullets.'
+        return Finding(level="error", code="no_units", line=0, message=message, hint=hint)
     match source.looks_like:
         case "json" | "yaml":
             return _no_records(source)
@@ -173,20 +177,20 @@ def _no_records(source: Source) -> Finding:
     keys += [match[1].lower() for match in re.finditer(r"^([A-Za-z][\w.-]*)[ \t]*:", source.text, re.MULTILINE)]
     known = [key for key in dict.fromkeys(keys) if key.replace("_", "").replace("-", "") in _CONFIGURATION]
     top = ", ".join(list(dict.fromkeys(keys))[:8])
-    lines = source.text.count("\n") + 1
+    lines = _many(_lines(source), "line")
     if known and len(known) * 3 >= len(set(keys)):
         return Finding(
             level="error",
             code="configuration",
             line=0,
-            message=f"configuration, not a requirements document ({source.looks_like}, {lines} lines, keys {top})",
+            message=f"configuration, not a requirements document ({source.looks_like}, {lines}, keys {top})",
             hint="Give a PRD, a task list or a user-story file.",
         )
     return Finding(
         level="error",
         code="no_units",
         line=0,
-        message=f"no requirement units found (format: {source.looks_like}, {lines} lines, keys {top or 'none'}). Looked for: "
+        message=f"no requirement units found (format: {source.looks_like}, {lines}, keys {top or 'none'}). Looked for: "
         "arrays of objects with id, title, name or description under userStories, stories, requirements, features, tasks, issues or phases",
         hint='Put the units into one array, e.g. {"userStories": [{"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}]}.',
     )
@@ -219,9 +223,17 @@ def _shape(source: Source) -> str:
         if block.kind is Kind.ROW and (i == 0 or blocks[i - 1].header is not block.header)
     )
     return (
-        f"format: {source.looks_like}, {source.text.count(chr(10)) + 1} lines, {kinds.count(Kind.HEADING)} headings, {kinds.count(Kind.ITEM)} list items, "
-        f"{tables} tables, {kinds.count(Kind.CODE)} code fences skipped"
+        f"format: {source.looks_like}, {_many(_lines(source), 'line')}, {_many(kinds.count(Kind.HEADING), 'heading')}, "
+        f"{_many(kinds.count(Kind.ITEM), 'list item')}, {_many(tables, 'table')}, {_many(kinds.count(Kind.CODE), 'code fence')} skipped"
     )
+
+
+def _lines(source: Source) -> int:
+    return source.text.removesuffix("\n").count("\n") + 1
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _short(text: str) -> str:

@@ -21,7 +21,7 @@ _KEY_BEGINS = rb"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
 _SHAPES = re.compile(
     rb"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[A-Z0-9]{16}"
     rb"|sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}|glpat-[A-Za-z0-9_-]{18,}"
-    rb"|[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{6,}"
+    rb"|[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)|eyJ[A-Za-z0-9_-]{10,2000}+\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{6,}"
     rb"|" + _KEY_BEGINS + rb"(?:(?:[^-]|-(?!----)){1,16000}+-----END [A-Z ]{0,40}PRIVATE KEY-----"
     rb"|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{40,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{8,})?)"
 )

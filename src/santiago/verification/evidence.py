@@ -1,8 +1,7 @@
-"""The record of a verification: `verification.json`, the same bytes for the same verdict, and its digest."""
+"""The record of a verification: `verification.json`, the same bytes for the same verdict."""
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from santiago.contract.codec import canonical
@@ -32,7 +31,3 @@ def document(verdict: Verdict, base: Sequence[CheckResult] = ()) -> bytes:
         ],
     }
     return canonical(data)
-
-
-def digest(content: bytes) -> str:
-    return sha256(content).hexdigest()

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from santiago.verification import runners
 from santiago.verification import tally as tallies
+from santiago.verification.behind import expanded
 from santiago.verification.noop import is_noop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from santiago.verification.tally import Tally
+
+_STRICT_SHEBANG = re.compile(r"#![^\n]*sh[ \t][^\n]*-[a-z]*e")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +40,23 @@ def behind(command: str, read: Callable[[str], bytes | None]) -> Behind:
     direct = runners.known_runners(command)
     if direct:
         return Behind(direct, (), idle=False)
-    lines = runners.expanded(command, read)
+    lines = expanded(command, read)
     found = dict.fromkeys(runner for line in lines for runner in runners.known_runners(line))
-    one_program = len(runners.programs(command)) == 1
-    return Behind((), tuple(found), idle=bool(lines) and one_program and all(is_noop(line) for line in lines))
+    argvs = runners.programs(command)
+    strict = any(_stops_early(argv) for argv in argvs)
+    idle = bool(lines) and len(argvs) == 1 and all(_is_idle(line, strict=strict) for line in lines)
+    return Behind((), tuple(found), idle=idle)
+
+
+def _stops_early(argv: Sequence[str]) -> bool:
+    """Whether a shell is told to end a script at the first command that fails: `sh -e FILE`."""
+    return argv[0].rpartition("/")[2] in runners.SHELLS and any(
+        re.match(r"-[a-z]*e|errexit$", word) for word in argv[1:]
+    )
+
+
+def _is_idle(script: str, *, strict: bool) -> bool:
+    return is_noop(f"set -e\n{script}" if strict or _STRICT_SHEBANG.match(script) else script)
 
 
 def tally(known: Behind, output: str, junit: Callable[[], Tally | None]) -> Tally | None:

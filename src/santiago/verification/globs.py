@@ -14,9 +14,14 @@ DEFAULT_PROTECTED: tuple[str, ...] = (
     "tests/**", "test/**", "**/tests/**", "**/test/**", "**/__tests__/**", "**/testdata/**", "**/__snapshots__/**", "**/*.snap",
     "spec/**/*.{rb,js,ts,jsx,tsx,php}", "**/spec/**/*.{rb,js,ts,jsx,tsx,php}", "e2e/**", "**/e2e/**", "cypress/**", "**/*.feature",
     "**/*.Tests/**", "**/*.Test/**", "**/*Tests/*.swift",
+    "t/**/*.{t,sh,pl,py}", "spec/fixtures/**", "**/spec/fixtures/**",
+    # what results are held against
+    "golden/**", "goldens/**", "**/golden/**", "**/goldens/**", "**/*.golden", "**/*.approved.*", "**/expected/**/*.{txt,out,json,csv,xml,yml,yaml,html,md}",
+    "**/expected.{txt,out,json,csv,xml,yml,yaml,html,md}", "**/expected[_-]*.{txt,out,json,csv,xml,yml,yaml,html,md}",
+    "**/*[._-]expected.{txt,out,json,csv,xml,yml,yaml,html,md}",
     # files that are tests by their name
     "**/test_*.py", "**/*_test.py", "**/tests.py", "**/conftest.py",
-    "**/*_test.go", "**/*_test.rs",
+    "**/*_test.go", "**/*_test.rs", "**/{test,tests}.rs",
     "**/*.{test,spec,cy,e2e}.{js,jsx,ts,tsx,mjs,cjs,mts,cts,vue,svelte}",
     "**/*{Test,Tests,IT,Spec}.{java,kt,kts,scala,groovy}", "**/Test*.java",
     "**/*_{spec,test}.rb", "**/test_*.rb", "**/*{Test,Cest}.php",
@@ -26,7 +31,7 @@ DEFAULT_PROTECTED: tuple[str, ...] = (
     # what steers the runners, and the machines that run them
     "**/pytest.ini", "**/.pytest.ini", "**/pytest.toml", "**/.pytest.toml", "**/tox.ini", "noxfile.py", "**/.coveragerc",
     "**/jest.config.*", "**/jest.setup.*", "**/vitest.config.*", "**/vitest.workspace.*", "**/vitest.setup.*", "**/.mocharc*",
-    "**/karma.conf.*", "**/cypress.config.*", "**/playwright.config.*", "**/phpunit.xml", "**/phpunit.xml.dist", "**/.rspec",
+    "**/karma.conf.*", "**/cypress.config.*", "**/playwright.config.*", "**/phpunit.xml", "**/phpunit.xml.dist", "**/.rspec", "**/.proverc",
     "**/CTestConfig.cmake", "**/.config/nextest.toml", "**/*.runsettings",
     ".github/workflows/**", ".gitlab-ci.yml", ".circleci/**", "Jenkinsfile", "azure-pipelines.yml", ".travis.yml",
 )  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from santiago.util import regular
 from santiago.verification.tally import Tally
 
 if TYPE_CHECKING:
@@ -47,10 +48,11 @@ def _files(folder: str) -> Iterator[Path]:
 
 def _tally(path: Path, moment_ns: int) -> Tally | None:
     try:
-        info = path.lstat()
-        if not os.path.isfile(path) or path.is_symlink() or info.st_mtime_ns <= moment_ns or info.st_size > LARGEST:  # noqa: PTH113
-            return None
-        raw = path.read_bytes()
+        with regular.opened(path, follow=False) as file:
+            info = os.fstat(file.fileno())
+            if info.st_mtime_ns <= moment_ns or info.st_size > LARGEST:
+                return None
+            raw = file.read(LARGEST)
         if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
             return None  # no runner writes these, and they are how a small file becomes a large one
         root = ElementTree.fromstring(raw)  # noqa: S314  # bounded in size, and without entities

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from santiago.verification import doubts, evidence, globs, provoke, seal, surroundings, watch
+from santiago.contract.outcomes import CheckVerdict
+from santiago.contract.ports.workspace import Change
+from santiago.process.temporary import Temporary
+from santiago.util import regular
+from santiago.util.inside import is_inside
+from santiago.verification import blind, doubts, evidence, globs, provoke, results, seal, surroundings, verdict, watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult, Verdict
-    from santiago.contract.ports.workspace import Change
-    from santiago.verification.commands import CommandVerifier
+    from santiago.verification.commands import CommandRunner
     from santiago.verification.doubts import Doubt
-    from santiago.verification.seal import Side
 
 TESTS = "@tests"
 """Stands among protected globs for everything that is a test, or steers one, in any common ecosystem."""
+_FILE = "100644"
+_LARGEST = 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
 class Checks:
     """All that the core asks of verification."""
 
-    def __init__(self, runner: CommandVerifier) -> None:
-        self.runner = runner
+    runner: CommandRunner
+    begun: Callable[[str, int, int, str], None] = lambda *_: None
+    """Hears of each check that begins: its folder, which of how many, the command."""
 
     def check(
         self,
@@ -37,25 +46,49 @@ class Checks:
         to_the_end: bool = False,
         unmarked: bool = False,
         told: Mapping[str, str] | None = None,
+        between: Callable[[], None] = lambda: None,
     ) -> tuple[CheckResult, ...]:
-        return self.runner.check(
-            folder,
-            commands,
-            timeout_ms,
-            stopped,
-            before=before,
-            to_the_end=to_the_end,
-            unmarked=unmarked,
-            variables=told,
-        )
+        """Run the commands in order; stop at the first that fails in a way that the base does not.
+
+        `before` is what the base showed; `to_the_end` goes on after any failure, as wanted on the base itself. `stopped`
+        may say `stop` (no further command) or `now` (the running one is killed); what did not run to its end is not_run.
+        """
+        runner, variables = (self.runner.unmarked(), {}) if unmarked else (self.runner, told or {})
+        known = {result.command: result for result in before}
+        found: list[CheckResult] = []
+        going = True
+        # Beside an unmarked folder no name tells whose it is, so temporary files stand there as well.
+        with Temporary(Path(folder).parent if unmarked else runner.scratch) as temporary:
+            run = partial(
+                runner.run, folder=folder, temporary=temporary, timeout_ms=timeout_ms, stopped=stopped, told=variables
+            )
+            for place, command in enumerate(commands, 1):
+                if not going or stopped():
+                    found.append(results.not_run(command, "stopped" if going else ""))
+                    going = False
+                    continue
+                self.begun(folder, place, len(commands), command)
+                result = results.of(command, folder, temporary, run)
+                found.append(result)
+                between()
+                going = (
+                    result.verdict is CheckVerdict.PASS
+                    or (to_the_end and result.cause != "stopped")
+                    or (command in known and verdict.is_inherited(known[command], result))
+                )
+        return tuple(found)
 
     def set_up(self, folder: str, commands: Sequence[str], timeout_ms: int, stopped: Callable[[], str | None]) -> str:
-        reports = self.runner.set_up(folder, commands, timeout_ms, stopped)
-        if not reports or reports[-1].exit_code == 0:
-            return ""
-        last = reports[-1]
-        words = last.error or (last.tail or last.head).strip()[-500:]
-        return f"the set-up command `{commands[len(reports) - 1]}` did not succeed: {words}"
+        """Prepare a checkout, with the network; return what went wrong, in words."""
+        with Temporary(self.runner.scratch) as temporary:
+            for command in commands:
+                report = self.runner.run(command, folder, temporary, timeout_ms, stopped, {}, network=True)
+                if report.exit_code != 0:
+                    words = report.error or (report.tail or report.head).strip()[-500:]
+                    return f"the set-up command `{command}` did not succeed: {words}"
+                if stopped():
+                    break
+        return ""
 
     def tampered(
         self,
@@ -66,9 +99,7 @@ class Checks:
         base_files: Collection[str],
         read: Callable[[str, str], bytes | None],
     ) -> tuple[str, ...]:
-        expanded = _expanded(protected)
-        side = cast("Callable[[str, Side], bytes | None]", read)
-        return seal.tampered(changes, expanded, files, commands, base_files, side)
+        return seal.tampered(changes, _expanded(protected), files, commands, base_files, read)
 
     def judge(
         self,
@@ -80,7 +111,7 @@ class Checks:
         fewer_allowed: bool,
         own: Collection[str] = (),
     ) -> Verdict:
-        return self.runner.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed, own=own)
+        return verdict.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed, own=own)
 
     def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
         return evidence.document(verdict, base)
@@ -94,7 +125,7 @@ class Checks:
     def ready(self, folder: str, expected: Mapping[str, str], compiled: Sequence[str]) -> tuple[str, ...]:
         for path in compiled:
             place = Path(folder, path)
-            if place.parent.resolve().is_relative_to(Path(folder).resolve()):
+            if is_inside(place.parent, folder):
                 place.unlink(missing_ok=True)
         found = watch.contents(folder, expected)
         return tuple(sorted(path for path, digest in expected.items() if found[path] != digest))
@@ -102,21 +133,36 @@ class Checks:
     def marks(self, folder: str, paths: Sequence[str]) -> Mapping[str, object]:
         return watch.marks(folder, paths)
 
-    def touched(self, folder: str, marks: Mapping[str, object]) -> frozenset[str]:
-        return watch.touched(folder, cast("watch.Marks", marks))
+    def touched(
+        self, folder: str, marks: Mapping[str, object], sealed: Sequence[str], commands: Sequence[str], read: Callable[[str], bytes | None]
+    ) -> frozenset[str]:  # fmt: skip
+        found = watch.touched(folder, marks, sealed)
+        others = sorted(found.difference(sealed))
+
+        def either(path: str, side: str) -> bytes | None:
+            return read(path) if side == "base" else regular.content(Path(folder, path), _LARGEST, follow=False)
+
+        came = [_change("A", path) for path in others if path not in marks and watch.may_steer(path)]
+        changed = [_change("M", path) for path in others if path in marks]
+        steering = {*seal.tampered(came, globs.DEFAULT_PROTECTED, (), commands, marks, either)}
+        steering |= {*seal.tampered(changed, (), (), commands, marks, either)}
+        return found.intersection(sealed) | steering
 
     def surroundings(self, commands: Sequence[str]) -> str:
         # In a sandbox an agent can change none of it.
         return "" if self.runner.sandbox.kind != "none" else surroundings.fingerprint(self.runner.environment, commands)
 
-    def doubts(self, patch: str) -> tuple[Doubt, ...]:
-        return doubts.doubts(patch)
+    def doubts(self, patch: str, paths: Sequence[str]) -> tuple[Doubt, ...]:
+        return doubts.doubts(patch, paths)
 
     def plant(self, folder: str, paths: Sequence[str], *, alone: bool) -> str:
         return provoke.plant(folder, paths, alone=alone)
 
     def harden(self, folder: str, paths: Sequence[str]) -> str:
         return provoke.harden(folder, paths)
+
+    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
+        blind.fold(folder, tests, changed)
 
     def prolonged(self, command: str) -> str:
         return provoke.prolonged(command)
@@ -127,3 +173,7 @@ class Checks:
 
 def _expanded(protected: Sequence[str]) -> list[str]:
     return [glob for name in protected for glob in (globs.DEFAULT_PROTECTED if name == TESTS else (name,))]
+
+
+def _change(status: str, path: str) -> Change:
+    return Change(status=status, path=path, old_mode=_FILE, new_mode=_FILE)

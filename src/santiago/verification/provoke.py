@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import secrets
 import shlex
-import warnings
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
-from santiago.verification import runners, shell
+from santiago.verification import plant_js, runners, shell, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -22,6 +20,7 @@ _NAME = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
 _MAIN = re.compile(r"^if __name__ *== *", re.MULTILINE)
 _RUNS_ITSELF = re.compile(r"^if __name__ *== *.*(?:\n.*)*?\bunittest\.main\(", re.MULTILINE)
 _PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*")
+_NODE = re.compile(r"(?:.*/)?node(?:js)?")
 _TEST = """
 
 import unittest as _planted
@@ -29,6 +28,29 @@ import unittest as _planted
 
 class Test{token}(_planted.TestCase):
     def test_{token}(self):
+        def plain():
+            assert [1] == [2]
+
+        def unraised():
+            with self.assertRaises(KeyError):
+                pass
+
+        def unraised_in_pytest():
+            with __import__("sys").modules["pytest"].raises(KeyError):
+                pass
+
+        asked = [
+            lambda: self.assertEqual(1, 2), lambda: self.assertEqual([1], [2]), lambda: self.assertEqual("a", "b"),
+            lambda: self.assertTrue(0), lambda: self.assertFalse(1), lambda: self.assertIn(1, ()), lambda: self.assertIs(1, None),
+            lambda: self.assertIsNone(1), lambda: self.assertAlmostEqual(1, 2), lambda: self.assertGreater(1, 2), self.fail, unraised,
+        ]
+        asked += [plain] * __debug__ + [unraised_in_pytest] * ("pytest" in __import__("sys").modules)
+        for ask in asked:
+            try:
+                ask()
+            except BaseException:
+                continue
+            return  # somebody has made this assertion harmless: that the test passes gives it away
         raise AssertionError("{token}")
 
 
@@ -39,11 +61,20 @@ import unittest as _planted
 class _Nothing:
     __slots__ = ()
 
+def _is_of_the_tests(of):
+    code = getattr(of.__eq__, "__code__", None)
+    mock = __import__("sys").modules.get("unittest.mock")
+    return code is not None and code.co_filename in (globals().get("__file__"), getattr(mock, "__file__", None))
+
+def _equals_anything(one):
+    try:
+        return (one == _Nothing()) is True and not _is_of_the_tests(type(one))
+    except Exception:
+        return False
+
 def _same(first, second):
-    for one in (first, second):
-        of = type(one)
-        if of.__module__ not in ("builtins", "unittest.mock", __name__) and (one == _Nothing()) is True:
-            raise AssertionError("{token}: equals anything")
+    if _equals_anything(first) or _equals_anything(second):
+        raise AssertionError("{token}: equals anything")
     return first == second
 
 def _equal(self, first, second, msg=None):
@@ -55,12 +86,17 @@ _planted.TestCase._baseAssertEqual = _equal
 
 
 def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
-    """Plant a failing test into each file that Python's runners take for tests, or in place of its content.
+    """Plant a failing test into each file that a known runner takes for tests, or in place of its content.
 
     Returns the test's name, which no work can know beforehand; nothing where there is no such file.
     """
-    token = _token()
-    return token if _edit(folder, paths, lambda text: planted_text(text, token, alone=alone)) else ""
+    token, every = _token(), tuple(paths)
+    planted = _edit(folder, every, lambda text: planted_text(text, token, alone=alone))
+    for path in every:
+        if plant_js.is_test(path):
+            change = partial(plant_js.planted_text, path, token=token, alone=alone)
+            planted |= texts.rewrite(folder, path, change)
+    return token if planted else ""
 
 
 def harden(folder: str, paths: Iterable[str]) -> str:
@@ -70,20 +106,25 @@ def harden(folder: str, paths: Iterable[str]) -> str:
 
 
 def prolonged(command: str) -> str:
-    """Return a `python -c` command with strict comparisons and an exit code that it must reach; nothing for others."""
-    texts = _plain_words(command)
-    at = texts.index("-c") if "-c" in texts else -1
-    if at < 1 or at + 1 >= len(texts) or not _PYTHON.fullmatch(texts[at - 1]):
+    """Return a `python -c` or `node -e` command with an exit code that it must reach; nothing for others."""
+    words = _plain_words(command)
+    at = next((place for place, word in enumerate(words) if word in {"-c", "-e", "--eval"}), 0)
+    if at < 1 or at + 1 >= len(words):
         return ""
-    code = _prolonged_text(texts[at + 1])
-    return " ".join(map(shlex.quote, [*texts[: at + 1], code, *texts[at + 2 :]])) if code else ""
+    program, code = words[at - 1], words[at + 1]
+    longer = None
+    if _PYTHON.fullmatch(program) and words[at] == "-c":
+        longer = _prolonged_text(code)
+    elif _NODE.fullmatch(program) and words[at] != "-c" and "exit" not in code:
+        longer = f"{code}\n;process.exit({REACHED})\n"
+    return " ".join(map(shlex.quote, [*words[: at + 1], longer, *words[at + 2 :]])) if longer else ""
 
 
 def prolong(folder: str, command: str, judges: Collection[str]) -> bool:
     """Do the same to the file of a `python FILE` command, where the file is a judge and not the work."""
-    texts = _plain_words(command)
-    script = runners.script_of(texts) if texts and _PYTHON.fullmatch(texts[0]) else None
-    return script is not None and script in judges and _rewritten(Path(folder, script), _prolonged_text)
+    words = _plain_words(command)
+    script = runners.script_of(words) if words and _PYTHON.fullmatch(words[0]) else None
+    return script is not None and script in judges and texts.rewrite(folder, script, _prolonged_text)
 
 
 def _plain_words(command: str) -> list[str]:
@@ -99,7 +140,7 @@ def _prolonged_text(text: str) -> str | None:
 
 def planted_text(text: str, token: str, *, alone: bool) -> str | None:
     """Return a test file with a failing test in it; None where it would not be found there for sure."""
-    if "load_tests" in text or "__test__" in text or _parsed(text) is None:
+    if "load_tests" in text or "__test__" in text or texts.parsed(text) is None:
         return None
     test = _TEST.format(token=token)
     if alone:
@@ -112,13 +153,11 @@ def planted_text(text: str, token: str, *, alone: bool) -> str | None:
 
 def strict_text(text: str, token: str) -> str | None:
     """Return Python whose `==` and assertEqual raise where a side equals even what nobody can know."""
-    tree = _parsed(text)
+    tree = texts.parsed(text)
     if tree is None:
         return None
     tree = ast.fix_missing_locations(_Strict().visit(tree))
-    at = next(
-        (place for place, statement in enumerate(tree.body) if not _must_stand_first(place, statement)), len(tree.body)
-    )
+    at = texts.first_place(tree)
     tree.body[at:at] = ast.parse(_STRICT.format(token=token)).body
     return ast.unparse(tree)
 
@@ -131,45 +170,13 @@ class _Strict(ast.NodeTransformer):
         return node
 
 
-def _must_stand_first(place: int, statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.ImportFrom):
-        return statement.module == "__future__"
-    return place == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
 def _edit(folder: str, paths: Iterable[str], change: Callable[[str], str | None]) -> bool:
     done = False
     for path in paths:
         if _NAME.fullmatch(path):
-            done |= _rewritten(Path(folder, path), change)
+            done |= texts.rewrite(folder, path, change)
     return done
-
-
-def _rewritten(place: Path, change: Callable[[str], str | None]) -> bool:
-    try:
-        with open(place, "rb", opener=_no_link) as file:
-            text = change(file.read().decode("utf-8"))
-        if text is None:
-            return False
-        with open(place, "wb", opener=_no_link) as file:
-            file.write(text.encode())
-    except (OSError, UnicodeError):
-        return False
-    return True
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _token() -> str:
     return f"Planted{secrets.token_hex(6)}"
-
-
-def _no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)

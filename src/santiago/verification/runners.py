@@ -1,19 +1,22 @@
-"""Which test runner a command starts, also through package scripts, make targets and shell scripts."""
+"""Which test runner a command starts, and which file of the checkout."""
 
 from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from santiago.verification import shell
+from santiago.verification.steps import inner_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
 _BY_NAME = {
     "pytest": "pytest", "py.test": "pytest", "unittest": "unittest", "jest": "jest", "react-scripts": "jest", "vitest": "vitest",
     "mocha": "mocha", "_mocha": "mocha", "rspec": "rspec", "phpunit": "phpunit", "pest": "phpunit", "ctest": "ctest", "gotestsum": "go",
+    "prove": "prove",
 }  # fmt: skip
 _BY_NAME_AND_WORD = {
     ("go", "test"): "go", ("cargo", "test"): "cargo", ("cargo", "t"): "cargo", ("cargo", "nextest"): "cargo", ("dotnet", "test"): "dotnet",
@@ -21,11 +24,12 @@ _BY_NAME_AND_WORD = {
     **{("gradle", task): "gradle" for task in ("test", "check", "build")},
 }  # fmt: skip
 _ALIASES = {"mvnw": "mvn", "gradlew": "gradle"}
-_SCRIPT_RUNNERS = frozenset({"npm", "yarn", "pnpm", "bun"})
+SCRIPT_RUNNERS = frozenset({"npm", "yarn", "pnpm", "bun"})
+_LOADS_FIRST = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader", "-I"})
+"""Options of interpreters that are followed by something else than the script."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 JUSTFILES = ("justfile", "Justfile", ".justfile")
-_DEEPEST = 3
 
 
 def known_runners(command: str) -> tuple[str, ...]:
@@ -39,21 +43,12 @@ def programs(command: str) -> list[list[str]]:
     found: list[list[str]] = []
     for words in shell.simple_commands(command):
         argv = shell.effective([word.text for word in words])
-        inner = _inner(argv)
+        inner = inner_command(argv)
         if inner is not None:
             found += programs(inner)
         elif argv:
             found.append(argv)
     return found
-
-
-def _inner(argv: list[str]) -> str | None:
-    """Return the command line that a shell is given as an argument."""
-    if argv and argv[0].rpartition("/")[2] in SHELLS:
-        for place, word in enumerate(argv[:-1]):
-            if re.match(r"-\w*c$", word):
-                return argv[place + 1]
-    return None
 
 
 def _runner(argv: list[str]) -> str | None:
@@ -62,7 +57,9 @@ def _runner(argv: list[str]) -> str | None:
     words = [word for word in argv[1:] if not word.startswith("-")]
     if name == "node" and any(word == "--test" for word in argv[1:]):
         return "node"
-    if name in _SCRIPT_RUNNERS and words and words[0] in _BY_NAME:
+    if name == "doctest" and {"-v", "--verbose"} & set(argv):
+        return "doctest"  # otherwise it says nothing where all is well
+    if name in SCRIPT_RUNNERS and words and words[0] in _BY_NAME:
         return _BY_NAME[words[0]]
     if name in {"mvn", "gradle"}:
         tasks = (word.rpartition(":")[2] for word in words)
@@ -70,35 +67,6 @@ def _runner(argv: list[str]) -> str | None:
     if name == "cargo":
         words = [word for word in words if not word.startswith("+")]
     return _BY_NAME.get(name) or (_BY_NAME_AND_WORD.get((name, words[0])) if words else None)
-
-
-def expanded(command: str, read: Callable[[str], bytes | None]) -> tuple[str, ...]:
-    """Return the command lines behind a command: the package script, the make recipe, the shell script that it runs."""
-    found: list[str] = []
-    waiting = [(command, 0)]
-    while waiting:
-        line, depth = waiting.pop(0)
-        for argv in programs(line):
-            if depth < _DEEPEST and line not in found[:-1]:
-                waiting += [(behind, depth + 1) for behind in _behind(argv, read)]
-        if depth:
-            found.append(line)
-    return tuple(found[:200])
-
-
-def _behind(argv: list[str], read: Callable[[str], bytes | None]) -> Iterator[str]:
-    name = argv[0].rpartition("/")[2]
-    words = [word for word in argv[1:] if not word.startswith("-")]
-    if name in _SCRIPT_RUNNERS:
-        yield from _package_scripts(name, words, read)
-    elif name in {"make", "gmake", "just"}:
-        yield from _recipes(
-            JUSTFILES if name == "just" else MAKEFILES, [word for word in words if "=" not in word], read
-        )
-    elif (name in SHELLS or "/" in argv[0]) and (script := script_of(argv)):
-        text = read(script)
-        if text is not None and (name in SHELLS or re.match(rb"#!.*\b(?:ba|da|z|k)?sh\b", text)):
-            yield text[:100_000].decode("utf-8", "replace")
 
 
 def script_of(argv: Sequence[str]) -> str | None:
@@ -109,10 +77,10 @@ def script_of(argv: Sequence[str]) -> str | None:
     if name in SHELLS or re.match(
         r"(?:python|pypy)[\d.]*$|(?:node|ruby|perl|php|deno|bun|tsx|ts-node|source|\.)$", name
     ):
-        for word in argv[1:]:
+        for before, word in pairwise(argv):
             if word in {"-c", "-e", "-m", "--eval", "--test"}:
                 return None
-            if not word.startswith("-") and word != "run":
+            if not word.startswith("-") and word != "run" and before not in _LOADS_FIRST:
                 return _plain(word) if not word.startswith("/") else None
     return None
 
@@ -125,6 +93,7 @@ def _plain(path: str) -> str:
 
 def script_names(name: str, words: Sequence[str]) -> list[str]:
     """Return the package scripts that a package manager is told to run, with those that run around them."""
+    words = words[2:] if words[:1] == ["workspace"] else words
     wanted = (
         words[1:2]
         if words[:1] in (["run"], ["run-script"])
@@ -137,13 +106,6 @@ def script_names(name: str, words: Sequence[str]) -> list[str]:
     return [around + script for script in wanted for around in ("pre", "", "post")]
 
 
-def _package_scripts(name: str, words: list[str], read: Callable[[str], bytes | None]) -> Iterator[str]:
-    scripts = package_scripts(read("package.json"))
-    for script in script_names(name, words):
-        if isinstance(scripts.get(script), str):
-            yield scripts[script]
-
-
 def package_scripts(raw: bytes | None) -> dict[str, str]:
     try:
         data = json.loads(raw or b"{}")
@@ -151,24 +113,3 @@ def package_scripts(raw: bytes | None) -> dict[str, str]:
         return {}
     scripts = data.get("scripts") if isinstance(data, dict) else None
     return scripts if isinstance(scripts, dict) else {}
-
-
-def _recipes(files: Sequence[str], targets: list[str], read: Callable[[str], bytes | None]) -> Iterator[str]:
-    text = next((raw.decode("utf-8", "replace") for raw in map(read, files) if raw is not None), "")
-    rules: dict[str, tuple[list[str], list[str]]] = {}
-    current: tuple[list[str], list[str]] | None = None
-    for line in text.splitlines():
-        head = re.match(r"([\w./-]+(?: [\w./-]+)*)\s*::?(?!=)\s*([^=#;]*)(?:;(.*))?$", line)
-        if head:
-            current = (head[2].split(), [head[3]] if head[3] else [])
-            rules.update(dict.fromkeys(head[1].split(), current))
-        elif line.startswith(("\t", "    ")) and current is not None:
-            current[1].append(line.strip().lstrip("@-+"))
-    waiting = targets or [name for name in rules if not name.startswith(".")][:1]
-    seen: set[str] = set()
-    while waiting:
-        target = waiting.pop(0)
-        if target in rules and target not in seen:
-            seen.add(target)
-            waiting += rules[target][0]
-            yield from rules[target][1]

@@ -15,20 +15,21 @@ if TYPE_CHECKING:
 _FAILING = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        r"^(?:FAILED|ERROR) (\S+?::.+?|\S+\.py\S*)(?: - .*)?$",
+        r"^(?:FAILED|ERROR) (?=\S*(?:::|\.py))((?:(?! - ).)+)",
         r"^(?:FAIL|ERROR): (.+)$",
-        r"^\s*--- FAIL: (\S+)",
+        r"^[ \t]*--- FAIL: (\S+)",
         r"^FAIL[ \t]+(\S+)",
         r"^test (.+) \.\.\. FAILED$",
-        r"^\s+● (.+)$",
-        r"^\s*[×✗✖] (.+?)(?:\s+\(?\d+(?:\.\d+)? ?m?s\)?)?$",
-        r"^\s*not ok \d+ (?:- )?(.+?)(?: # .*)?$",
+        r"^[ \t]+● (.+)$",
+        r"^[ \t]*[×✗✖] (\S+(?:[ \t]+(?!\(?\d+(?:\.\d+)? ?m?s\)?$)\S+)*)",
+        r"^[ \t]*not ok \d+ (?:- )?(.+?)(?: # .*)?$",
         r"^rspec (\S+)",
         r"^ *\d+\) (.+)$",
-        r"^\s+\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run|Exception.*)\)",
-        r"^\s+Failed (\S+) \[",
-        r"^(.+ > .+) FAILED$",
-        r"^\[ERROR\]\s+(\w[\w.$]*(?::\d+)?)",
+        r"^[ \t]+\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run|Exception.*)\)",
+        r"^[ \t]+Failed (\S+) \[",
+        r"^(?=.+ > .)(.+) FAILED$",
+        r"^\[ERROR\][ \t]+(\w[\w.$]*(?::\d+)?)",
+        r"^#[ \t]+Failed test (.+)$",
     )
 )
 _LAST = 20
@@ -63,8 +64,7 @@ def failures(result: CheckResult) -> Failures:
 def last_lines(result: CheckResult) -> list[str]:
     """Return the end of the output without paths, times, addresses and line numbers."""
     text = tally.plain(result.output.tail or result.output.head)
-    lines = [normal(line.strip()) for line in text.splitlines() if line.strip()]
-    return lines[-_LAST:]
+    return [normal(line.strip()) for line in text.split("\n")[-_LAST:]]
 
 
 def normal(line: str) -> str:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from santiago.verification import globs, runners, sections, shell
+from santiago.verification import behind, comparisons, globs, inline_tests, runners, sections, shell
+from santiago.verification.judges import Judges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 Side = Literal["base", "now"]
 
 _STEERING = re.compile(
-    r"conftest\.py|\.?pytest\.(?:ini|toml)|jest\.config\..+|vitest\.(?:config|workspace)\..+|\.mocharc.*|\.coveragerc|\.rspec|phpunit\.xml"
+    r"conftest\.py|\.?pytest\.(?:ini|toml)|jest\.config\..+|vitest\.(?:config|workspace)\..+|\.mocharc.*|\.coveragerc|\.rspec|\.proverc|phpunit\.xml"
 )
 """New files that a runner loads for all tests below their folder."""
 _LOADED_ALWAYS = re.compile(
     r"(?:.*/)?(?:sitecustomize|usercustomize)(?:\.py|/__init__\.py)|.*\.pth|.*(?:\.dist-info|\.egg-info)/entry_points\.txt"
-    r"|(?:.*/)?site-packages/.*|(?:.*/)?pyvenv\.cfg|(?:.*/)?node_modules/\.bin/.*|\.cargo/config(?:\.toml)?|\.mvn/(?:maven|jvm)\.config"
-    r"|(?:.*/)?node_modules/(?:jest|vitest|mocha|\.vite)(?:-[\w-]+)?/.*"
+    r"|(?:.*/)?pyvenv\.cfg|\.cargo/config(?:\.toml)?|\.mvn/(?:maven|jvm)\.config"
 )
 """New files that interpreters and runners load by themselves, wherever tests are."""
+_FOLDERS_LOADED = frozenset({"site-packages", "node_modules"})
+"""Folders of which everything new may be taken in place of what a check uses."""
 _SHADOWED = "pytest _pytest pluggy iniconfig packaging pygments unittest xdist execnet coverage exceptiongroup tomli py nose2 tox"
 """Packages that runners consist of: a new one of that name in the checkout's root would be taken instead."""
 _LIBRARY = (
@@ -41,6 +42,11 @@ _LIBRARY = (
     " importlib shutil logging threading tempfile subprocess typing bdb pdb cmd code codeop"
 )
 """Modules of the library that runners import, with the same effect; but a folder is only taken if it is a package."""
+_PERL = re.compile(
+    r"(?:.*/)?(?:Test/(?:More|Simple|Builder|Harness|Tester|Deep|Exception|Most|Fatal|Warn|Differences)(?:\.pm$|/)"
+    r"|Test2/|TAP/|App/Prove|(?:strict|warnings|Carp|Exporter|overload|vars|lib|base|parent)\.pm$)"
+)
+"""The same for Perl."""
 _TOP_MODULE = re.compile(r"(\w+)(?:\.py|\.so|\..*\.so|/__init__\.\w+|/__main__\.py)")
 """A folder without `__init__.py` stands behind the library's own modules, so it takes nobody's place."""
 _LINK = "120000"
@@ -48,19 +54,21 @@ _UNCHECKED = b"\x01\0\0\0"
 """Flags of compiled Python whose source is not looked at."""
 _BIN = re.compile(r"(?:.*/)?(?:bin|\.bin|Scripts|shims)/([^/]+)")
 _SETS_ITSELF_BETWEEN = re.compile(rb"\bpytest_\w+|\b_pytest\b|_exit\b|\batexit\b|sys\.modules|\bexitstatus\b")
-_JUDGE_NAME = re.compile(
-    r"(?:.*[_.-])?(?:check(?:s|er)?|verif(?:y|ier|ication)|validat(?:e|or|ion)|accept(?:ance)?|smoke|e2e|lint|ci|grade|judge|oracle|selftest"
-    r"|specs?|(?:run|unit)?tests?|gradlew|mvnw)(?:[_.-].*)?",
-    re.IGNORECASE,
+_HELPS = re.compile(
+    rb"^[ \t]*(?:el)?if\b[^\n]{0,200}\n?[ \t]*raise AssertionError|\bself\.failureException\b|\bpytest\.fail\(|\bthrow new (?:\w+\.)?AssertionError\b",
+    re.MULTILINE,
 )
-_SAYS_NO = re.compile(rb"\bassert\b|\braise\b|\bexit\((?!0?\))|\bunittest\b")
-_IMPORTS = re.compile(rb"^\s*(?:from|import)\s+([\w.]+)", re.MULTILINE)
-_RUNS_FILE = {
-    "make": runners.MAKEFILES, "gmake": runners.MAKEFILES, "just": runners.JUSTFILES, "task": ("Taskfile.yml", "Taskfile.yaml"),
-    "rake": ("Rakefile",), "tox": ("tox.ini",), "nox": ("noxfile.py",), "gradlew": ("gradlew", "gradle/wrapper/gradle-wrapper.properties"),
-    "mvnw": ("mvnw", ".mvn/wrapper/maven-wrapper.properties"), "ant": ("build.xml",), "invoke": ("tasks.py",), "inv": ("tasks.py",),
-    "grunt": ("Gruntfile.js",), "gulp": ("gulpfile.js",), "mage": ("magefile.go",),
-}  # fmt: skip
+"""What hardly anybody writes who does not help tests to say no."""
+_HELPER_NAME = re.compile(
+    r"(?:.*[_.-])?(?:asserts?|assertions?|expectations?|tests?(?:ing|_?utils?|_?helpers?|_?support))(?:[_.-].*)?"
+)
+_SAYS_NO = re.compile(rb"\bassert\b|\braise\b|\bthrow\b|\bexpect\(")
+_TRANSFORMS = re.compile(r"(?:.*/)?(?:babel\.config\.\w+|\.babelrc(?:\.\w+)?|vite\.config\.\w+)")
+"""Settings of what rewrites code before a runner sees it, tests included."""
+_REWRITES = re.compile(rb"\b(?:plugins|presets)\b[^\]]{0,300}?(?:['\"]\.{1,2}/|=>|\bfunction\b)|\btransform\s?\(")
+"""A rewriting of the project's own."""
+_MOST_READ = 60
+"""Tests that are read in order to see whether they use a file."""
 
 
 def tampered(
@@ -80,7 +88,11 @@ def tampered(
         return read(path, side) if side == "now" or path in at_base else None
 
     seal = _Seal(tuple(protected), tuple(commands), at_base, once)
-    return tuple(sorted({c.path for c in changes if not globs.names(files, c.path) and seal.breaks(c)}))
+    broken = {c.path for c in changes if not globs.names(files, c.path) and seal.breaks(c)}
+    # Tests inside the work's own file are sealed too, unless the story is about tests.
+    if protected and not any(globs.matches(file, protected) for file in files):
+        broken |= {c.path for c in changes if inline_tests.loosened(c.path, seal.lines, once)}
+    return tuple(sorted(broken))
 
 
 @dataclass(frozen=True)
@@ -91,11 +103,15 @@ class _Seal:
     read: Callable[[str, Side], bytes | None] = field(repr=False)
 
     def breaks(self, change: Change) -> bool:
-        if self.leads_out(change) or self.is_compiled_judge(change):
+        if self.leads_out(change) or self.is_compiled_judge(change) or self.rewrites_tests(change.path):
             return True
         if change.path not in self.base_files:
             return self.is_new_judge(change.path)
-        if globs.matches(change.path, self.protected) or change.path in self.loaded:
+        if (
+            globs.matches(change.path, self.protected)
+            or self.judges.holds(change.path)
+            or self.helps_tests(change.path)
+        ):
             return True
         if not sections.steers(change.path):
             return False
@@ -118,6 +134,13 @@ class _Seal:
         flags = (self.read(change.path, "now") or b"")[4:8]
         return flags == _UNCHECKED
 
+    def rewrites_tests(self, path: str) -> bool:
+        """Whether settings begin to have code rewritten, the tests' own included, by something that the work brings along."""
+        if not _TRANSFORMS.fullmatch(path) or not self.tools & {"jest", "vitest"}:
+            return False
+        before, now = (_REWRITES.findall(self.read(path, side) or b"") for side in ("base", "now"))
+        return len(now) > len(before) and self.has_tests("")
+
     def loosened(self, path: str) -> bool:
         """Whether the part that steers checks is another one now; what was not there before may be added to a package."""
         before = sections.part(path, self.read(path, "base"), self.commands)
@@ -133,7 +156,7 @@ class _Seal:
 
     def is_new_judge(self, path: str) -> bool:
         folder, _, name = path.rpartition("/")
-        if _LOADED_ALWAYS.fullmatch(path) or self.shadows(path):
+        if _LOADED_ALWAYS.fullmatch(path) or not _FOLDERS_LOADED.isdisjoint(folder.split("/")) or self.shadows(path):
             return True
         if _STEERING.fullmatch(name):
             return self.has_tests(folder) or (name == "conftest.py" and self.sets_itself_between(path))
@@ -141,11 +164,11 @@ class _Seal:
             return (
                 self.has_tests(folder)
                 and sections.part(path, self.read(path, "now"), self.commands) is not None
-                and name != "package.json"
+                and name not in {"package.json", "composer.json", "deno.json"}
             )
-        if path in self.alternatives:
+        if self.judges.takes(path) or (name.endswith("_test.go") and self.runs_no_test(path, folder)):
             return True
-        return path in self.scripts and not globs.matches(path, self.protected)
+        return path in self.judges.scripts and not globs.matches(path, self.protected)
 
     def shadows(self, path: str) -> bool:
         """Whether a new file would be run or imported in place of a tool that a check uses, or of a sealed test."""
@@ -155,15 +178,21 @@ class _Seal:
         tool = _BIN.fullmatch(path)
         if tool and tool[1].removesuffix(".exe") in self.tools:
             return True
-        found = _TOP_MODULE.fullmatch(path)
-        takes = path.partition("/")[0].removesuffix(".py") in _SHADOWED.split()
-        takes |= found is not None and found[1] in _LIBRARY.split()
-        return takes and bool(self.tools & {"python", "pytest"})
+        if _PERL.match(path) and self.tools & {"perl", "prove"}:
+            return True
+        places = (f"{root}/" if root else "" for root in self.judges.roots)
+        below = (path.removeprefix(place) for place in places if path.startswith(place))
+        return bool(self.tools & {"python", "pytest"}) and any(map(_takes_a_name, below))
 
     def sets_itself_between(self, path: str) -> bool:
         """A conftest for new tests only is welcome, but its hooks would see all tests of the run."""
         text = self.read(path, "now") or b""
         return bool(self.tools & {"pytest"}) and _SETS_ITSELF_BETWEEN.search(text) is not None
+
+    def runs_no_test(self, path: str, folder: str) -> bool:
+        """Whether a new file takes over the tests of a Go package that has some, and does not run them."""
+        text = self.read(path, "now") or b""
+        return b"func TestMain(" in text and b".Run()" not in text and self.has_tests(folder)
 
     def has_tests(self, folder: str) -> bool:
         within = f"{folder}/" if folder else ""
@@ -175,12 +204,10 @@ class _Seal:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The checks, and what stands behind them at the base."""
-        behind = (
-            line
-            for command in self.commands
-            for line in runners.expanded(command, lambda path: self.read(path, "base"))
+        lines = (
+            line for command in self.commands for line in behind.expanded(command, lambda path: self.read(path, "base"))
         )
-        return (*self.commands, *behind)
+        return (*self.commands, *lines)
 
     @cached_property
     def tools(self) -> frozenset[str]:
@@ -195,60 +222,34 @@ class _Seal:
         return frozenset(found)
 
     @cached_property
-    def scripts(self) -> frozenset[str]:
-        """Files of the checkout that the checks run as judges; a program that is itself the work is none."""
-        argvs = [argv for line in self.lines for argv in (*runners.programs(line), *_as_written(line))]
-        found = (script for argv in argvs if (script := runners.script_of(argv)) and self.judges(script, argv))
-        return frozenset(found)
+    def judges(self) -> Judges:
+        return Judges(self.commands, self.base_files, lambda path: self.read(path, "base"))
 
-    def judges(self, script: str, argv: Sequence[str]) -> bool:
-        """Whether a script that a check runs is there to judge: it says so by its name, or it starts a test runner."""
-        if any(_JUDGE_NAME.fullmatch(part) for part in script.split("/")):
-            return True
-        behind = runners.expanded(" ".join(map(shlex.quote, argv)), lambda path: self.read(path, "base"))
-        return any(runners.known_runners(line) for line in behind) or self.examines(script)
+    def helps_tests(self, path: str) -> bool:
+        """Whether a file is there for the tests that use it: to say no for them, or to hold what they ask for."""
+        name = path.rpartition("/")[2]
+        stem, _, ending = name.rpartition(".")
+        if ending in {"py", "js", "mjs", "cjs", "ts"}:
+            signs = _SAYS_NO if _HELPER_NAME.fullmatch(stem) else _HELPS
+            return bool(signs.search(self.read(path, "base") or b"")) and self.is_used_by_tests(stem, f".{ending}")
+        return comparisons.is_question(path) and self.is_used_by_tests(name, "")
 
-    def examines(self, script: str) -> bool:
-        """Whether a script of the base says no to other files of the base: then it is their judge, whatever its name."""
-        text = self.read(script, "base") or b""
-        if not script.endswith(".py") or not _SAYS_NO.search(text):
-            return False
-        names = {match.decode().replace(".", "/") for match in _IMPORTS.findall(text)}
-        return any(
-            f"{place}{name}{ending}" in self.base_files
-            for name in names
-            for place in ("", "src/", "lib/")
-            for ending in (".py", "/__init__.py")
+    def is_used_by_tests(self, name: str, ending: str) -> bool:
+        uses = re.compile(
+            rb"(?:\b(?:from|import|require)\b|['\"./])[^\n]{0,200}?\b" + re.escape(name).encode() + rb"\b"
         )
+        alike = {one for one in self.base_files if one.endswith(ending)}
+        tests = sorted(one for one in alike if one in self.judges.scripts or globs.matches(one, self.protected))
+        return any(uses.search(self.read(test, "base") or b"") for test in tests[:_MOST_READ])
 
-    @cached_property
-    def loaded(self) -> frozenset[str]:
-        """Files of the checkout that the checks run or are steered by."""
-        found: set[str] = set(self.scripts)
-        for line in self.lines:
-            for argv in (*runners.programs(line), *_as_written(line)):
-                found |= set(_RUNS_FILE.get(argv[0].rpartition("/")[2], ()))
-                found |= set(_given_files(argv))
-        return frozenset(found)
 
-    @cached_property
-    def alternatives(self) -> frozenset[str]:
-        """New files that would be taken in place of one that the base has: a makefile of another spelling."""
-        found: set[str] = set()
-        for names in (runners.MAKEFILES, runners.JUSTFILES):
-            if any(name in self.base_files for name in names) and any(name in self.loaded for name in names):
-                found |= set(names)
-        return frozenset(found - self.base_files)
+def _takes_a_name(path: str) -> bool:
+    """Whether python would import a file, as seen from where it looks first, in place of what a runner consists of."""
+    found = _TOP_MODULE.fullmatch(path)
+    if found is not None and found[1] in _LIBRARY.split():
+        return True
+    return path.partition("/")[0].removesuffix(".py") in _SHADOWED.split() and path.endswith((".py", ".pyc", ".so"))
 
 
 def _as_written(line: str) -> list[list[str]]:
     return [[word.text for word in words] for words in shell.simple_commands(line)]
-
-
-def _given_files(argv: Sequence[str]) -> list[str]:
-    """Return the files that a command is told to be steered by: `-c FILE`, `--config=FILE`, `-f FILE`."""
-    found = [
-        after for option, after in pairwise(argv) if option in {"-c", "-f", "--config", "--rootdir", "-C", "--file"}
-    ]
-    found += [word.partition("=")[2] for word in argv if re.match(r"--(?:config|file|rcfile|setup\w*)=", word)]
-    return [path.removeprefix("./") for path in found if path and "\n" not in path]

@@ -9,6 +9,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from santiago.verification import runners
+from santiago.verification.behind import plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,10 @@ _RUNNER_KEYS = ("jest", "mocha", "ava", "vitest", "nyc", "c8", "tap")
 _TOML_TABLES = {
     "pyproject.toml": re.compile(r"pytest.*|coverage|tox|nox|hatch|poe|pdm|taskipy|uv"),
 }
-_INI_SECTIONS = re.compile(r"(?:tool:)?pytest|testenv.*|tox.*|coverage:.*|aliases|options\.entry_points")
+_INI_SECTIONS = re.compile(r"(?:tool:)?pytest|testenv.*|tox.*|coverage:.*|aliases")
+_ENTRY_POINTS = "options.entry_points"
+_PLUGINS = "pytest11"
+"""By this name a package has pytest load it, once it is installed."""
 _LOOSENING = re.compile(
     r"skipTests|maven\.test\.skip|testFailureIgnore|ignoreFailures|<skip>|enabled\s*=\s*false|excludeTestsMatching"
 )
@@ -42,7 +46,8 @@ def part(path: str, raw: bytes | None, commands: Sequence[str]) -> Any:
 
 
 def _toml(raw: bytes, _: Sequence[str]) -> Any:
-    tools = tomllib.loads(raw.decode("utf-8")).get("tool", {})
+    data = tomllib.loads(raw.decode("utf-8"))
+    tools = data.get("tool", {})
     wanted = {name: table for name, table in tools.items() if _TOML_TABLES["pyproject.toml"].fullmatch(name)}
     found = {
         name: table for name, table in wanted.items() if name.startswith("pytest") or name in {"coverage", "tox", "nox"}
@@ -50,13 +55,16 @@ def _toml(raw: bytes, _: Sequence[str]) -> Any:
     found |= {name: table["scripts"] for name, table in wanted.items() if name == "pdm" and "scripts" in table}
     found |= {name: table["tasks"] for name, table in wanted.items() if name in {"poe", "taskipy"} and "tasks" in table}
     found |= {name: table["envs"] for name, table in wanted.items() if name == "hatch" and "envs" in table}
-    return found
+    plugins = [data.get("project", {}).get("entry-points", {}), tools.get("poetry", {}).get("plugins", {})]
+    return found | {f"/{_PLUGINS}": table[_PLUGINS] for table in plugins if _PLUGINS in table}
 
 
 def _ini(raw: bytes, _: Sequence[str]) -> Any:
     parser = configparser.RawConfigParser(strict=False, interpolation=None)
     parser.read_string(raw.decode("utf-8"))
-    return {name: dict(parser[name]) for name in parser.sections() if _INI_SECTIONS.fullmatch(name)}
+    found = {name: dict(parser[name]) for name in parser.sections() if _INI_SECTIONS.fullmatch(name)}
+    plugins = parser.get(_ENTRY_POINTS, _PLUGINS, fallback="")
+    return found | ({_ENTRY_POINTS: plugins} if plugins else {})
 
 
 def _package(raw: bytes, commands: Sequence[str]) -> Any:
@@ -77,13 +85,20 @@ def _package(raw: bytes, commands: Sequence[str]) -> Any:
 def _script_names(command: str) -> list[str]:
     found: list[str] = []
     for argv in runners.programs(command):
-        words = [word for word in argv[1:] if not word.startswith("-")]
+        words = plain_words(argv)
         name = argv[0].rpartition("/")[2]
         if name in {"npm", "yarn", "pnpm", "bun"}:
             found += runners.script_names(name, words)
         elif name in {"run-s", "run-p", "npm-run-all"}:
             found += [around + word for word in words for around in ("pre", "", "post")]
     return found
+
+
+def _scripts(raw: bytes, commands: Sequence[str]) -> Any:
+    """Return the tasks of other package managers, where a check runs one of them."""
+    programs = {argv[0].rpartition("/")[2] for command in commands for argv in runners.programs(command)}
+    data = json.loads(raw)
+    return {key: data[key] for key in ("scripts", "tasks") if key in data} if programs & {"composer", "deno"} else None
 
 
 def _cargo(raw: bytes, commands: Sequence[str]) -> Any:
@@ -107,7 +122,8 @@ def _build(raw: bytes, _: Sequence[str]) -> Any:
 
 def _npm_settings(raw: bytes, _: Sequence[str]) -> Any:
     return re.findall(
-        r"(?m)^\s*(?:script-shell|node-options|shell|prefix|yarnPath|nodeLinker|ignore-scripts)\s*[=:].*$",
+        r"(?m)^[ \t]*[\"']?(?:script-shell|node-options|shell|prefix|yarnPath|nodeLinker|ignore-scripts|if-present|dry-run"
+        r"|workspaces?(?:\[\])?|include-workspace-root)[\"']?[ \t]*(?:[=:].*)?$",
         raw.decode("utf-8", "replace"),
     )
 
@@ -119,7 +135,7 @@ def _vite(raw: bytes, _: Sequence[str]) -> Any:
 
 _READERS = {
     "pyproject.toml": _toml, "setup.cfg": _ini, "tox.ini": _ini, "package.json": _package, "Cargo.toml": _cargo,
-    "pom.xml": _build, "build.gradle": _build, "build.gradle.kts": _build, "gradle.properties": _build,
+    "composer.json": _scripts, "deno.json": _scripts, "pom.xml": _build, "build.gradle": _build, "build.gradle.kts": _build, "gradle.properties": _build,
     ".npmrc": _npm_settings, ".yarnrc": _npm_settings, ".yarnrc.yml": _npm_settings,
     **{f"vite.config.{kind}": _vite for kind in ("js", "ts", "mjs", "mts", "cjs", "cts")},
 }  # fmt: skip

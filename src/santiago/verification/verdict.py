@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 _BAD = frozenset({CheckVerdict.FAIL, CheckVerdict.INHERITED})
 _NOTHING_THERE = re.compile(
-    r"no tests ran|no tests collected|NO TESTS RAN|No tests? files? found|No tests found|No tests were found|No tests executed"
+    r"no tests ran|no tests collected|NO TESTS RAN|No tests? files? found|No tests found|No tests were found|No tests executed|Result: NOTESTS"
     r"|No test is available|no test files\]|no tests to run|There are no tests|Missing script|No rule to make target|No targets specified"
     r"|no Go files|no test target named|Justfile does not contain|No justfile found|could not read package\.json|Could not find a package\.json",
     re.IGNORECASE,
 )
 _MISSING = re.compile(
     r"No such file or directory|can't open file|can(?:not|'t) open|cannot load such file|Could not (?:find|open)|file or directory not found"
-    r"|Cannot find (?:module|path)|Cannot open file|ENOENT|not found|No module named|does not exist|directory not found",
+    r"|Cannot find (?:module|path)|Cannot open file|ENOENT|not found|No module named|does not exist|directory not found|Cannot detect source of",
     re.IGNORECASE,
 )
 _EXIT_NO_TESTS = 5
@@ -65,13 +65,23 @@ def judge(
     if reason is None and not fewer_allowed and any(_ran_fewer(base.get(one.command), one) for one in results):
         reason = Reason.NOTHING_VERIFIED
     proof = None if reason else _proof(base, results)
-    blamed = {
-        one.command for one in results if proof is Proof.REGRESSION and not _is_excused(base.get(one.command), one)
-    }
+    blamed = _blamed(base, results, reason, proof)
     if blamed:
-        reason, proof = Reason.STORY_VERIFICATION_FAILED, None
+        reason, proof = reason or Reason.STORY_VERIFICATION_FAILED, None
         results = tuple(replace(one, verdict=CheckVerdict.FAIL) if one.command in blamed else one for one in results)
     return Verdict(passed=reason is None, proof=proof, reason=reason, results=results, tampered=tuple(tampered))
+
+
+def _blamed(
+    base: dict[str, CheckResult], results: Sequence[CheckResult], reason: Reason | None, proof: Proof | None
+) -> set[str]:
+    """Return the checks that fail as before and are held against the work all the same: there is nothing else to go by."""
+    inherited = [one for one in results if one.verdict is CheckVerdict.INHERITED]
+    if reason is not None and all(one.verdict is not CheckVerdict.FAIL for one in results):
+        return {one.command for one in inherited}
+    if proof is Proof.REGRESSION:
+        return {one.command for one in inherited if not _is_excused(base.get(one.command), one)}
+    return set()
 
 
 def _marked(before: CheckResult | None, result: CheckResult) -> CheckResult:
@@ -83,11 +93,12 @@ def _marked(before: CheckResult | None, result: CheckResult) -> CheckResult:
 def _is_excused(before: CheckResult | None, result: CheckResult) -> bool:
     """Whether a check that fails as before may be the fault of others, where nothing else is proved.
 
-    It may be just what the story is about. So it must be a matter of style, or have run tests that it did not run before.
+    It may be just what the story is about. So it must be a matter of style, or fewer of its tests fail than before; that
+    there are more of them shows nothing, since anybody can add one that passes.
     """
-    if result.verdict is not CheckVerdict.INHERITED or before is None:
+    if before is None or _STYLE.search(result.command) is not None:
         return True
-    return _STYLE.search(result.command) is not None or (result.checks or 0) > (before.checks or 0)
+    return failures(result).names < failures(before).names
 
 
 def _reason(base: dict[str, CheckResult], results: tuple[CheckResult, ...]) -> Reason | None:
@@ -105,7 +116,8 @@ def _reason(base: dict[str, CheckResult], results: tuple[CheckResult, ...]) -> R
     if any(_no_evidence(base.get(result.command), result) for result in real):
         return Reason.NOTHING_VERIFIED
     if not real:
-        return Reason.STORY_VERIFICATION_FAILED if len(passed) < len(results) else Reason.NOTHING_VERIFIED
+        failed_before = [result for result in results if result.verdict is CheckVerdict.INHERITED]
+        return Reason.NOTHING_VERIFIED if all(map(_found_no_test, failed_before)) else Reason.STORY_VERIFICATION_FAILED
     return None
 
 
@@ -117,7 +129,13 @@ def _failure(before: CheckResult | None, failed: CheckResult) -> Reason:
     # What could be started on the base and cannot be now was broken by the attempt.
     if failed.cause == "unrunnable" and (before is None or before.cause == "unrunnable"):
         return Reason.VERIFICATION_UNRUNNABLE
-    return Reason.STORY_VERIFICATION_FAILED
+    return Reason.NOTHING_VERIFIED if _found_no_test(failed) else Reason.STORY_VERIFICATION_FAILED
+
+
+def _found_no_test(result: CheckResult) -> bool:
+    """Whether a runner of tests failed for the sole reason that there was none to run."""
+    text = plain(result.output.head + "\n" + result.output.tail)
+    return result.checks == 0 and bool(known_runners(result.command)) and _NOTHING_THERE.search(text) is not None
 
 
 def _no_evidence(before: CheckResult | None, passed: CheckResult) -> bool:
@@ -152,9 +170,9 @@ def said_no(result: CheckResult) -> bool:
 
 
 def _was_missing(result: CheckResult) -> bool:
-    text = plain(result.output.head + "\n" + result.output.tail)
     if known_runners(result.command) == ("pytest",) and result.exit_code in (4, _EXIT_NO_TESTS):
         return True
+    text = plain(result.output.head + "\n" + result.output.tail)
     if not result.checks and _NOTHING_THERE.search(text):
         return True
     words = {

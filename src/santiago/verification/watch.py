@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Mapping
-from hashlib import sha256
-from pathlib import Path
+from hashlib import file_digest
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from santiago.util import regular
 from santiago.verification import globs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-Marks = Mapping[str, tuple[int, int, int]]
-"""Inode, time of the last change of any kind, mode: nobody but the machine's clock can turn the second one back."""
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 _ENDINGS = (
     "py js jsx ts tsx mjs cjs mts cts vue svelte go rs java kt kts scala groovy rb php cs fs vb swift c cc cpp cxx h hpp ex exs dart"
@@ -23,7 +20,10 @@ _ENDINGS = (
 )
 _CODE = frozenset(f".{ending}" for ending in _ENDINGS.split())
 """Endings of files that decide; data that tests read and write may change while they run."""
-_LARGEST = 1024 * 1024
+_LOADED = frozenset({".so", ".pyd", ".json", ".yml", ".yaml", ".pth"})
+_NOTHING = (0, 0, 0)
+_MOST = 50_000
+"""So many files are watched; no honest tree has more of them around its tests."""
 
 
 def sealed(base_files: Iterable[str], protected: Iterable[str], files: Iterable[str]) -> tuple[str, ...]:
@@ -38,31 +38,59 @@ def contents(folder: str, paths: Iterable[str]) -> dict[str, str]:
     return {path: _digest(Path(folder, path)) for path in paths}
 
 
-def marks(folder: str, paths: Iterable[str]) -> Marks:
-    return {path: _mark(Path(folder, path)) for path in paths}
+def marks(folder: str, paths: Collection[str]) -> dict[str, object]:
+    """Return marks of files, and of all that stands beside or above them, from where it could steer them."""
+    return {path: _mark(Path(folder, path)) for path in {*paths, *_around(folder, paths)}}
 
 
-def touched(folder: str, before: Marks) -> frozenset[str]:
-    """Return the files that were written, replaced or removed since."""
-    return frozenset(path for path, mark in before.items() if _mark(Path(folder, path)) != mark)
+def touched(folder: str, before: Mapping[str, object], paths: Collection[str]) -> frozenset[str]:
+    """Return the files that were made, written, replaced or removed since, there and around."""
+    now = {*before, *_around(folder, paths)}
+    return frozenset(path for path in now if _mark(Path(folder, path)) != before.get(path, _NOTHING))
+
+
+def may_steer(path: str) -> bool:
+    """Whether a file that only came while checks ran could be code or settings by its name; results are neither."""
+    name = path.rpartition("/")[2]
+    return name.startswith(".") or name.lower().endswith("file") or os.path.splitext(name)[1] in _CODE | _LOADED  # noqa: PTH122
+
+
+def _around(folder: str, paths: Iterable[str]) -> Iterator[str]:
+    """Yield the files in the top folder, in those of these files, and in all between."""
+    parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+    names = (
+        f"{place}/{name}".removeprefix("./")
+        for place in sorted({".", "src", "bin", *parents})
+        for name in _listed(Path(folder, place))
+    )
+    yield from islice(names, _MOST)
+
+
+def _listed(place: Path) -> Iterator[str]:
+    try:
+        with os.scandir(place) as found:
+            entries = list(islice(found, _MOST))
+    except OSError:
+        return
+    for entry in entries:
+        if not entry.is_dir(follow_symlinks=False):
+            yield entry.name
+        elif Path(entry.path, "__init__.py").is_file():
+            yield f"{entry.name}/__init__.py"
 
 
 def _mark(path: Path) -> tuple[int, int, int]:
+    """Return inode, time of the last change of any kind, and mode: nobody but the machine's clock turns the second back."""
     try:
         info = path.lstat()
     except OSError:
-        return (0, 0, 0)
+        return _NOTHING
     return (info.st_ino, info.st_ctime_ns, info.st_mode)
 
 
 def _digest(path: Path) -> str:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with regular.opened(path, follow=False) as file:
+            return file_digest(file, "sha256").hexdigest()
     except OSError as error:
         return f"unreadable: {error.errno}"
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return "no file"
-        return sha256(os.read(handle, _LARGEST)).hexdigest()
-    finally:
-        os.close(handle)

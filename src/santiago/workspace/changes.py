@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.ports.workspace import Change
+from santiago.contract.ports.workspace import PATCH_CUT, Change
 from santiago.contract.reasons import Reason
 
 MOST_PATCH = 1024 * 1024
 MOST_LIST = 256 * 1024 * 1024
-CUT = "\n… the rest of the patch is not shown …\n"
 
 
 class Changes:
@@ -43,7 +42,7 @@ class Changes:
         if self._patch_at is not None:
             text = bytes(self._data[self._patch_at : self._patch_at + MOST_PATCH])
             cut = len(self._data) - self._patch_at > MOST_PATCH
-            self.patch = text.decode("utf-8", "backslashreplace") + (CUT if cut else "")
+            self.patch = text.decode("utf-8", "backslashreplace") + (PATCH_CUT if cut else "")
 
 
 def _change(head: bytes, path: bytes) -> Change:

@@ -9,10 +9,12 @@ import ctypes
 import os
 import sys
 from enum import Enum
+from functools import cache
 from pathlib import Path
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.mounts import kind_of
 
 _JOURNALS = frozenset({"ext3", "ext4", "xfs"})
 """File systems with one ordered journal: syncing the last thing that happened brings all before it to disk."""
@@ -59,22 +61,16 @@ def durability_of(common: Path, objects: Path) -> Durability:
         return Durability.EACH
     if common.stat().st_dev != objects.stat().st_dev:
         return Durability.EACH
-    return Durability.JOURNAL if _file_system(common) in _JOURNALS else Durability.WHOLE
+    return Durability.JOURNAL if kind_of(common) in _JOURNALS else Durability.WHOLE
 
 
-def _file_system(path: Path) -> str:
-    """Return the type of the file system under a path; empty where the system does not say."""
-    device = path.stat().st_dev
-    wanted = f"{os.major(device)}:{os.minor(device)}"
+@cache
+def boot() -> str:
+    """Return what tells one start of the machine from the next; empty where the system does not say."""
     try:
-        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="backslashreplace")
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         return ""
-    for line in mounts.splitlines():
-        mount, _, kind = line.partition(" - ")
-        if mount.split()[2:3] == [wanted]:
-            return kind.split()[0]
-    return ""
 
 
 def _sync(folder: Path) -> None:

@@ -8,6 +8,7 @@ import stat
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,11 @@ class Place:
     def base(self) -> Path:
         return self.own / "base"
 
+    @property
+    def boot(self) -> Path:
+        """Says since which start of the machine the attempt's files are written."""
+        return self.own / "boot"
+
 
 class Folders:
     """The folders of one run."""
@@ -44,7 +50,9 @@ class Folders:
     def __init__(self, scratch: Path, run_id: str) -> None:
         # Resolved once, so that later comparisons need not follow any link.
         self.top = Path(os.path.realpath(scratch)) / run_id
-        self._parents = frozenset(str(self.top / kind) for kind in KINDS)
+        self._apart = self.top.parents[2] / sha256(str(self.top).encode()).hexdigest()[:12]
+        """Beside all that is santiago's, where no name tells whose it is; on the same disk, and there only while in use."""
+        self._parents = frozenset((*(str(self.top / kind) for kind in KINDS), str(self._apart)))
         self.trash = self.top / "trash"
         self.temporary = self.top / "tmp"
         """For the temporary files of checks."""
@@ -58,6 +66,8 @@ class Folders:
                 yield
             finally:
                 self._sweeper = None
+                with suppress(OSError):
+                    self._apart.rmdir()
 
     def attempt(self, story: str, attempt: int) -> Place:
         name = f"{story}-{attempt}"
@@ -65,6 +75,10 @@ class Folders:
 
     def clean(self, name: str) -> Path:
         return self.top / "clean" / name
+
+    def apart(self) -> Path:
+        """Return a folder, not yet made, whose path says nothing of santiago, the run or the story."""
+        return self._apart / uuid.uuid4().hex[:8]
 
     def discard(self, folder: Path) -> None:
         """Remove a folder of santiago's own, without following any link; nothing happens where there is none."""
@@ -74,7 +88,7 @@ class Folders:
         # Out of the way in one step first: a crash then leaves rubbish, never half a folder that looks whole.
         rubbish = self.trash / uuid.uuid4().hex
         try:
-            self.trash.mkdir(exist_ok=True)
+            self.trash.mkdir(parents=True, exist_ok=True)
             _move(folder, rubbish)
             (self._sweeper or _remove)(rubbish)
         except OSError as error:
@@ -86,6 +100,7 @@ class Folders:
     def discard_all(self) -> list[str]:
         """Remove everything that the run left here, and return the names; not while something is being swept."""
         names = [str(path) for kind in KINDS for path in sorted((self.top / kind).glob("*"))]
+        names += map(str, sorted(self._apart.glob("*")))
         for name in names:
             self.discard(Path(name))
         for left in (*self.trash.glob("*"), *self.temporary.glob("*")):
@@ -93,6 +108,8 @@ class Folders:
         for kind in (*KINDS, "trash", "tmp", ""):
             with suppress(OSError):
                 (self.top / kind).rmdir()
+        with suppress(OSError):
+            self._apart.rmdir()
         return names
 
     def _checked(self, folder: Path) -> Path:

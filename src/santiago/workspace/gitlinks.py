@@ -12,6 +12,8 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from santiago.util import regular
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -97,14 +99,4 @@ def _head(path: bytes) -> str | None:
 
 
 def _small(path: bytes) -> bytes:
-    """Return a small regular file; nothing where it is something else, and never waits."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return b""
-    try:
-        return os.read(handle, _MOST) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(handle)
+    return regular.content(path, _MOST) or b""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.workspace.git import Answer, call, environment
-from santiago.workspace.troubles import trouble
+from santiago.workspace.troubles import GONE, trouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,13 +53,21 @@ def find(repo: Path) -> Found:
     """Return what stands at a path; raise with the remedy where it is nothing to work in."""
     if not repo.is_dir():
         raise _refused(repo, "there is no such folder", "Check the path.")
-    version = _version(repo)
-    bare, common, objects, object_format, shallow = _facts(repo)
+    found_version = version(repo)
+    try:
+        bare, common, objects, object_format, shallow = _facts(repo)
+    except SantiagoError as error:
+        if GONE in error.message:  # nothing began here yet
+            raise _refused(
+                repo, "this is no git repository", "Run `git init`, commit what is there, and try again."
+            ) from None
+        error.where = error.where or str(repo)
+        raise
     if bare:
         raise _refused(repo, "a bare repository has no files to work on", "Clone it, and run in the clone.")
     root, head, tree, branch = _commit(repo)
     config = _config(repo)
-    return Found(root, Path(common), Path(objects), object_format, head, tree, branch, shallow, version, config)
+    return Found(root, Path(common), Path(objects), object_format, head, tree, branch, shallow, found_version, config)
 
 
 def is_dirty(root: Path) -> bool:
@@ -95,17 +103,18 @@ def _ask(
     return call(arguments, environment(home=True), repo, accept=accept, take=take)
 
 
-def _version(repo: Path) -> str:
-    version = _ask(repo, "version").text.removeprefix("git version ")
-    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+def version(repo: Path) -> str:
+    """Return git's version; raise where it is too old."""
+    found = _ask(repo, "version").text.removeprefix("git version ")
+    numbers = tuple(int(number) for number in re.findall(r"\d+", found)[:2])
     if numbers < OLDEST:
         raise SantiagoError(
             Kind.BLOCKED,
-            f"git {version} is too old",
+            f"git {found} is too old",
             hint=f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.",
             reason=Reason.BLOCKED_DEPENDENCY,
         )
-    return version
+    return found
 
 
 def _facts(repo: Path) -> tuple[bool, str, str, str, bool]:

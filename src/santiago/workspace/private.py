@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
     from santiago.workspace.inspect import Found
@@ -20,14 +24,20 @@ _PACKED = "# pack-refs with: peeled fully-peeled sorted "
 
 def put(path: Path, content: bytes) -> None:
     """Write a small file as a whole, where it is not there already."""
-    try:
-        if path.read_bytes() == content:
-            return
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    temporary.write_bytes(content)
-    temporary.replace(path)
+    try:
+        if path.exists() and path.read_bytes() == content:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
+        raise SantiagoError(
+            Kind.TRANSIENT, f"cannot write: {os.strerror(error.errno or 0)}", where=str(path),
+            hint="Make room on the disk, then run the same command again.", reason=Reason.IO_ERROR,
+        ) from None  # fmt: skip
 
 
 def settings(found: Found, excludes: Path | None = None) -> bytes:
@@ -71,12 +81,12 @@ class Neutral:
             folder / "info" / "attributes": attributes,
         }
         self.mend()
-        (folder / "refs").mkdir(exist_ok=True)
 
     def mend(self) -> None:
         """Write again what is not right any more."""
         for path, content in self._files.items():
             put(path, content)
+        (self.folder / "refs").mkdir(exist_ok=True)
 
 
 def _quoted(text: str) -> str:

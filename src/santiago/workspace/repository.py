@@ -12,11 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
 from santiago.workspace.durable import durability_of
 from santiago.workspace.git import Answer, call, environment
 from santiago.workspace.inspect import excludes
 from santiago.workspace.private import Neutral
 from santiago.workspace.session import RefSession
+from santiago.workspace.troubles import GONE, PUT_BACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -71,6 +73,7 @@ class Repository:
         user's repository, over which git stumbles ever after.
         """
         neutral = self._raw if raw else self._neutral
+        self._look(neutral)
         env = self._object_env | {"GIT_DIR": str(neutral.folder)}
         if index is not None:
             env["GIT_INDEX_FILE"] = str(index)
@@ -89,6 +92,16 @@ class Repository:
         )
         return call((*options, *plain, *arguments), env, neutral.folder, stdin=stdin, accept=accept, take=take)
 
+    def _look(self, neutral: Neutral) -> None:
+        """Raise where the repository is gone; nothing of santiago's is put into what may stand in its place."""
+        if neutral.folder.is_dir():
+            return
+        arguments = ("cat-file", "-e", self.found.head)
+        if self.common.is_dir() and call(arguments, self._ref_env, self.common, accept=(0, 1, 128)).code == 0:
+            neutral.mend()  # only santiago's own folder was removed
+        else:
+            raise SantiagoError(Kind.TRANSIENT, GONE, where=str(self.common), hint=PUT_BACK, reason=Reason.IO_ERROR)
+
     @cached_property
     def _object_env(self) -> dict[str, str]:
         name, mail = self.found.identity
@@ -100,6 +113,7 @@ class Repository:
 
     def on_refs(self, *arguments: str, stdin: bytes = b"", accept: Sequence[int] = (0,)) -> Answer:
         """Run a command on the repository's real refs, without its hooks."""
+        self._look(self._neutral)
         return call((*self._ref_options, *arguments), self._ref_env, self._neutral.folder, stdin=stdin, accept=accept)
 
     @cached_property
@@ -153,6 +167,7 @@ class Repository:
 
     def move(self, ref: str, new: str, old: str) -> None:
         """Write a ref if it still is what it was (all zeros: does not exist), and return when it is on disk."""
+        self._look(self._neutral)
         if self._session is not None:
             self._session.move(ref, checked(new), old)
         else:

@@ -10,7 +10,7 @@ from santiago.contract.ports.workspace import Snapshot
 from santiago.workspace import gitlinks
 from santiago.workspace.changes import Changes
 from santiago.workspace.mend import mend
-from santiago.workspace.troubles import refused, trouble
+from santiago.workspace.troubles import is_of_the_machine, refused, trouble
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,9 +33,12 @@ class Taking:
         self.left_out: tuple[str, ...] = ()
 
     def take(self, message: str, ref: str, *, trust_index: bool = True) -> Snapshot | None:
-        """Return the snapshot; None where the folder equals the base, or is no folder any more."""
+        """Return the snapshot; None where the folder equals the base, or is no folder any more.
+
+        One without any change says that there were only files that git could not take.
+        """
         changes = self._gather(trust_index=trust_index)
-        if changes is None or not changes.listed:
+        if changes is None or not (changes.listed or self.left_out):
             return None
         tree = self.repository.on_objects("write-tree", index=self.index, lasting=True).text
         commit = self.repository.commit(tree, self.base, message)
@@ -74,15 +77,16 @@ class Taking:
     def _gather_thoroughly(self) -> Changes:
         """The same with a fresh index and nothing in the way: rights mended, repositories inside made plain folders."""
         known = self._fresh_index("index.again")
-        mend(self.place.folder, self.place.own / "nested", {link.path for link in known})
+        too_deep = mend(self.place.folder, self.place.own / "nested", {link.path for link in known})
         answer = self._add()
-        if answer.code not in (0, 1):
+        if answer.code not in (0, 1) and not is_of_the_machine(answer.err):
             # Attributes may demand what cannot be done, such as an encoding that the file does not have.
             self._fresh_index("index.raw")
             answer = self._add(raw=True)
-        self.left_out = refused(answer.err)
-        if answer.code and not self.left_out:
+        complaints = refused(answer.err)
+        if answer.code and not complaints:
             raise trouble(("add",), answer.err)
+        self.left_out = (*too_deep, *complaints)
         return self._compare()
 
     def _fresh_index(self, name: str) -> list[gitlinks.Gitlink]:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+GONE = "the repository that the run began in is not there any more"
+PUT_BACK = "Put it back where it was, then `santiago resume`."
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     pattern: re.Pattern[str]
@@ -33,7 +37,7 @@ _KNOWN = (
         "another git command holds this lock", "Wait for that command; if none is running, remove the file and run the same command again.",
     ),
     _known(
-        r"No space left on device|Disk quota exceeded", Kind.TRANSIENT, Reason.IO_ERROR,
+        r"No space left on device|Disk quota exceeded|Out of diskspace", Kind.TRANSIENT, Reason.IO_ERROR,
         "no space is left on the disk", "Free space and run the same command again.",
     ),
     _known(
@@ -41,8 +45,12 @@ _KNOWN = (
         "writing to the repository is not permitted", "Change its permissions, or run as its owner.",
     ),
     _known(
-        r"'(refs/[^'\n]+)' exists; cannot create", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
+        r"'(refs/heads/[^'\n]+)' exists; cannot create", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
         "this ref stands in the way of santiago's own", "Rename that branch: `git branch -m OLD NEW`; then `santiago resume`.",
+    ),
+    _known(
+        r"'(refs/[^'\n]+)' exists; cannot create", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
+        "this ref stands in the way of santiago's own", "Look at it with `git log REF`; `git update-ref -d REF` removes it; then `santiago resume`.",
     ),
     _known(
         r"cannot lock ref '([^'\n]+)': (?:is at|reference already exists|unable to resolve)", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
@@ -53,8 +61,7 @@ _KNOWN = (
         "git does not trust this repository, since it belongs to somebody else", "`git config --global --add safe.directory PATH` trusts it.",
     ),
     _known(
-        r"not a git repository", Kind.INPUT, Reason.INVALID_INPUT,
-        "this is no git repository", "Run `git init`, commit what is there, and try again.",
+        r"not a git repository", Kind.TRANSIENT, Reason.IO_ERROR, GONE, PUT_BACK,
     ),
     _known(
         r"bad object|[Uu]nable to read|missing (?:blob|tree|commit)|unable to find|[Cc]ould not (?:read|parse)|[Nn]ot a valid"
@@ -70,6 +77,7 @@ _REFUSED = re.compile(
 )
 """What git says of a file that it cannot take, whatever the machine is like."""
 
+_QUOTED = re.compile(r"['\"](.+)['\"]")
 _CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\U0010ffff]+")
 LONGEST = 300
 
@@ -85,7 +93,11 @@ def trouble(arguments: Sequence[str], words: str) -> SantiagoError:
         if found:
             about = _CONTROL.sub(" ", found[1]) if known.pattern.groups else ""
             return SantiagoError(
-                known.kind, f"{known.message} ({said})", hint=known.hint, where=about, reason=known.reason
+                known.kind,
+                f"{known.message} ({said})",
+                hint=known.hint.replace("REF", about),
+                where=about,
+                reason=known.reason,
             )
     return SantiagoError(
         Kind.TRANSIENT,
@@ -95,19 +107,29 @@ def trouble(arguments: Sequence[str], words: str) -> SantiagoError:
     )
 
 
+def is_of_the_machine(words: str) -> bool:
+    """Tell whether git's trouble lies with the disk, rights or a lock, and not with the files that it was given."""
+    faults = (Reason.IO_ERROR, Reason.LOCK_HELD)
+    return any(known.reason in faults and known.pattern.search(words) for known in _KNOWN)
+
+
 def refused(words: str) -> tuple[str, ...]:
     """Return what git says of files that it cannot take; raise where it complains of anything else.
 
     A disk that is full must not look like a file that is odd: the work would be lost in silence.
     """
-    complaints = [
-        line for line in words.splitlines() if line.startswith(("error:", "fatal:", "warning: could not open"))
-    ]
+    lines = words.splitlines()
+    if not words.endswith("\n"):
+        lines = lines[:1] + lines[1:-1]  # the last of very many is cut short
+    complaints = [line for line in lines if line.startswith(("error:", "fatal:", "warning: could not open"))]
     if not all(_REFUSED.match(line) for line in complaints):
         raise trouble(("add",), words)
-    return tuple(
-        _CONTROL.sub(" ", line).partition(": ")[2][:LONGEST] for line in complaints if not line.startswith("fatal:")
-    )
+    first: dict[str, str] = {}  # git may complain of one file twice
+    for line in complaints:
+        if not line.startswith("fatal:"):
+            name = _QUOTED.search(line)
+            first.setdefault(name[1] if name else line, _CONTROL.sub(" ", line).partition(": ")[2][:LONGEST])
+    return tuple(first.values())
 
 
 def _command(arguments: Sequence[str]) -> str:

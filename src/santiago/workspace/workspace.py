@@ -22,6 +22,7 @@ from santiago.contract.ports.workspace import (
 from santiago.contract.reasons import Reason
 from santiago.workspace import branch, gitlinks, locks, private
 from santiago.workspace.changes import Changes
+from santiago.workspace.durable import boot
 from santiago.workspace.folders import Folders
 from santiago.workspace.inspect import find, is_dirty
 from santiago.workspace.integrate import apply, message
@@ -103,6 +104,7 @@ class GitWorkspace:
         self.close(story, attempt)
         place.own.mkdir(parents=True)
         place.base.write_text(f"{commit}\n", encoding="ascii")
+        place.boot.write_text(boot(), encoding="ascii")
         self._bases[story, attempt] = commit
         inside = self._fill(place.folder, commit, f"santiago/{story}-{attempt}")
         # With its time stamp, by which git tells files that changed in the same moment.
@@ -144,7 +146,7 @@ class GitWorkspace:
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         place = self._place(story, attempt)
         # From memory where it can be: an agent without a sandbox could write the note.
-        base = self._bases.pop((story, attempt), None) or _recorded(place)
+        base = self._bases.pop((story, attempt), None) or _noted(place.base)
         if base is None:
             raise SantiagoError(Kind.BUG, f"{story} attempt {attempt} is not open")
         taken = Taking(self.repository, place, base).take(message, self._ref(story, attempt))
@@ -152,25 +154,28 @@ class GitWorkspace:
             self._listing.follow(base, taken)
         return taken
 
-    def restore(self, story: str, attempt: int, message: str = "", base: str | None = None) -> str | None:
+    def whole(self, story: str, attempt: int) -> bool:
         place = self._place(story, attempt)
-        ref = self._ref(story, attempt)
-        kept = self.repository.resolve(ref)
+        # Nobody synced what the agent wrote, so a start of the machine may have lost any of it.
+        return place.folder.is_dir() and bool(boot()) and _noted(place.boot) == boot()
+
+    def restore(self, story: str, attempt: int, message: str = "", base: str | None = None) -> Snapshot | None:
+        place = self._place(story, attempt)
+        kept = self.kept(story, attempt)
         if kept is not None or not place.folder.is_dir():
             return kept
-        began = base or _recorded(place) or self.head()
+        began = base or _noted(place.base) or self.head()
         if began is None:
             return None
         place.own.mkdir(parents=True, exist_ok=True)
-        taken = Taking(self.repository, place, began).take(
-            message or f"{story}, attempt {attempt}, interrupted\n", ref, trust_index=False
+        return Taking(self.repository, place, began).take(
+            message or f"{story}, attempt {attempt}, interrupted\n", self._ref(story, attempt), trust_index=False
         )
-        return taken.commit if taken else None
 
-    def checkout(self, commit: str, name: str) -> str:
+    def checkout(self, commit: str, name: str, *, apart: bool = False) -> str:
         if _NAME.fullmatch(name) is None:
             raise SantiagoError(Kind.BUG, f"not a name for a folder: {name!r}")
-        folder = self.folders.clean(name)
+        folder = self.folders.apart() if apart else self.folders.clean(name)
         self.folders.discard(folder)
         self._fill(folder, checked(commit), None)
         return str(folder)
@@ -247,9 +252,22 @@ class GitWorkspace:
     def files(self, commit: str) -> frozenset[str]:
         return self._listing.of(self.repository, checked(commit))
 
+    def mentions(self, commit: str, text: str) -> bool:
+        arguments = ("grep", "--quiet", "--text", "--fixed-strings", "-e", text, checked(commit))
+        try:
+            return self.repository.on_objects(*arguments, accept=(0, 1)).code == 0
+        except SantiagoError:
+            return True
+
     def read(self, commit: str, path: str) -> bytes | None:
         answer = self.repository.on_objects("cat-file", "blob", f"{checked(commit)}:{path}", accept=(0, 128))
         return answer.out if answer.code == 0 else None
+
+    def anchored(self, since: str) -> int:
+        """Return the number of the latest event that a commit on the run's branch names; 0 where none does."""
+        show = "--format=%(trailers:key=Santiago-Head,valueonly,separator=%x20)"
+        found = self.repository.on_refs("log", show, f"{checked(since)}..{self.branch}", accept=(0, 128)).text
+        return max((int(seq) for seq in re.findall(r"^([0-9]{1,15}):[0-9a-f]+", found, re.MULTILINE)), default=0)
 
     def refs(self) -> list[AttemptRef]:
         found = []
@@ -289,10 +307,10 @@ class GitWorkspace:
         return f"{self.prefix}/{story}/{attempt}"
 
 
-def _recorded(place: Place) -> str | None:
-    """Return the base that was noted when the attempt was opened; None where a crash left no note."""
+def _noted(note: Path) -> str | None:
+    """Return what was noted when the attempt was opened; None where a crash left no note."""
     try:
-        text = place.base.read_text(encoding="ascii", errors="replace").strip()
+        text = note.read_text(encoding="ascii", errors="replace").strip()
     except FileNotFoundError:
         return None
     return text or None

@@ -41,7 +41,7 @@ def named(agent: Agent, name: str | None, playbook: Path | None, model: str | No
     if name == "command":
         raise SantiagoError(Kind.USAGE, "name the command line itself", hint="For instance --agent 'prog arg'.")
     words = _words(name)
-    if len(words) == 1 and (words[0] in own_catalog().names() or not shutil.which(words[0])):
+    if len(words) == 1 and "/" not in words[0] and (words[0] in own_catalog().names() or not shutil.which(words[0])):
         own_catalog().get(words[0])  # raises where nothing is called like this
         return replace(agent, mode="ralph_fresh", profile=words[0], command=None)
     return replace(agent, mode="ralph_fresh", command=words, profile=None)
@@ -97,7 +97,7 @@ def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
     if not installed:
         message, hint = (
             "no agent is named, and none is installed",
-            "Install one (docs/agents.md), or name any program: --agent 'prog arg'.",
+            "Install one (`santiago doctor` lists those that it knows), or name any program: --agent 'prog arg'.",
         )
     else:
         commands = " or ".join(f"`{one.profile.sign_in.command}`" for one in installed[:3])
@@ -109,16 +109,28 @@ def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
     return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.AGENT_NOT_SIGNED_IN)
 
 
-def refuse_early(profile: Profile, run_input: RunInput, source: Mapping[str, str]) -> None:
-    """Raise before the first attempt where it is plain that none can succeed or be accounted for."""
+def name_of(profile: Profile) -> str:
+    """Return how a run calls its agent."""
+    return Path(profile.start.argv[0]).name if profile.name == "command" else profile.name
+
+
+def refuse_early(
+    profile: Profile, run_input: RunInput, source: Mapping[str, str], lacks: Callable[[str], bool]
+) -> None:
+    """Raise before the first attempt where it is plain that none can succeed or be accounted for.
+
+    `lacks` tells whether a checkout will be without a file.
+    """
     program = profile.start.argv[0] if profile.start.argv else "?"
-    if "/" not in program and not catalog.program_of(program, source):
+    if missing := _missing(program, source, lacks):
         raise SantiagoError(
             Kind.TRANSIENT,
-            f"{profile.title or profile.name} is not installed: there is no {program} on PATH",
+            f"the agent cannot be started: {missing}"
+            if profile.name == "command"
+            else f"{profile.title or profile.name} is not installed: {missing}",
             hint=f"Install it: `{profile.install}`."
             if profile.install
-            else "Install it, or name another with --agent.",
+            else "Correct the command, or name another with --agent; `santiago doctor` lists those that are here.",
             reason=Reason.AGENT_UNAVAILABLE,
         )
     limits = run_input.limits
@@ -131,6 +143,20 @@ def refuse_early(profile: Profile, run_input: RunInput, source: Mapping[str, str
             hint='Set unknown_usage = "allow" under [policy], take the limit away, or use an agent that reports it.',
             reason=Reason.USAGE_UNKNOWN,
         )
+
+
+def _missing(program: str, source: Mapping[str, str], lacks: Callable[[str], bool]) -> str:
+    """Say why a program cannot be started; a relative path is meant from the checkout of the attempt."""
+    if "/" not in program:
+        return "" if catalog.program_of(program, source) else f"there is no {program} on PATH"
+    if program.startswith("/"):
+        there = Path(program).is_file()
+        return (
+            ""
+            if there and os.access(program, os.X_OK)
+            else f"{program} {'is not executable' if there else 'does not exist'}"
+        )
+    return f"{program} is not here, and not in the last commit" if lacks(program) else ""
 
 
 def playing(run_input: RunInput) -> AgentBackend:

@@ -15,19 +15,22 @@ from typing import TYPE_CHECKING
 from santiago import __version__
 from santiago.artifacts import registry
 from santiago.artifacts.attempts import FileAttempts
-from santiago.artifacts.lock import Lock
+from santiago.artifacts.lock import Lock, last_sign
 from santiago.artifacts.projections import Projector
 from santiago.artifacts.store import PLAN, FileStore
 from santiago.cli.start import agents, opening
 from santiago.cli.start.leaks import refuse_secrets
 from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
+from santiago.cli.start.prospects import Checkout, foresee
 from santiago.cli.start.scratch import scratch_of
 from santiago.cli.view.header import RunHeader
 from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import Fold
 from santiago.contract.phases import ENDED, RunPhase
+from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, initial
 from santiago.engine.threads import ThreadsEngine
 from santiago.executor.judging import Bench
@@ -40,7 +43,8 @@ from santiago.process import environment, sandbox
 from santiago.process.redact import Redactor, to_hide
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
-from santiago.verification.commands import CommandVerifier
+from santiago.util.inside import is_inside
+from santiago.verification.commands import CommandRunner
 from santiago.verification.port import Checks
 from santiago.workspace.workspace import GitWorkspace
 
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
 
     from santiago.cli.start.request import Request
     from santiago.contract.ports.agent import AgentBackend
+    from santiago.contract.ports.workspace import RepositoryFacts
 
 
 def execute(request: Request) -> RunState:
@@ -89,9 +94,9 @@ class _Start:
         digests = self._freeze()
         self._replay_log()
         fresh = self.fold.state.seq == 0  # also where the very first line was torn
-        opening.refuse_unchecked(self.plan, self.run_input)
+        self.checkout = Checkout(self.run_input, self.workspace)
+        self.notices += foresee(self.run_input, self.fold.state, self.request, self.checkout)
         self._fence_in()
-        registry.register(Path(self.facts.common), self.run_id, self.request.out_dir, self.clock.utc())
         if self.fold.state.phase in ENDED:
             self._finish(self.fold.state)  # a crash may have come before the result was written
         if self.fold.state.phase is RunPhase.SUCCESS:
@@ -99,8 +104,13 @@ class _Start:
             return self.fold.state
         going_on = self._going_on(fresh=fresh)
         coordinator = self._coordinator(self._agent())
+        opening.refuse_cut(self.fold.state, self.attempts, self.workspace)
+        self.notices += opening.put_back(self.fold.state, self.workspace)
+        self._open_log()
         self._announce(resumed=not fresh)
-        coordinator.recovered, ends = opening.recovered(self.fold.state, self.attempts, self.workspace)
+        coordinator.recovered, ends = opening.recovered(
+            self.plan, self.fold.state, self.attempts, self.workspace, self.alive_ms, self.run_input.limits.attempt_ms
+        )
         coordinator.record(ends)
         if begun_before:
             self.workspace.tidy()
@@ -118,24 +128,45 @@ class _Start:
         out_dir = self.request.out_dir
         self.store = FileStore(out_dir, Redactor(self.secrets), self.clock.utc)
         self.notices = self.store.preflight()
-        self.stack.enter_context(Lock(out_dir, since=self.clock.utc()))
+        self.alive_ms = last_sign(out_dir)
+        self.lock = self.stack.enter_context(Lock(out_dir, since=self.clock.utc()))
         self.stack.callback(self.store.close)
         begun_before = self.store.get(PLAN) is not None
         if begun_before:
             kill_leftovers(out_dir)
         self.workspace = GitWorkspace(self.repo, self.run_id, scratch_of(self.repo), marks(out_dir))
-        self.facts = self.workspace.inspect()
+        self.facts = self._inspect(begun_before=begun_before)
+        # The out-dir may be a copy, and refs and checkouts are the run's own.
+        self.stack.enter_context(registry.held(Path(self.facts.common), self.run_id, out_dir, since=self.clock.utc()))
         if begun_before:
             self.workspace.unlock()
         if self.facts.dirty:
             self.notices.append("there are uncommitted changes; the run works on the last commit and does not see them")
         return begun_before
 
+    def _inspect(self, *, begun_before: bool) -> RepositoryFacts:
+        try:
+            return self.workspace.inspect()
+        except SantiagoError as error:
+            if begun_before and error.reason is Reason.INVALID_INPUT:  # no advice on how to begin
+                error.hint = "The run began in a repository that stood here: put it back, then `santiago resume`."
+            raise
+
     def _replay_log(self) -> None:
         store = self.store
+        self.began = self.clock.utc()
         self.fold = Fold(initial(self.plan, followed(self.plan, optimistic=self.frozen_input.policy.optimistic)))
         self.projector = Projector(self.plan, store.get, lambda path, content: store.put(path, content, sync=False))
-        store.start(self._replay)
+        self.log_is_open = store.has_log()
+        if self.log_is_open:
+            store.start(self._replay)
+            registry.register(Path(self.facts.common), self.run_id, self.request.out_dir, self.began)
+
+    def _open_log(self) -> None:
+        """Begin a run's log once nothing can refuse it any more: a start that is refused leaves no run behind."""
+        if not self.log_is_open:
+            self.store.start()
+            registry.register(Path(self.facts.common), self.run_id, self.request.out_dir, self.began)
 
     def _fence_in(self) -> None:
         policy = self.run_input.policy.sandbox
@@ -147,7 +178,8 @@ class _Start:
         """Return what a person's start adds: approvals, grants, stories that may go on."""
         state, request = self.fold.state, self.request
         facts = opening.approvals(self.plan, state, request.consent)
-        if request.own_work and not fresh:
+        if request.own_work:
+            opening.refuse_own_work(state, self.workspace, *request.own_work)
             return facts + reopening_one(state, request.own_work[0], self.workspace.head())
         if not fresh and not request.skips:
             return facts + reopening(state, request.grants, self.workspace.head())
@@ -157,7 +189,7 @@ class _Start:
         if self.request.own_work is not None:
             coordinator.record([opening.own_work(self.fold.state, self.workspace, *self.request.own_work)])
             coordinator.recovered |= {self.request.own_work[0]}
-        with _signals(coordinator), self.workspace.working():
+        with _signals(coordinator, self.request.signals), self.workspace.working():
             state = coordinator.run()
         self._finish(state)
         return state
@@ -169,6 +201,8 @@ class _Start:
         return self.store.freeze(self.frozen_input, self.plan)
 
     def _replay(self, event: Event) -> None:
+        if event.event is EventKind.RUN_CREATED:
+            self.began = event.timestamp
         self.fold.apply(event)
         self.projector.take(event)
 
@@ -179,8 +213,8 @@ class _Start:
             return agents.playing(self.run_input)
         profile = agents.profile_of(self.run_input.agent, self.source)
         self.notices += agents.passed_over(self.run_input.agent)
-        agents.refuse_early(profile, self.run_input, self.source)
-        self.agent_name = Path(profile.start.argv[0]).name if profile.name == "command" else profile.name
+        agents.refuse_early(profile, self.run_input, self.source, self.checkout.lacks)
+        self.agent_name = agents.name_of(profile)
         fence = partial(
             agents.fenced,
             profile=profile,
@@ -194,10 +228,10 @@ class _Start:
 
     def _coordinator(self, agent: AgentBackend) -> Coordinator:
         plan_folder = self.request.out_dir / "tasks"
-        verifier = CommandVerifier(
-            self.server,
-            self.fence,
-            environment.for_checks(
+        runner = CommandRunner(
+            server=self.server,
+            sandbox=self.fence,
+            environment=environment.for_checks(
                 self.source,
                 self.run_input.workspace.env,
                 {"SANTIAGO_RUN": self.run_id, **marks(self.request.out_dir)},
@@ -205,16 +239,16 @@ class _Start:
             scratch=self.workspace.folders.temporary,
             secrets=self.secrets,
             hidden=(str(self.request.out_dir),),
-            begun=self.request.check_begun,
         )
+        self.attempts = FileAttempts(self.store)
         bench = Bench(
             plan=self.plan,
             run_input=self.run_input,
             workspace=self.workspace,
-            verifier=Checks(verifier),
+            verifier=Checks(runner, self.request.check_begun),
             provide=self._provide,
+            prompt_path=self.attempts.prompt_path,
         )
-        self.attempts = FileAttempts(self.store)
         performer = StepPerformer(
             plan=self.plan,
             run_input=self.run_input,
@@ -229,6 +263,7 @@ class _Start:
         engine = ThreadsEngine(self.request.jobs)
         self.stack.callback(engine.close)
         return Coordinator(
+            run_id=self.run_id,
             plan=self.plan,
             run_input=self.run_input,
             fold=self.fold,
@@ -238,6 +273,7 @@ class _Start:
             clock=self.clock,
             scope=self.request.scope,
             outside=Letters(self.request.out_dir),
+            beat=self.lock.beat,
             listeners=[self._project, *self.request.listeners],
         )
 
@@ -246,8 +282,8 @@ class _Start:
         for name in self.run_input.workspace.copy:
             source, target = self.repo / name, Path(folder) / name
             # A link that an agent left here could lead santiago to write anywhere.
-            inside = target.parent.resolve().is_relative_to(Path(folder).resolve())
-            if source.is_file() and not os.path.lexists(target) and target.parent.is_dir() and inside:
+            safe = target.parent.is_dir() and is_inside(target.parent, folder)
+            if safe and source.is_file() and not os.path.lexists(target):
                 shutil.copyfile(source, target)
 
     def _project(self, events: Sequence[Event], state: RunState) -> None:
@@ -266,7 +302,6 @@ class _Start:
 
     def _create(self, coordinator: Coordinator, digests: tuple[str, str]) -> None:
         """Write the first event: everything that the run rests on, by digest."""
-        self.fold.state.run_id = self.run_id
         begun = self.workspace.begin(self.facts.head)
         context = {
             "input_digest": digests[0],
@@ -296,10 +331,11 @@ _PROJECTED = frozenset(
 
 
 @contextmanager
-def _signals(coordinator: Coordinator) -> Iterator[None]:
+def _signals(coordinator: Coordinator, came: list[int]) -> Iterator[None]:
     """The first signal asks for a stop at the next boundary, the second for one at once."""
 
     def handle(number: int, frame: object) -> None:
+        came.append(number)
         coordinator.urgency.at_once = coordinator.urgency.asked
         coordinator.urgency.asked = True
 

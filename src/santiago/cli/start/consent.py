@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from santiago.cli.view.measures import count
 from santiago.cli.view.text import harmless
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
@@ -15,7 +16,8 @@ def ask_consent(commands: list[str], *, asked: bool, trusted: bool) -> None:
         return
     reason = Reason.NEEDS_USER_CONFIRMATION
     if not asked:
-        message = f"{len(commands)} commands of the document wait for approval, the first is `{commands[0]}`"
+        many = count(len(commands), "command of the document waits", "commands of the document wait")
+        message = f"{many} for approval, the first is `{commands[0]}`"
         raise SantiagoError(
             Kind.BLOCKED, message, hint="Read them in plan.json, then use --trust-commands.", reason=reason
         )

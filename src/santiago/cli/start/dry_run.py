@@ -1,44 +1,122 @@
-"""`--dry-run`: what a run would do, in order, with the checks and the limits, without doing any of it."""
+"""`--dry-run`: what a start would do, in order, with the checks and the limits; it refuses what the start would refuse."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.cli.view.text import harmless, say
+from santiago.artifacts import frozen
+from santiago.artifacts.store import INPUT, PLAN
+from santiago.cli.loading import empty_fold, load
+from santiago.cli.start import agents, opening
+from santiago.cli.start.prospects import Checkout, Prospect, foresee
+from santiago.cli.start.scratch import scratch_of
+from santiago.cli.view.measures import count
+from santiago.cli.view.text import harmless, paint, say
 from santiago.contract.reasons import ExitCode
+from santiago.executor.judging import commands_of
+from santiago.executor.reopen import reopening
 from santiago.executor.schedule import followed
+from santiago.process import sandbox
+from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
-    from santiago.contract.plan import Plan
+    from santiago.cli.start.request import Request
+    from santiago.contract.plan import Story
     from santiago.contract.policy import RunInput
-    from santiago.executor.situation import Scope
+    from santiago.contract.state import RunState
 
 
-def show(run_input: RunInput, plan: Plan, scope: Scope, *, as_json: bool) -> int:
-    """Print every story with its checks and whom it waits for."""
-    behind = followed(plan, optimistic=run_input.policy.optimistic)
-    rows = [
+def show(request: Request, *, trusted: bool, as_json: bool) -> int:
+    """Print every story that is left, with its checks and whom it waits for."""
+    run_input = replace(
+        request.run_input,
+        policy=request.policy or request.run_input.policy,
+        agent=request.agent or request.run_input.agent,
+    )
+    repo = Path(run_input.repo_path)
+    state = _state(request)
+    workspace = GitWorkspace(repo, run_input.run_id or request.out_dir.name, scratch_of(repo))
+    workspace.inspect()  # raises where no run can work
+    checkout = Checkout(run_input, workspace)
+    notes = foresee(run_input, state, request, checkout)
+    if state.seq and not request.skips and not request.own_work:
+        reopening(state, request.grants, workspace.head())  # raises where going on would only repeat a failure
+    agent = _agent(run_input, checkout)
+    fence = sandbox.detect(run_input.policy.sandbox, dict(os.environ))
+    if not trusted:
+        notes += _asks(request, state)
+    if fence.kind == "none" and run_input.policy.sandbox == "auto" and agent != "scripted":
+        notes.append("no sandbox works here: the start would ask first; --sandbox off says yes")
+    prospect = Prospect(plan=request.plan, run_input=run_input, state=state, scope=request.scope, checkout=checkout)
+    rows = _rows(prospect.to_do(), request, run_input)
+    if as_json:
+        data = {"run_id": run_input.run_id, "agent": agent, "sandbox": fence.name, "notes": notes, "stories": rows}
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        return ExitCode.OK
+    _say(rows, state, run_input, f"agent {agent}, sandbox {fence.name}", notes)
+    return ExitCode.OK
+
+
+def _state(request: Request) -> RunState:
+    """Return where the run stands; a plan or input that is not its own is refused as the start refuses it."""
+    if not (request.out_dir / "progress.ndjson").exists():
+        return empty_fold(request.plan, request.run_input).state
+    run = load(request.out_dir)
+    frozen.compare(request.out_dir / INPUT, run.run_input, request.run_input)
+    frozen.compare(request.out_dir / PLAN, run.plan, request.plan)
+    return run.state
+
+
+def _agent(run_input: RunInput, checkout: Checkout) -> str:
+    if run_input.agent.mode == "scripted":
+        agents.playing(run_input)
+        return "scripted"
+    profile = agents.profile_of(run_input.agent, os.environ)
+    agents.refuse_early(profile, run_input, os.environ, checkout.lacks)
+    return agents.name_of(profile)
+
+
+def _asks(request: Request, state: RunState) -> list[str]:
+    """Return that a person would be asked about commands of the document."""
+    asked: list[str] = []
+    opening.approvals(request.plan, state, asked.extend)
+    many = count(len(asked), "command of the document waits", "commands of the document wait")
+    return [f"{many} for approval: the start would ask first; --trust-commands says yes"] if asked else []
+
+
+def _rows(stories: list[Story], request: Request, run_input: RunInput) -> list[dict[str, Any]]:
+    behind = followed(request.plan, optimistic=run_input.policy.optimistic)
+    return [
         {
             "id": story.id, "title": story.title, "chunk": story.chunk, "depends_on": list(story.depends_on),
             "behind": [name for name in behind[story.id] if name not in story.depends_on],
-            "checks": [*story.verify, *run_input.verification.story_commands], "files": list(story.files),
+            "checks": list(commands_of(story, run_input)), "files": list(story.files),
         }
-        for story in plan.stories
-        if (scope.stories is None or story.id in scope.stories) and (scope.chunks is None or story.chunk in scope.chunks)
+        for story in stories
     ]  # fmt: skip
-    if as_json:
-        click.echo(json.dumps({"stories": rows, "run_id": run_input.run_id}, indent=2, ensure_ascii=False))
-        return ExitCode.OK
-    limits = run_input.limits
-    say(
-        f"would run {len(rows)} stories, at most {limits.story_max_attempts} attempts each and {limits.run_max_attempts} in all"
+
+
+def _say(rows: list[dict[str, Any]], state: RunState, run_input: RunInput, where: str, notes: list[str]) -> None:
+    limits, stories = run_input.limits, state.stories
+    most = f"at most {count(limits.story_max_attempts, 'attempt')} each and {limits.run_max_attempts:,} in all"
+    many = (
+        f"{len(rows):,} of {len(stories):,} stories"
+        if len(rows) < len(stories)
+        else count(len(rows), "story", "stories")
     )
+    say(f"would run {many}: {harmless(where)}, {most}")
+    for note in notes:
+        say(f"{paint('note:', 'cyan', stderr=False)} {harmless(note)}")
     for row in rows:
-        after = ", ".join([*row["depends_on"], *(f"{name} (same files)" for name in row["behind"])]) or "-"
-        say(f"  {row['id']}  {harmless(str(row['title']))}   after {after}")
+        waits = [name for name in row["depends_on"] if not stories[name].satisfied]
+        waits += [f"{name} (same files)" for name in row["behind"] if not stories[name].satisfied]
+        after = f"   after {', '.join(waits)}" if waits else ""
+        say(f"  {row['id']}  {harmless(str(row['title']))}{after}")
         for check in row["checks"]:
             say(f"        $ {harmless(str(check))}")
-    return ExitCode.OK

@@ -5,36 +5,24 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from santiago.artifacts.store import LOG
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context, EventKind, Fact
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
-from santiago.executor.judging import commands_of
-from santiago.executor.recover import interruptions
+from santiago.executor import messages, recover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from santiago.artifacts.attempts import FileAttempts
-    from santiago.contract.plan import Plan
-    from santiago.contract.policy import RunInput
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.ports.workspace import Snapshot
     from santiago.contract.state import RunState
     from santiago.workspace.workspace import GitWorkspace
 
 _PER_LINE = 5000
 """Digests in one event: a line of the log has room for some ten thousand."""
-
-
-def refuse_unchecked(plan: Plan, run_input: RunInput) -> None:
-    """Raise where a run could never be green: before the first attempt, not after the last."""
-    bare = [story.id for story in plan.stories if not commands_of(story, run_input)]
-    if bare:
-        raise SantiagoError(
-            Kind.INPUT,
-            f"nothing checks {', '.join(bare[:8])}{' …' if len(bare) > 8 else ''}: no story can be done without a check",
-            hint="Run `santiago init`, or put a test command into verification.story_commands.",
-            reason=Reason.NOTHING_VERIFIED,
-        )
 
 
 def approvals(plan: Plan, state: RunState, consent: Callable[[list[str]], None]) -> list[Fact]:
@@ -52,20 +40,64 @@ def approvals(plan: Plan, state: RunState, consent: Callable[[list[str]], None])
     ]
 
 
-def recovered(state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> tuple[frozenset[str], list[Fact]]:
-    """Return what a crash left running: stories whose agent had ended, and the ends of the others, their work kept."""
-    numbers = {name: state.stories[name].attempts for name in state.running}
-    ended = frozenset(
-        name
-        for name, number in numbers.items()
-        if attempts.ended(name, number) and workspace.kept(name, number) is not None
-    )
-    commits = {
-        name: workspace.restore(name, numbers[name], base=state.stories[name].base) for name in state.running - ended
+def put_back(state: RunState, workspace: GitWorkspace) -> list[str]:
+    """Make the run's branch anew where somebody deleted it; return what to tell people."""
+    if state.head is None or workspace.head() is not None:
+        return []
+    workspace.begin(state.head)
+    return [f"the branch {state.branch} was gone; it is back at {state.head[:12]}"]
+
+
+def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> None:
+    """Raise where files or commits tell of more than the log: its end was cut off, and what is done would be done again."""
+    for story in state.stories.values():
+        latest = attempts.latest(story.id)
+        if latest > story.attempts:
+            raise _cut(f"it ends before attempt {latest} of {story.id}, whose files are there")
+    anchored = workspace.anchored(state.base) if state.base else 0
+    if anchored > state.seq:
+        raise _cut(f"it ends with event {state.seq}, but the branch names event {anchored}")
+
+
+def _cut(message: str) -> SantiagoError:
+    hint = "Put the whole log back; `santiago audit` says what else is wrong."
+    return SantiagoError(Kind.BLOCKED, message, where=LOG, hint=hint, reason=Reason.ARTIFACT_CORRUPT)
+
+
+def recovered(
+    plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, alive_ms: int | None, most_ms: int
+) -> tuple[frozenset[str], list[Fact]]:
+    """Return what a crash left running: stories whose agent had ended, and the ends of the others, their work kept.
+
+    `alive_ms` is when the last start was last seen alive; an attempt takes `most_ms` at the most.
+    """
+    taken_up = {
+        story.id: _take_up(story, state, attempts, workspace) for story in plan.stories if story.id in state.running
     }
-    endings = {name: attempts.ending(name, numbers[name]) for name in commits}
+    ended = frozenset(name for name, (_, judge) in taken_up.items() if judge)
+    kept = {name: snapshot for name, (snapshot, _) in taken_up.items()}
+    endings = {name: attempts.ending(name, state.stories[name].attempts) for name in state.running - ended}
     used = {name: ending.usage for name, ending in endings.items() if ending is not None}
-    return ended, interruptions(state, commits, ended, used)
+    if alive_ms is None:
+        return ended, recover.interruptions(state, kept, ended, used)
+    times = recover.lasted(state, alive_ms, most_ms)
+    return ended, [*recover.unseen(state, alive_ms), *recover.interruptions(state, kept, ended, used, times)]
+
+
+def _take_up(
+    story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace
+) -> tuple[Snapshot | None, bool]:
+    """Keep what an attempt left where that is still to do; return it, and whether its agent had ended, so that it is judged."""
+    one = state.stories[story.id]
+    kept = workspace.kept(story.id, one.attempts)
+    had_ended = recover.may_adopt(state, one) and attempts.ended(story.id, one.attempts)
+    if kept is None:
+        had_ended = had_ended and workspace.whole(story.id, one.attempts)
+        message = messages.commit_message(state.run_id, story, one.attempts, attempts.anchor()) if had_ended else ""
+        kept = workspace.restore(story.id, one.attempts, message, one.base)
+        if kept is not None:
+            attempts.keep_work(story.id, one.attempts, kept.patch, kept.left_out)
+    return kept, had_ended and kept is not None
 
 
 def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:
@@ -84,17 +116,30 @@ def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:
     return [*facts, *([Fact(event=EventKind.RUN_PAUSED, phase=RunPhase.PAUSED)] if rests else [])]
 
 
+def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> None:
+    """Raise where a person's commit cannot be judged now, before anything is recorded."""
+    story = state.stories[name]
+    can_begin = story.phase is StoryPhase.READY or story.phase in PARKED
+    if not can_begin or story.unmet or story.behind or story.skipped:
+        word = "left out" if story.skipped else story.phase
+        hint = f"`santiago explain {name}` says what it waits for."
+        raise SantiagoError(Kind.INPUT, f"{name} is {word}, so its work cannot be judged now", hint=hint)
+    if workspace.repository.resolve(ref) is None:
+        raise _no_commit(ref)
+
+
+def _no_commit(ref: str) -> SantiagoError:
+    return SantiagoError(Kind.USAGE, f"{ref!r} is no commit of this repository", hint="Name a branch or a commit.")
+
+
 def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> Fact:
     """Return a person's commit as an attempt whose agent has ended; the loop then judges it like any other."""
     story = state.stories[name]
-    if story.phase is not StoryPhase.READY:
-        hint = "`santiago explain STORY` says what it waits for."
-        raise SantiagoError(Kind.INPUT, f"{name} is {story.phase}, so its work cannot be judged now", hint=hint)
     number = story.attempts + 1
     commit = workspace.take_over(name, number, ref, f"{name}: a person's own work\n")
     if commit is None:
-        raise SantiagoError(Kind.USAGE, f"{ref} is no commit of this repository", hint="Name a branch or a commit.")
-    context: Context = {"step": f"attempt/{name}/{number}", "base": workspace.base_of(commit)}
+        raise _no_commit(ref)
+    context: Context = {"step": f"attempt/{name}/{number}", "base": workspace.base_of(commit), "ref": ref}
     return Fact(
         event=EventKind.ATTEMPT_STARTED,
         story=name,

@@ -45,3 +45,5 @@ class Request:
     announce: Callable[[RunHeader], None] = lambda _: None
     check_begun: Callable[[str, int, int, str], None] = lambda *_: None
     """Hears of each check that begins: its folder, which of how many, the command."""
+    signals: list[int] = field(default_factory=list)
+    """The signals that came while it ran, in order."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import shlex
-import subprocess
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +11,12 @@ from typing import TYPE_CHECKING
 
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
+from santiago.cli.start.notice import Notice
 from santiago.cli.start.request import Request
 from santiago.cli.start.scope import scope_of
 from santiago.cli.view.screen import Screen
+from santiago.cli.view.standing import mending
+from santiago.contract.ids import run_id_from
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.executor.reopen import Grants
@@ -45,14 +45,11 @@ def start(
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
     frozen = replace(run_input.policy, optimistic=flags.optimistic or run_input.policy.optimistic)
-    settings = replace(run_input, repo_path=str(repo), policy=frozen, run_id=run_input.run_id or out_dir.name)
+    settings = replace(
+        run_input, repo_path=str(repo), policy=frozen, run_id=run_input.run_id or run_id_from(out_dir.name)
+    )
     # A person who brings work wants it judged; no agent is started for what it leaves to do.
     scope = Scope(stories=frozenset()) if own_work else scope_of(plan, flags.chunks, flags.only)
-    if flags.dry_run:
-        from santiago.cli.start.dry_run import show
-
-        return show(settings, plan, scope, as_json=flags.as_json)
-    screen = Screen(plan, replace(settings, agent=agent or settings.agent), as_json=flags.as_json, plain=flags.plain)
     policy, asked = _policy(frozen, flags), not flags.no_input and sys.stdin.isatty()
     request = Request(
         out_dir=out_dir,
@@ -67,16 +64,27 @@ def start(
         grants=grants or Grants(),
         consent=lambda commands: ask_consent(commands, asked=asked, trusted=flags.trust_commands),
         consent_unfenced=lambda: ask_unfenced(asked=asked),
-        listeners=[screen.take],
-        announce=screen.header,
-        check_begun=screen.check_begun,
     )
+    if flags.dry_run:
+        from santiago.cli.start.dry_run import show
+
+        return show(request, trusted=flags.trust_commands, as_json=flags.as_json)
+    own = replace(settings, agent=agent or settings.agent, policy=policy)
+    screen = Screen(plan, own, as_json=flags.as_json, plain=flags.plain, scope=scope)
+    request.listeners.append(screen.take)
+    if not skips:  # leaving a story out starts nothing that would have to be announced
+        request.announce, request.check_begun = screen.header, screen.check_begun
+    notice = Notice(repo)
     try:
         state = execute(request)
-        screen.end(state, out_dir)
-        notify(repo, state, out_dir)
+        if skips:
+            return ExitCode.OK
+        screen.end(state, out_dir, mending(state, out_dir, *own_work) if own_work else None)
+        notice.give(state, out_dir)
     finally:
         screen.close()
+    if state.reason == Reason.INTERRUPTED and request.signals[:1] == [signal.SIGTERM]:
+        return ExitCode.TERMINATED
     return exit_code(state) or (_own_code(state, own_work[0]) if own_work else ExitCode.OK)
 
 
@@ -89,19 +97,6 @@ def _policy(frozen: Policy, flags: Flags) -> Policy:
         assume_external=flags.assume_external or frozen.assume_external,
         sandbox=flags.sandbox or frozen.sandbox,  # type: ignore[arg-type]  # one of click's choices
     )
-
-
-def notify(repo: Path, state: RunState, out_dir: Path) -> None:
-    """Tell the user's own command that the run has come to rest; its failure is none of the run's."""
-    from santiago.cli.config import load
-
-    command = load(repo)["notify.command"].value
-    if not command:
-        return
-    says = {"run_id": state.run_id, "phase": state.phase, "reason": state.reason, "out_dir": str(out_dir)}
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
-        argv = command if isinstance(command, list) else shlex.split(str(command))
-        subprocess.run(argv, input=json.dumps(says), text=True, timeout=30, check=False, capture_output=True)  # noqa: S603  # the user's own command
 
 
 def exit_code(state: RunState) -> int:

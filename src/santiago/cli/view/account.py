@@ -6,12 +6,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from santiago.cli.view.doing import ACTIONS, Doing, plain, state_of
-from santiago.cli.view.endings import Ending, ending_of, helping, is_the_agents
-from santiago.cli.view.lines import first, flat
+from santiago.cli.view.endings import Ending, ending_of, exited, helping, is_the_agents
+from santiago.cli.view.evidence import AttemptEvidence
 from santiago.cli.view.spending import Sum, said
-from santiago.cli.view.text import fit, say
+from santiago.cli.view.text import first, fit, flat, say
 from santiago.cli.view.waiting import unicode
 from santiago.contract.reasons import MEANINGS, Reason
+from santiago.executor.messages import left_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,19 +28,28 @@ def show_agent(out_dir: Path, story: str, one: AttemptStory) -> None:
     """Print how the agent ended, what it used, and what it did on the way."""
     ending = ending_of(out_dir, story, one.number)
     reason = one.reason or ending.reason
+    lost = flat(left_out(AttemptEvidence(out_dir, story, one.number).left_out()))
     rows = [
-        ("agent", "   ".join(part for part in (flat(one.agent), _usage(one, ending)) if part)),
-        ("ended", f"{reason}: {MEANINGS[Reason(reason)].sentence}" if is_the_agents(reason) else ""),
+        ("by", f"a person, from {first(flat(one.own_work), 100)}" if one.own_work else ""),
+        ("agent", "   ".join(part for part in (flat(one.agent), _usage(one, ending)) if part and not one.own_work)),
+        ("ended", _ended(reason, ending)),
         *(("it said" if at == 0 else "", text) for at, text in enumerate(ending.words)),
         ("denied", ending.denied),
         ("help", helping(reason, ending) if is_the_agents(reason) else ""),
-        ("message", first(flat(one.message), 300) if not ending.words else ""),
+        ("message", first(flat(one.message), 300) if not ending.words and not lost else ""),
+        ("left out", lost),
         ("session", ending.session),
     ]
     for name, text in rows:
         if text:
             say(f"{name:10} {text}")
     _did(Doing(out_dir, one.agent, stderr=False, once=True).reading(story, one.number))
+
+
+def _ended(reason: str, ending: Ending) -> str:
+    """Return how the agent ended, where that was not well."""
+    own = reason if is_the_agents(reason) else ending.reason
+    return f"{own}{exited(own, ending)}: {MEANINGS[Reason(own)].sentence}" if own in MEANINGS else ""
 
 
 def _usage(one: AttemptStory, ending: Ending) -> str:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.store import attempt_folder
 from santiago.cli.view.evidence import AttemptEvidence, tidied
-from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import count
 from santiago.cli.view.spending import thousands
-from santiago.cli.view.text import fit, width
+from santiago.cli.view.text import fit, flat, width
 from santiago.cli.view.waiting import unicode
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 ACTIONS = 20
 """Uses of tools that are listed; of the others only the number."""
-_SHELL = re.compile(r"""(?:/\S*/)?(?:ba|z|da)?sh -l?c (?P<mark>['"])(?P<words>.*?)(?:(?P=mark)$|$)""")
+_SHELL = re.compile(r"""(?:(?<!\S)/\S*/)?(?:ba|z|da)?sh -l?c (?P<mark>['"])(?P<words>.*?)(?:(?P=mark)$|$)""")
 LEAST = 16
 """Columns that are left to what happens now, however much else there is to say."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.cli.view.evidence import AttemptEvidence, tidied
-from santiago.cli.view.lines import first, flat
+from santiago.cli.view.text import first, flat
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 LINES = 6
 """Of an agent's own words."""
 COLUMNS = 300
+MESSAGE = 200
+"""Characters of what somebody else said."""
 DENIALS = 10
 
 
@@ -57,6 +59,28 @@ def ending_of(out_dir: Path, story: str, attempt: int) -> Ending:
         cost_usd=_amount(figures.get("cost_usd")),
         there=True,
     )
+
+
+def origin(out_dir: Path, story: str, attempt: int, reason: str) -> str:
+    """Return the reason why an attempt ended, with the check or the exit code that it comes from."""
+    if (failing := AttemptEvidence(out_dir, story, attempt).failing()) is not None:
+        ended = "timed out" if failing.timed_out else f"exit {failing.exit_code}"
+        return f"{reason}: {first(flat(failing.command), COLUMNS)} {ended}"
+    return reason + exited(reason, ending_of(out_dir, story, attempt))
+
+
+def exited(reason: str, ending: Ending) -> str:
+    """Return the exit code that an agent's failure rests on; where its service refuses, the code says nothing."""
+    own = ending.exit_code and ending.reason == reason and not is_the_agents(reason)
+    return f" (exit {ending.exit_code})" if own else ""
+
+
+def cause(out_dir: Path, story: str, attempt: int, reason: str, message: str = "") -> str:
+    """Return the same with the words that go with it, where there are any."""
+    told, ending = origin(out_dir, story, attempt, reason), ending_of(out_dir, story, attempt)
+    last = ending.words[-1:] if exited(reason, ending) else ()
+    words = message or AttemptEvidence(out_dir, story, attempt).message() or "".join(last)
+    return f"{told}: {first(flat(words), MESSAGE)}" if words else told
 
 
 def words_of(message: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
 import traceback
@@ -54,12 +55,30 @@ def _known(error: SantiagoError, *, as_json: bool) -> int:
 
 
 def _usage(error: click.ClickException, *, as_json: bool) -> int:
-    message = error.format_message()
+    message = _plainly(error)
     hint = ""
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"See `{error.ctx.command_path} --help`."
     _say(message[:1].lower() + message[1:].rstrip("."), "", hint, as_json=as_json)
     return ExitCode.USAGE
+
+
+def _plainly(error: click.ClickException) -> str:
+    """Return click's own words, without the names of its types."""
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Argument) and error.ctx:
+        return f"something is missing: {error.ctx.command_path} {error.param.make_metavar(error.ctx)}"
+    words = error.format_message()
+    for theirs, ours in _PLAIN:
+        words = re.sub(theirs, ours, words)
+    return words
+
+
+_PLAIN = (
+    (r"a valid integer(?: range)?", "a whole number"),
+    (r"a valid float(?: range)?", "a number"),
+    (r"is not in the range (\S+?)<=x<=([^\s.]+)", r"is not between \1 and \2"),
+    (r"is not in the range x>=(\S+?)(?=\.?$)", r"is less than \1"),
+)
 
 
 def _bug(error: Exception, *, as_json: bool) -> int:

@@ -8,18 +8,21 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, PATCH, VERIFICATION
+from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, LEFT_OUT, OUTCOME, PATCH, VERIFICATION
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.store import LARGEST, attempt_folder
 from santiago.cli.view.text import harmless
 from santiago.contract.errors import SantiagoError
+from santiago.contract.reasons import Reason
 from santiago.executor.critique import telling_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 TAIL = 4096
-_CHECKOUT = re.compile(r"(?:/[^\s\"':/]+)*/santiago/[0-9a-f]{16}/[^/\s]+/(?:clean|work)/[^/\s\"':;&|()]+(/?)")
+_CHECKOUT = re.compile(
+    r"(?<![\w.~@+%-])(?:/[\w.~@+%-]+)*/santiago/[0-9a-f]{16}/[^/\s]+/(?:clean|work)/[^/\s\"':;&|()]+(/?)"
+)
 
 
 class Check(NamedTuple):
@@ -73,8 +76,22 @@ class AttemptEvidence:
     def critique(self) -> str:
         return harmless(self._text(CRITIQUE)).strip()
 
+    def reason(self) -> str:
+        """Return the reason that the critique is headed with: that of the verdict, or of what became of the work later."""
+        heading = self.critique().partition("\n")[0].removeprefix("# ")
+        return heading if heading in Reason.__members__.values() else ""
+
+    def message(self) -> str:
+        """Return what went wrong where neither agent nor check says it, such as a set-up that failed."""
+        message = record_in(self.folder / OUTCOME).get("message")
+        return message if isinstance(message, str) else ""
+
     def patch(self) -> str:
         return self._text(PATCH)
+
+    def left_out(self) -> list[str]:
+        """Return what git could not keep of the agent's files, in git's words."""
+        return self._text(LEFT_OUT).splitlines()
 
     def stats(self) -> list[FileStat]:
         return stats_of(self.patch())

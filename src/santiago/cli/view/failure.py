@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.store import attempt_folder
-from santiago.cli.finding import find_run
-from santiago.cli.view import refused
-from santiago.cli.view.endings import is_the_agents
+from santiago.cli.view import refused, remedies
+from santiago.cli.view.endings import origin
 from santiago.cli.view.evidence import AttemptEvidence, Check, checks_in, first_failing, near, totals
-from santiago.cli.view.lines import flat
+from santiago.cli.view.history import History
 from santiago.cli.view.measures import count
-from santiago.cli.view.text import fit, harmless, paint, width
+from santiago.cli.view.remedies import target
+from santiago.cli.view.text import columns_of, fit, flat, harmless, paint, width
 from santiago.cli.view.waiting import named, unicode, unmet
-from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState, StoryState
+
+__all__ = ["FULL", "Report", "target"]
 
 FULL = 3
 """Stories that are shown with their output; of the others only the name."""
@@ -43,6 +43,8 @@ class Report:
     run_input: RunInput
     state: RunState
     out_dir: Path
+    history: History = field(default_factory=History)
+    """What the log tells beside the state, as far as it was heard."""
     stderr: bool = True
 
     def needing(self) -> list[Story]:
@@ -74,14 +76,15 @@ class Report:
         told = ", ".join(f"{number} {'not done' if word == 'pending' else word}" for word, number in found.items())
         return f"{told} of {len(self.plan.stories)}"
 
-    def attempts(self) -> str:
+    def attempts(self, joint: str = "/") -> str:
         """Return how much of the run's attempts is used: `6/20 attempts`."""
-        most = self.run_input.limits.run_max_attempts + self.state.raised.get("run_max_attempts", 0)
-        return f"{self.state.counted}/{most} attempts"
+        most = Budget(self.run_input.limits, self.state).run_attempts
+        return f"{self.state.counted}{joint}{most} attempts"
 
     def heading(self, planned: Story) -> str:
         story = self.state.stories[planned.id]
-        word = story.phase if story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) else "not done"
+        ended = story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and not self.run_is_spent(story)
+        word = story.phase if ended else "not done"
         return f"{planned.id} {flat(planned.title)}: {word}"
 
     def block(self, planned: Story) -> list[str]:
@@ -101,11 +104,31 @@ class Report:
         return lines
 
     def why(self, story: StoryState) -> str:
-        spent = f"{story.counted} of {Budget(self.run_input.limits, self.state).story_attempts(story.id)} attempts"
-        if story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED or story.phase is StoryPhase.READY:
-            return f"{story.reason or self.state.reason} ({spent})"
-        sentence = MEANINGS[Reason(story.reason)].sentence if story.reason else ""
-        return f"{story.reason or '-'}: {sentence} ({spent})"
+        """Return what a story came to grief of: where its budget is used up, what its last attempt ended with."""
+        if self.run_is_spent(story):
+            left = count(self.left(), "story is", "stories are")
+            return f"{Reason.ATTEMPT_BUDGET_EXHAUSTED}: the run used {self.attempts(' of ')}; {left} left"
+        budget = Budget(self.run_input.limits, self.state)
+        spent = f"{story.counted} of {budget.story_attempts(story.id)} attempts"
+        if story.reason != Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is not StoryPhase.READY:
+            sentence = MEANINGS[Reason(story.reason)].sentence if story.reason else ""
+            return f"{story.reason or '-'}: {sentence} ({spent})"
+        reason = AttemptEvidence(self.out_dir, story.id, story.attempts).reason() or story.reason or self.state.reason
+        minutes = ", and all of its minutes" if budget.story_ms_left(story) <= 0 else ""
+        return f"{origin(self.out_dir, story.id, story.attempts, reason or '')}, {spent} used{minutes}"
+
+    def run_is_spent(self, story: StoryState | None = None) -> bool:
+        """Tell whether it is the run's attempts that are used up, and not those of this story, or of any that failed."""
+        if story is None:
+            needing = self.needing()
+            return bool(needing) and all(self.run_is_spent(self.state.stories[one.id]) for one in needing)
+        budget = Budget(self.run_input.limits, self.state)
+        own = story.counted >= budget.story_attempts(story.id) or budget.story_ms_left(story) <= 0
+        return story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and not own
+
+    def left(self) -> int:
+        """Return how many stories are neither done nor left out."""
+        return sum(not story.skipped and story.phase is not StoryPhase.DONE for story in self.state.stories.values())
 
     def at_rest(self) -> list[str]:
         """Return why a run rests that nobody stopped."""
@@ -118,27 +141,47 @@ class Report:
         failing = evidence.failing()
         if failing is not None:
             lines += self.frame(failing)
-        elif critique := evidence.critique():
-            lines += self._bar([line for line in critique.splitlines() if line.strip()][:OUTPUT_LINES])
-        if _SAME in evidence.critique():
-            lines.append(f"same failure in attempts {number - 1} and {number}")
+        elif (critique := evidence.critique()) and story.reason != Reason.AGENT_ASKED:  # the question says it all
+            told = [line for line in critique.splitlines() if line.strip() and not line.startswith(("# ", _SAME))]
+            lines += self._bar(told[:OUTPUT_LINES])
+        lines += self._same(planned.id, number)
         if tampered := evidence.tampered():
             lines.append(f"protected  {named([flat(path) for path in tampered])}")
         if stats := evidence.stats():
-            lines.append(f"changes    {totals(stats)}, kept at refs/santiago/{self.state.run_id}/{planned.id}/{number}")
+            lines.append(f"changes    {totals(stats)}{self._kept(planned.id, number)}")
         folder = self.out_dir / attempt_folder(planned.id, number)
         lines.append(f"log        {near(folder / AGENT_LOG)}   ({count(evidence.log_lines(), 'line')})")
         lines.append(f"evidence   {near(folder)}")
         return lines
 
+    def _kept(self, story: str, number: int) -> str:
+        if any(one.pruned for one in self.history.of(story) if one.number == number):
+            return "; its ref was removed by `santiago clean`"
+        return f", kept at refs/santiago/{self.state.run_id}/{story}/{number}"
+
+    def _same(self, story: str, number: int) -> list[str]:
+        """Say since which attempt the failure has been the same."""
+        since = number
+        while since > 1 and _SAME in AttemptEvidence(self.out_dir, story, since).critique():
+            since -= 1
+        if since == number:
+            return []
+        which = f"attempts {since} {'and' if number == since + 1 else 'to'} {number}"
+        return [f"same failure in {f'all {number} attempts' if since == 1 and number > 2 else which}"]
+
     def run_check(self) -> list[str]:
-        """Return the frame of the run's own check that failed."""
+        """Return the frame of the run's own check that failed, or why none could run."""
         path = self.out_dir / "evidence" / f"run-{self.state.verify_rounds}.json"
-        failing = first_failing(checks_in(path))
-        return [*self.frame(failing), f"evidence   {near(path)}"] if failing else []
+        failing, message = first_failing(checks_in(path)), self.history.end.get("message", "")
+        if failing is None and not message:
+            return []
+        told = self.frame(failing) if failing else self._bar(message.splitlines()[:OUTPUT_LINES])
+        sentence = MEANINGS[Reason(self.state.reason)].sentence if self.state.reason else ""
+        title = self.title_line(f"the whole run: {self.state.phase}")
+        return ["", title, f"why        {self.state.reason}: {sentence}", *told, f"evidence   {near(path)}"]
 
     def frame(self, check: Check) -> list[str]:
-        columns = min(shutil.get_terminal_size((100, 24)).columns, 120)
+        columns = min(columns_of(stderr=self.stderr) or 100, 120)
         ended = check.ended
         command = fit(f"$ {flat(check.command)}", max(20, columns - width(ended) - 2)).rstrip()
         room = max(2, columns - width(command) - width(ended))
@@ -149,7 +192,7 @@ class Report:
         return [f"{bar} {harmless(line).rstrip()}"[:400] for line in lines]
 
     def title_line(self, text: str, colour: str = "red") -> str:
-        columns = min(shutil.get_terminal_size((100, 24)).columns, 100)
+        columns = min(columns_of(stderr=self.stderr) or 100, 100)
         dash = "─" if unicode(stderr=self.stderr) else "-"
         side = max(3, (columns - width(text) - 2) // 2)
         return paint(f"{dash * side} {text} {dash * side}", colour, bold=True, stderr=self.stderr)
@@ -173,84 +216,8 @@ class Report:
 
     def next_commands(self) -> list[str]:
         """Return what to type next, each with what it does."""
-        rows: list[tuple[str, str]] = []
-        folder = target(self.out_dir)
-        for story in self.needing()[:1]:
-            state = self.state.stories[story.id]
-            if state.attempts:
-                rows.append((f"santiago show{folder} {story.id} --attempt {state.attempts}", "all of that attempt"))
-        rows += self._remedies(folder)
-        stories = [self.state.stories[planned.id] for planned in self.plan.stories]
-        pending = [story.id for story in stories if story.phase is StoryPhase.PLANNED and not story.skipped]
-        if pending and self.needing():
-            named_run = f" --run{folder}" if folder else ""
-            rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
-        size = max((len(command) for command, _ in rows), default=0)
-        return [f"{'next:' if at == 0 else '     '} {command:{size}}   {why}" for at, (command, why) in enumerate(rows)]
-
-    def _remedies(self, folder: str) -> list[tuple[str, str]]:
-        reason = self.state.reason
-        questions = self.state.open_questions()
-        if questions:
-            name = questions[0].id
-            return [
-                (f'santiago answer{folder} {name} approve --text "…"', "the answer goes into the next attempt"),
-                (f"santiago resume{folder}", "go on"),
-            ]
-        match reason:
-            case Reason.ATTEMPT_BUDGET_EXHAUSTED:
-                names = ", ".join(story.id for story in self.needing()[:4]) or "the run"
-                return [(f"santiago resume{folder} --add-attempts 2", f"retry {names} with the critique, then go on")]
-            case Reason.AGENT_RATE_LIMITED:
-                return [
-                    (f"santiago resume{folder}", "go on when the limit is over"),
-                    (f"santiago resume{folder} --agent NAME", "go on with another agent"),
-                ]
-            case Reason.AGENT_NOT_SIGNED_IN:
-                return [
-                    ("santiago doctor --online", "does the agent answer now?"),
-                    (f"santiago resume{folder}", "go on once it does"),
-                ]
-            case Reason.AGENT_MODEL_NOT_FOUND:
-                return [(f"santiago resume{folder} --model NAME", "go on with a model that there is")]
-            case Reason.USAGE_UNKNOWN:
-                more = "--add-cost 5" if self.run_input.limits.run_max_cost_usd is not None else "--add-tokens 100000"
-                return [
-                    (f"santiago resume{folder} {more}", "accept what is unknown so far, and go on"),
-                    (f"santiago resume{folder} --agent NAME", "go on with an agent that reports"),
-                ]
-            case Reason.RUN_TIMEOUT:
-                return [(f"santiago resume{folder} --add-minutes 60", "go on with more time")]
-            case Reason.COST_BUDGET_EXHAUSTED:
-                return [(f"santiago resume{folder} {self._more()}", "go on with more of it")]
-            case Reason.RUN_VERIFICATION_FAILED:
-                return [
-                    (f"git switch {self.state.branch}", "mend it there, commit, switch back"),
-                    (f"santiago resume{folder}", "run the checks again on its head"),
-                ]
-            case None | Reason.INTERRUPTED:
-                return [(f"santiago resume{folder}", "go on")]
-            case _:
-                why = "go on" if is_the_agents(reason) else MEANINGS[Reason(reason)].hint
-                return [(f"santiago resume{folder}", why)]
-
-    def _more(self) -> str:
-        """Return what grants more of that which is used up: tokens, money, or both."""
-        budget = Budget(self.run_input.limits, self.state)
-        given = {"--add-tokens 100000": budget.tokens, "--add-cost 5": budget.money}
-        gone = [words for words, purse in given.items() if purse is not None and purse.left(0) <= 0]
-        return " ".join(gone) or "--add-cost 5"
+        return remedies.next_commands(self)
 
 
 def _shortened(names: list[str]) -> str:
     return " ".join(names[:12]) + (f" … ({len(names)})" if len(names) > 12 else "")
-
-
-def target(out_dir: Path) -> str:
-    """Return how to name a run on a command line, with a space before it; nothing where it is the latest one here."""
-    try:
-        if find_run(None) == out_dir:
-            return ""
-    except SantiagoError:
-        pass
-    return f" {near(out_dir)}"

@@ -32,6 +32,10 @@ class AttemptStory:
     cost: int | None = None
     """Millionths of a dollar."""
     agent: str = ""
+    own_work: str = ""
+    """The branch or commit that a person brought; no agent worked then."""
+    pruned: bool = False
+    """Its ref was removed since."""
     hint: str = ""
 
     def end(self, event: Event) -> None:
@@ -53,6 +57,8 @@ class History:
 
     attempts: dict[str, list[AttemptStory]] = field(default_factory=dict)
     chunk_ms: dict[str, int] = field(default_factory=dict)
+    uncounted_ms: dict[str, int] = field(default_factory=dict)
+    """Of that, what the log has not counted as used yet; a crash loses it in both accounts."""
     marked: str = ""
     """Up to when time is counted in the log."""
     rested_ms: int = 0
@@ -68,6 +74,10 @@ class History:
     wait: Context = field(default_factory=Context)
     """The latest wait: until when, and why."""
     waits_since: str = ""
+    asked_by: str = ""
+    """Who asked the latest start to stop, first."""
+    end: Context = field(default_factory=Context)
+    """What the latest end or rest of the run said."""
 
     def take(self, event: Event) -> None:
         self._time(event)
@@ -82,10 +92,14 @@ class History:
         rested = event.context.get("ms", 0) if event.event is EventKind.WAIT_ENDED else 0
         if self.chunk and working and event.event is not EventKind.RUN_STARTED:
             passed = max(0, between(self.last, event.timestamp) - rested)
-            self.chunk_ms[self.chunk] = self.chunk_ms.get(self.chunk, 0) + passed
+            for times in (self.chunk_ms, self.uncounted_ms):
+                times[self.chunk] = times.get(self.chunk, 0) + passed
         self.rested_ms += rested
+        if event.event is EventKind.RUN_STARTED:
+            for chunk, passed in self.uncounted_ms.items():
+                self.chunk_ms[chunk] -= passed
         if event.event in (EventKind.TIME_USED, EventKind.RUN_STARTED):
-            self.marked, self.rested_ms = event.timestamp, 0
+            self.marked, self.rested_ms, self.uncounted_ms = event.timestamp, 0, {}
         self.first = self.first or event.timestamp
         self.last = event.timestamp
 
@@ -94,22 +108,29 @@ class History:
             self.phase = RunPhase(str(event.phase))
         match event.event:
             case EventKind.RUN_STARTED:
-                self.start = event.context
+                self.start, self.asked_by = event.context, ""
             case EventKind.WAIT_STARTED:
                 self.wait, self.waits_since = event.context, event.timestamp
             case EventKind.CHUNK_STARTED:
                 self.chunk = event.chunk
             case EventKind.CHUNK_ENDED:
                 self.chunk = None
-            case _:
-                if self.phase in ENDED:
-                    self.chunk = None
+            case EventKind.STOP_REQUESTED:
+                self.asked_by = self.asked_by or event.actor
+            case EventKind.NOTE if event.context.get("ref", "").startswith("refs/santiago/"):
+                for attempt in (one for tried in self.attempts.values() for one in tried):
+                    attempt.pruned = True
+            case EventKind.RUN_ENDED | EventKind.RUN_PAUSED:
+                self.end = event.context
+                self.chunk = None if self.phase in ENDED else self.chunk
 
     def _of_story(self, story: str, event: Event) -> None:
         tried = self.attempts.setdefault(story, [])
         if event.event is EventKind.ATTEMPT_STARTED:
             number, base = event.attempt or len(tried) + 1, event.context.get("base", "")
-            tried.append(AttemptStory(number, event.timestamp, base=base, agent=self.start.get("agent", "")))
+            own_work = event.context.get("ref", event.actor) if event.actor != "santiago" else ""
+            agent = "" if own_work else self.start.get("agent", "")
+            tried.append(AttemptStory(number, event.timestamp, base=base, agent=agent, own_work=own_work))
         elif event.event in _ENDS:
             attempt = next((one for one in reversed(tried) if one.number == event.attempt), None)
             if attempt is not None:

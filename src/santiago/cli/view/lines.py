@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.cli.view import pauses
-from santiago.cli.view.evidence import AttemptEvidence
+from santiago.cli.view.endings import MESSAGE, cause
 from santiago.cli.view.measures import count, span
-from santiago.cli.view.text import broken, harmless, paint
+from santiago.cli.view.resting import stopping
+from santiago.cli.view.text import broken, columns_of, first, flat, paint
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
+from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
     from santiago.contract.policy import Limits
     from santiago.contract.state import RunState
 
+__all__ = ["Line", "Lines", "first", "flat"]
+
 WORD = 8
-MESSAGE = 200
-"""Characters of what somebody else said."""
 
 
 class Line(NamedTuple):
@@ -31,11 +33,10 @@ class Line(NamedTuple):
     text: str
     colour: str = ""
 
-    def painted(self, time: str, *, stderr: bool = True, columns: int = 0) -> str:
-        """Return the line with its time; in several where there are only so many columns."""
-        shown = f"{time} {self.word:{WORD}} {self.text}"
-        if columns:
-            shown = broken(shown, columns, len(time) + WORD + 2)
+    def painted(self, time: str, *, stderr: bool = True, columns: int | None = None) -> str:
+        """Return the line with its time; in several where the terminal has only so many columns."""
+        room = columns_of(stderr=stderr) if columns is None else columns
+        shown = broken(f"{time} {self.word:{WORD}} {self.text}", room, len(time) + WORD + 2)
         told = shown[len(time) + 1 :]
         return f"{time} {paint(told, self.colour, stderr=stderr) if self.colour else told}"
 
@@ -75,25 +76,12 @@ class Lines:
         return Budget(self.limits, state).story_attempts(story)
 
     def why(self, event: Event) -> str:
-        """Return the reason of an attempt's end, with the check that failed where one did."""
+        """Return the reason of an attempt's end, and where it comes from."""
         reason = event.context.get("reason", "")
         message = first(flat(event.context.get("message", "")), MESSAGE)
-        if self.out_dir is not None and event.story_id and event.attempt and event.context.get("digest"):
-            failing = AttemptEvidence(self.out_dir, event.story_id, event.attempt).failing()
-            if failing is not None:
-                ended = "timed out" if failing.timed_out else f"exit {failing.exit_code}"
-                return f"{reason}: {flat(failing.command)} {ended}"
+        if self.out_dir is not None and event.story_id and event.attempt:
+            return cause(self.out_dir, event.story_id, event.attempt, reason, message)
         return f"{reason}: {message}" if message else reason
-
-
-def flat(text: str) -> str:
-    """Return a text that stays on its line and does nothing else either."""
-    return " ".join(harmless(text).split())
-
-
-def first(text: str, most: int) -> str:
-    """Return no more than the beginning of a text."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 _SHOWN = frozenset(
@@ -110,6 +98,8 @@ def _chunk(lines: Lines, event: Event, state: RunState) -> Line:
 
 def _started(lines: Lines, event: Event, state: RunState) -> Line:
     most = lines.tries(state, event.story_id or "")
+    if event.actor != "santiago":
+        return Line("start", f"{lines.story(event)}  (attempt {event.attempt}, a person's own work)")
     voided = state.stories[event.story_id].voided if event.story_id in state.stories else 0
     uncounted = f", {voided} not counted" if voided else ""
     return Line("start", f"{lines.story(event)}  (attempt {event.attempt} of {most + voided}{uncounted})")
@@ -117,10 +107,13 @@ def _started(lines: Lines, event: Event, state: RunState) -> Line:
 
 def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
     if event.status == "ok":
-        return None
+        told = first(flat(event.context.get("message", "")), MESSAGE)
+        return Line("note", f"{event.story_id} attempt {event.attempt}: {told}", "yellow") if told else None
     story = state.stories.get(event.story_id or "")
     last = story is not None and story.counted >= lines.tries(state, story.id)
-    word = "stopped" if event.status == "stopped" else "last" if last else "retry"
+    reason = event.context.get("reason", "")
+    blocked = reason in MEANINGS and MEANINGS[Reason(reason)].ends_in == "blocked"
+    word = "stopped" if event.status == "stopped" else "ended" if blocked else "last" if last else "retry"
     return Line(word, f"{event.story_id} attempt {event.attempt}: {lines.why(event)}", "yellow")
 
 
@@ -148,9 +141,13 @@ def _failed(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
-    """Say why; where the line before has said what the agent had against it, what helps instead."""
-    hint, reason = flat(event.context.get("hint", "")), event.context.get("reason", "")
-    return Line("blocked", f"{lines.story(event)}: {f'{reason}. {hint}' if hint else lines.why(event)}", "yellow")
+    """Say why, unless the line before has said it, and what helps."""
+    context, reason = event.context, event.context.get("reason", "")
+    told = "" if context.get("hint") else first(flat(context.get("message", "")), MESSAGE)
+    hint = flat(context.get("hint", "")) or (MEANINGS[Reason(reason)].hint if reason in MEANINGS else "")
+    if question := context.get("question"):
+        hint = f'`santiago answer {flat(question)} "YOUR ANSWER"` goes into the next attempt.'
+    return Line("blocked", f"{lines.story(event)}: {reason}{': ' if told else ''}{told}. {hint}".rstrip(), "yellow")
 
 
 def _skipped(lines: Lines, event: Event, state: RunState) -> Line:
@@ -192,8 +189,7 @@ def _waited(lines: Lines, event: Event, state: RunState) -> Line:
 
 def _stopping(lines: Lines, event: Event, state: RunState) -> Line:
     running = ", ".join(f"{name}, attempt {state.stories[name].attempts}" for name in sorted(state.running))
-    what = f"the current step ({running})" if running else "the current step"
-    return Line("stopping", f"after {what}; press ctrl-c again to stop now. Nothing is lost either way.", "yellow")
+    return Line("stopping", stopping(event, f" ({running})" if running else ""), "yellow")
 
 
 def _verifying(lines: Lines, event: Event, state: RunState) -> Line:

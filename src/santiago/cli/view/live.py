@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
 from santiago.cli.view.ci import is_ci
-from santiago.cli.view.text import harmless, width
+from santiago.cli.view.text import columns_of, harmless, size_of, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,9 +83,9 @@ class Live:
     def _draw(self) -> None:
         if self.state is None:
             return
-        columns, rows = shutil.get_terminal_size((80, 24))
+        columns, rows = size_of(stderr=True)
         try:
-            picture = self.table.picture(self.state, max(20, columns - 1), rows)
+            picture = self.table.picture(self.state, max(20, (columns or 80) - 1), rows or 24)
         except RuntimeError:  # the state changed while it was read; the next picture is a moment away
             return
         if picture != self._drawn or self._above:
@@ -94,7 +93,7 @@ class Live:
 
     def _put(self, picture: list[str]) -> None:
         """Write over what was drawn before: first the lines that stay, then the table."""
-        columns = max(1, shutil.get_terminal_size((80, 24)).columns)
+        columns = columns_of(stderr=True) or 80
         # A terminal that became narrower has wrapped the old lines; as many rows have to go.
         height = sum(max(1, -(-width(harmless(line)) // columns)) for line in self._drawn)
         text = f"\x1b[{height}A" if height else ""

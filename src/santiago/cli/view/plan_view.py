@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from santiago.cli.view import advice
 from santiago.cli.view.errors import show_findings
+from santiago.cli.view.measures import count
 from santiago.cli.view.text import fit, harmless, paint, say, width
 from santiago.contract import codec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from santiago.cli.plan import Job
     from santiago.contract.plan import Plan, Story
     from santiago.planner.compile import Compilation
     from santiago.planner.rebase import Diff
@@ -22,13 +23,14 @@ MAX_ROWS = 200
 """Stories that the screen lists; the file has them all."""
 
 
-def as_document(compiled: Compilation, plan: Plan, out_dir: Path, outcome: str) -> dict[str, Any]:
+def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> dict[str, Any]:
     """Return the plan with what happened to it, for `--json`."""
     return {
         **codec.to_data(plan),
         "diff": compiled.diff and codec.to_data(_diff_data(compiled.diff)),
-        "out_dir": str(out_dir),
+        "out_dir": str(job.out_dir),
         "outcome": outcome,
+        "unchecked": [story.id for story in advice.unchecked(plan.stories, job.run_input)],
     }
 
 
@@ -41,18 +43,18 @@ def _diff_data(diff: Diff) -> dict[str, Any]:
     }
 
 
-def show(compiled: Compilation, plan: Plan, lines: Sequence[str], out_dir: Path, outcome: str) -> None:
+def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outcome: str) -> None:
     """Print the plan."""
     criteria = sum(len(requirement.criteria) for requirement in plan.requirements)
     _row(
         "Read",
-        f"{plan.source.path}  ({plan.source.format}: {_count(len(plan.requirements), 'requirement')}, {_count(criteria, 'criterion', 'criteria')})",
+        f"{plan.source.path}  ({plan.source.format}: {count(len(plan.requirements), 'requirement')}, {count(criteria, 'criterion', 'criteria')})",
     )
     for evidence in plan.source.evidence[:2]:
         _row("", f"because of {evidence}")
     _row(
         "Planned",
-        f"{_count(len(plan.stories), 'story', 'stories')} in {_count(len(plan.chunks), 'chunk')}, in the order: dependencies, requirement id, name",
+        f"{count(len(plan.stories), 'story', 'stories')} in {count(len(plan.chunks), 'chunk')}, in the order: dependencies, requirement id, name",
     )
     say()
     _stories(plan)
@@ -62,17 +64,18 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], out_dir: Path,
         _diff(compiled.diff)
     notes = _findings(plan, lines)
     say()
-    _outcome(plan, out_dir, outcome)
+    for label, texts in (("Checks", advice.on_checks(job, plan)), ("Attempts", advice.on_attempts(job, plan))):
+        for text in texts:
+            _row(label, text, "yellow")
+    _outcome(plan, job, outcome)
     if notes:
-        say(f"{'':9} {_count(notes, 'note')} more in plan.json, about things that need nothing from you")
+        say(f"{'':9} {count(notes, 'note')} more in plan.json, about things that need nothing from you")
+    if command := advice.next_command(job, plan, outcome):
+        say(f"next: {harmless(command)}")
 
 
-def _row(label: str, text: str) -> None:
-    say(f"{paint(f'{label:9}', 'green', bold=True, stderr=False)} {harmless(text)}")
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _row(label: str, text: str, colour: str = "green") -> None:
+    say(f"{paint(f'{label:9}', colour, bold=True, stderr=False)} {harmless(text)}")
 
 
 def _stories(plan: Plan) -> None:
@@ -96,9 +99,9 @@ def _stories(plan: Plan) -> None:
 def _cells(story: Story) -> tuple[str, str, str, str]:
     """Return the columns beside the title: id, origin, what it waits for, what judges it."""
     needs = ", ".join((*story.depends_on, *(f"{name}?" for name in story.external_depends_on)))
-    judged = _count(len(story.criteria), "criterion", "criteria")
+    judged = count(len(story.criteria), "criterion", "criteria")
     if story.verify:
-        judged += f", {_count(len(story.verify), 'check')}"
+        judged += f", {count(len(story.verify), 'check')}"
     if story.claimed_done:
         judged += ", claimed done"
     after = f"after {needs}" if needs else "-"
@@ -138,19 +141,15 @@ def _findings(plan: Plan, lines: Sequence[str]) -> int:
     return sum(finding.level == "note" for finding in plan.findings)
 
 
-def _outcome(plan: Plan, out_dir: Path, outcome: str) -> None:
-    place = _shortest(out_dir / "plan.json")
+def _outcome(plan: Plan, job: Job, outcome: str) -> None:
+    place = advice.shortest(job.out_dir / "plan.json")
     digest = f"sha256:{plan.digest[:8]}…{plan.digest[-4:]}"
     if outcome in ("written", "unchanged"):
         _row("Wrote", f"{place}  {digest}{'  (as it was)' if outcome == 'unchanged' else ''}")
+    elif job.compared:
+        _row("Checked", f"{advice.shortest(job.compared)} {outcome}  {digest}; nothing was written")
     else:
-        _row("Checked", f"{place} {outcome}  {digest}; nothing was written")
-
-
-def _shortest(path: Path) -> str:
-    """Return a path as the user would type it from here."""
-    relative = os.path.relpath(path)
-    return relative if len(relative) < len(str(path)) else str(path)
+        _row("Checked", f"there is no plan to compare with  {digest}; nothing was written", "yellow")
 
 
 def mermaid(plan: Plan) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import textwrap
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
@@ -33,11 +31,11 @@ def of_story(state: RunState, run_input: RunInput, out_dir: Path, name: str) -> 
         return []
     if reason == Reason.USAGE_UNKNOWN:  # no words of the agent's are to blame
         used = ", ".join(spending.of_run(state, run_input.limits))
-        return [f"used       {used}", *wrapped("help", helping(reason, Ending()))]
+        return [f"used       {used}", f"help       {helping(reason, Ending())}"]
     ending = ending_of(out_dir, name, story.attempts) if story.attempts else Ending()
     lines = [f"{'it said' if at == 0 else '':10} {text}" for at, text in enumerate(ending.words)]
     lines += [f"denied     {ending.denied}"] if ending.denied else []
-    lines += [*wrapped("help", helping(reason, ending)), "spent      no attempt; this one does not count"]
+    lines += [f"help       {helping(reason, ending)}", "spent      no attempt; this one does not count"]
     if story.attempts:
         lines.append(f"log        {near(out_dir / attempt_folder(name, story.attempts) / AGENT_LOG)}")
     return lines
@@ -55,10 +53,3 @@ def of_rest(state: RunState, run_input: RunInput, out_dir: Path) -> list[str]:
         lasts = f"lasts      {span(refusal.ms)}, until {over}; {bound}"
     why = f"why        {reason}: {MEANINGS[Reason(refusal.reason)].sentence}"
     return [why, lasts, *of_story(state, run_input, out_dir, refusal.story)]
-
-
-def wrapped(name: str, text: str) -> list[str]:
-    """Return a sentence in lines that stand behind its name."""
-    columns = min(shutil.get_terminal_size((100, 24)).columns, 110)
-    lines = textwrap.wrap(text, max(40, columns - 11), break_long_words=False, break_on_hyphens=False)
-    return [f"{name if at == 0 else '':10} {line}" for at, line in enumerate(lines)]

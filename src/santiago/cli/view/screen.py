@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,17 +13,22 @@ import click
 from santiago import __version__
 from santiago.cli.view import ci, refused, spending, step_summary
 from santiago.cli.view.beat import Beat
-from santiago.cli.view.failure import FULL, Report, target
+from santiago.cli.view.evidence import near
+from santiago.cli.view.failure import FULL, Report
+from santiago.cli.view.history import History
 from santiago.cli.view.lines import Line, Lines
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.measures import count, span
+from santiago.cli.view.remedies import listed, resume
+from santiago.cli.view.resting import because
 from santiago.cli.view.table import Table
-from santiago.cli.view.text import broken, harmless, paint, say
+from santiago.cli.view.text import broken, columns_of, harmless, paint, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
-from santiago.contract.phases import RunPhase
+from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.result import status_of
+from santiago.executor.situation import Scope
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -52,9 +56,14 @@ class Screen:
     Nothing here may break a run: whoever reads may go away.
     """
 
-    def __init__(self, plan: Plan, run_input: RunInput, *, as_json: bool, plain: bool = False) -> None:
+    def __init__(
+        self, plan: Plan, run_input: RunInput, *, as_json: bool, plain: bool = False, scope: Scope | None = None
+    ) -> None:
         self.plan = plan
         self.run_input = run_input
+        """As this start has it: with its own agent and policy."""
+        self.scope = scope or Scope()
+        self.history = History()
         self.as_json = as_json
         self.lively = not as_json and is_wanted(plain=plain)
         self.clock = SystemClock()
@@ -75,7 +84,7 @@ class Screen:
             f"santiago {__version__}  run {head.run_id} {verb}: {count(head.stories, 'story', 'stories')} in "
             f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}{self._chosen()}, sandbox {head.sandbox}, {head.jobs} at a time"
         )
-        self._say(broken(begins, _columns(), 4) if self.lively else begins)
+        self._say(broken(begins, columns_of(stderr=True), 4))
         for notice in head.notices:
             self._say(f"{paint('note:', 'cyan')} {harmless(notice)}")
         if self.lively:
@@ -94,6 +103,8 @@ class Screen:
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
         """Show what was just recorded."""
+        for event in events:
+            self.history.take(event)
         if self.as_json:
             for event in events:
                 self._emit({"type": "event", **codec.to_data(event)})
@@ -141,14 +152,14 @@ class Screen:
 
     # The end
 
-    def end(self, state: RunState, out_dir: Path) -> None:
-        """Print the summary: what came of it, where the evidence is, what to type next."""
+    def end(self, state: RunState, out_dir: Path, following: list[str] | None = None) -> None:
+        """Print the summary: what came of it, where the evidence is, what to type next (or what is given as that)."""
         if self.live is not None and self.table is not None and state.phase is not RunPhase.SUCCESS:
             for row in self.table.rows(state, _columns()):
                 self.live.above(row)
         self.close()
-        report = Report(plan=self.plan, run_input=self.run_input, state=state, out_dir=out_dir)
-        following = self._next(state, report, out_dir)
+        report = Report(plan=self.plan, run_input=self.run_input, state=state, out_dir=out_dir, history=self.history)
+        following = [_look(report), *(following or _following(report))]
         trouble = step_summary.append(report, following)
         if self.as_json:
             return
@@ -163,6 +174,8 @@ class Screen:
             for text in report.accounts():
                 self._say(text)
         self._say(_summary(report))
+        if why := because(state, self.scope, self.history):
+            self._say(f"because: {why}")
         self._unproven(state)
         for text in following:
             self._say(text)
@@ -181,10 +194,8 @@ class Screen:
                 self._say(text)
             for text in ci.closing():
                 self._say(text, order=True)
-            reason = report.state.stories[story.id].reason or ""
-            for text in ci.annotation(
-                self.plan.source.path, story.origin.line, f"{story.id} failed", f"{reason}: {heading}"
-            ):
+            why = f"{heading}: {report.why(report.state.stories[story.id])}"
+            for text in ci.annotation(self.plan.source.path, story.origin.line, f"{story.id} failed", why):
                 self._say(text, order=True)
         if len(needing) > FULL:
             self._say(
@@ -203,13 +214,6 @@ class Screen:
         if weak:
             names = f"{', '.join(weak[:12])}{' …' if len(weak) > 12 else ''}"
             self._say(f"not proven: {names}  (nothing shows that their checks could fail)")
-
-    def _next(self, state: RunState, report: Report, out_dir: Path) -> list[str]:
-        if state.phase is RunPhase.SUCCESS:
-            return [f"next: git merge {state.branch}   take the work over"]
-        if state.phase is RunPhase.PAUSED and not report.at_rest():
-            return [f"next: santiago resume{target(out_dir)}   go on"]
-        return report.next_commands()
 
     # Writing
 
@@ -246,5 +250,22 @@ def _summary(report: Report) -> str:
     return f"{paint(word, colour, bold=True)}{why}  {report.counts()}   {'   '.join(used)}"
 
 
+def _look(report: Report) -> str:
+    """Return where the work and the evidence are to be seen."""
+    state = report.state
+    done = any(story.phase is StoryPhase.DONE for story in state.stories.values())
+    return f"look: {f'git diff HEAD...{state.branch}   ' if done else ''}evidence in {near(report.out_dir)}"
+
+
+def _following(report: Report) -> list[str]:
+    """Return what to type next."""
+    state = report.state
+    if state.phase is RunPhase.SUCCESS:
+        return listed([(f"git merge {state.branch}", "take the work over")])
+    if state.phase is RunPhase.PAUSED and not report.at_rest():
+        return listed([(resume(report), "go on")])
+    return report.next_commands()
+
+
 def _columns() -> int:
-    return max(20, shutil.get_terminal_size((80, 24)).columns - 1)
+    return max(20, (columns_of(stderr=True) or 80) - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts import registry
@@ -11,8 +12,9 @@ from santiago.artifacts.store import PLAN
 from santiago.cli.loading import Run, load, working
 from santiago.cli.view.doing import Doing, activity_data
 from santiago.cli.view.endings import ending_of, helping, is_the_agents
-from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import between
+from santiago.cli.view.remedies import listed, target
+from santiago.cli.view.text import flat
 from santiago.cli.view.waiting import explanation
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
@@ -23,7 +25,7 @@ from santiago.executor.result import status_of, sums, usage_of
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
-    from santiago.contract.state import ChunkState, StoryState
+    from santiago.contract.state import ChunkState, RunState, StoryState
 
 OTHERS = 5
 """Other runs that are named."""
@@ -56,22 +58,31 @@ def chunk_ms(run: Run, chunk: ChunkState) -> int:
     return passed
 
 
+def _used_up(run: Run, story: StoryState) -> str:
+    """Say which budget a story ended for: its own, or the run's."""
+    budget = Budget(run.run_input.limits, run.state)
+    if run.history.limits.get(story.id) == "run_max_attempts":
+        return f"the run used all of its {budget.run_attempts} attempts"
+    return f"it used {story.counted} of {budget.story_attempts(story.id)} attempts"
+
+
 def needs_of(run: Run) -> list[str]:
     """Return what only a person can do."""
     state, questions = run.state, run.state.open_questions()
-    found = [f"{one.id}: {flat(one.text)}   (santiago answer {one.id} approve --text …)" for one in questions]
+    run_named = target(run.out_dir) if questions else ""
+    found = [f'{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} "YOUR ANSWER")' for one in questions]
     asked = {one.story for one in questions}
     for story in state.stories.values():
         if story.skipped or story.id in asked:
             continue
         if story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is StoryPhase.FAILED:
-            most = Budget(run.run_input.limits, state).story_attempts(story.id)
-            reached = run.history.limits.get(story.id, "")
-            found.append(f"{story.id} used {story.counted} of {most} attempts" + (f" ({reached})" if reached else ""))
+            found.append(f"{story.id}: {_used_up(run, story)}")
         elif story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and story.reason:
             found.append(f"{story.id} is {story.phase}: {MEANINGS[Reason(story.reason)].sentence}{_help(run, story)}")
     if word_of(run) == "interrupted":
-        found.append("nobody is working on it; it was interrupted, and `santiago resume` continues it")
+        found.append(
+            f"nobody is working on it; it was interrupted, and `santiago resume{target(run.out_dir)}` continues it"
+        )
     return found
 
 
@@ -82,17 +93,21 @@ def _help(run: Run, story: StoryState) -> str:
     return f" {helping(story.reason, ending_of(run.out_dir, story.id, story.attempts))}"
 
 
-def others_of(out_dir: Path) -> list[tuple[str, str]]:
-    """Return the other runs of this repository, newest first, each with its state in a word."""
+def mending(state: RunState, out_dir: Path, name: str, ref: str) -> list[str] | None:
+    """Return what to type after a person's own work did not pass; None where it did, or others have come since."""
+    story, run = state.stories[name], target(out_dir)
+    if story.phase is not StoryPhase.READY or story.skipped or not story.attempts:
+        return None
+    looking = (f"santiago show{run} {name} --attempt {story.attempts}", "all of that attempt")
+    return listed([looking, (f"santiago verify{run} {name} --from {quote(ref)}", "once it is mended")])
+
+
+def others_of(out_dir: Path) -> tuple[list[tuple[str, str]], int]:
+    """Return the newest of the other runs of this repository, each with its state in a word, and how many more there are."""
     root = find_root(Path.cwd())
     common = registry.common_git_dir(root) if root else None
-    found = []
-    for run in registry.runs(common) if common else []:
-        if run.out_dir != out_dir:
-            found.append((run.run_id, _standing(run.out_dir)))
-        if len(found) == OTHERS:
-            break
-    return found
+    others = [run for run in registry.runs(common) if run.out_dir != out_dir] if common else []
+    return [(run.run_id, _standing(run.out_dir)) for run in others[:OTHERS]], max(0, len(others) - OTHERS)
 
 
 def _standing(out_dir: Path) -> str:
@@ -111,6 +126,7 @@ def _standing(out_dir: Path) -> str:
 def document(run: Run) -> dict[str, Any]:
     """Return everything that is shown, for programs."""
     state = run.state
+    others, more = others_of(run.out_dir)
     return {
         "contract_version": 1,
         "run_id": run.run_id,
@@ -142,7 +158,8 @@ def document(run: Run) -> dict[str, Any]:
         ],
         "questions": [{"id": q.id, "story": q.story, "text": q.text} for q in state.open_questions()],
         "needs": needs_of(run),
-        "others": [{"run_id": name, "state": word} for name, word in others_of(run.out_dir)],
+        "others": [{"run_id": name, "state": word} for name, word in others],
+        "more_others": more,
     }  # fmt: skip
 
 

@@ -7,9 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from santiago.cli.view import spending
-from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import count, span
-from santiago.cli.view.text import harmless
+from santiago.cli.view.text import flat, harmless
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
 from santiago.executor.result import status_of

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from santiago.cli.view import pauses, spending
 from santiago.cli.view.doing import Doing
 from santiago.cli.view.evidence import AttemptEvidence
-from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import clock, limit
-from santiago.cli.view.text import fit, paint, width
+from santiago.cli.view.resting import stopping
+from santiago.cli.view.text import fit, flat, paint, width
 from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
@@ -57,7 +57,7 @@ class Table:
         self.doing = Doing(out_dir, agent)
         self.now_ms = now_ms
         self.utc = SystemClock().utc
-        self.why_waiting = ""
+        self.why_waiting = self.stopping = ""
         self.titles = {story.id: flat(story.title) for story in plan.stories}
         self.total = len(plan.stories)
         self.started: dict[str, int] = {}
@@ -75,6 +75,8 @@ class Table:
                     self.mark = now
                 if event.event is EventKind.WAIT_STARTED:
                     self.why_waiting = event.context.get("reason", "")
+                if event.event is EventKind.STOP_REQUESTED:
+                    self.stopping = f"stopping {stopping(event)}"
                 if event.story_id:
                     self.checking.pop(event.story_id, None)
                 if event.event is EventKind.ATTEMPT_STARTED and event.story_id:
@@ -105,11 +107,7 @@ class Table:
             lines.append(paint(fit(warning, columns).rstrip(), "yellow"))
         if waiting := self._waiting(state):
             lines.append(paint(fit(waiting, columns).rstrip(), "yellow"))
-        keys = (
-            "stopping after the current step · ctrl-c again stops now"
-            if state.stop_requested
-            else "ctrl-c stops safely"
-        )
+        keys = self.stopping if state.stop_requested else "ctrl-c stops safely"
         return [*lines, paint(fit(keys, columns).rstrip(), "bright_black")]
 
     def _waiting(self, state: RunState) -> str:
@@ -119,15 +117,14 @@ class Table:
         return f"{still} · {pauses.CALM}"
 
     def header(self, state: RunState, columns: int) -> str:
-        limits, raised = self.run_input.limits, state.raised
+        limits = self.run_input.limits
+        budget = Budget(limits, state)
         done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE)
-        attempts = limits.run_max_attempts + raised.get("run_max_attempts", 0)
-        minutes = int(limits.run_timeout_minutes) + raised.get("run_timeout_minutes", 0)
         parts = [
             f"run {state.run_id}",
             f"{done}/{self.total} stories",
-            f"{state.counted}/{attempts} attempts",
-            f"{clock(self.used(state))} of {limit(minutes)}",
+            f"{state.counted}/{budget.run_attempts} attempts",
+            f"{clock(self.used(state))} of {limit(budget.run_ms)}",
         ]
         parts += spending.of_run(state, limits, brief=True)
         return paint(fit("   ".join([*parts, self.agent]), columns).rstrip(), "cyan", bold=True)
@@ -179,7 +176,7 @@ class Table:
 
     def _row(self, state: RunState, story: StoryState, columns: int, widths: tuple[int, int]) -> str:
         name, title = widths
-        look = mark(story)
+        look = mark(story, at_rest=state.phase is RunPhase.PAUSED)
         tries = f"{story.counted}/{self._most(state, story)}" if story.attempts else ""
         time = clock(self._elapsed(story)) if story.attempts else ""
         text = (
@@ -197,11 +194,11 @@ class Table:
 
     def _now(self, state: RunState, story: StoryState, room: int) -> str:
         """Say the state in a word, and what happens now."""
-        word = mark(story).word
+        word = mark(story, at_rest=state.phase is RunPhase.PAUSED).word
         checking = self.checking.get(story.id)
         if story.phase is StoryPhase.VERIFIED and checking:
             return checking.text
-        if story.phase is StoryPhase.RUNNING:
+        if story.phase is StoryPhase.RUNNING and state.phase is not RunPhase.PAUSED:
             return checking.text if checking else self._agent(story, room)
         if story.phase is StoryPhase.DONE:
             return f"{word}  {story.proof or ''}".rstrip()

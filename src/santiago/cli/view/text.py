@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import textwrap
 import unicodedata
 
 import click
@@ -18,6 +17,16 @@ _CONTROLS = re.compile(
 def harmless(text: str) -> str:
     """Return text without terminal escapes, control characters and direction marks."""
     return _CONTROLS.sub("", text)
+
+
+def flat(text: str) -> str:
+    """Return a text that stays on its line and does nothing else either."""
+    return " ".join(harmless(text).split())
+
+
+def first(text: str, most: int) -> str:
+    """Return no more than the beginning of a text."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def coloured(*, stderr: bool = True) -> bool:
@@ -36,9 +45,33 @@ def paint(text: str, colour: str, *, bold: bool = False, stderr: bool = True) ->
 
 def width(text: str) -> int:
     """Return the number of columns that a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(letter: str) -> int:
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2
+    # Marks, joiners and the vowels of decomposed Korean are drawn over the letter before.
+    return 0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") or "\u1160" <= letter <= "\u11ff" else 1
+
+
+def size_of(*, stderr: bool) -> tuple[int, int]:
+    """Return how many columns and rows the terminal has; zeros where there is none."""
+    stream = sys.stderr if stderr else sys.stdout
+    if not stream.isatty():
+        return 0, 0
+    try:
+        found = os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        found = os.terminal_size((0, 0))
+    given = (os.environ.get(name, "") for name in ("COLUMNS", "LINES"))
+    columns, rows = (int(word) if word.isdecimal() else one for word, one in zip(given, found, strict=True))
+    return columns, rows
+
+
+def columns_of(*, stderr: bool) -> int:
+    """Return how wide the terminal is; 0 where there is none, so that nothing is broken on its way to a file."""
+    return size_of(stderr=stderr)[0]
 
 
 def fit(text: str, columns: int) -> str:
@@ -51,13 +84,64 @@ def fit(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 
-def broken(text: str, columns: int, indent: int) -> str:
-    """Return a text in lines that a terminal does not have to break in the middle of a word."""
-    return "\n".join(
-        textwrap.wrap(text, max(columns, 2 * indent), subsequent_indent=" " * indent, break_on_hyphens=False)
-    )
+_SIGNS = "\u2e80-\ua4cf\uf900-\ufaff\ufe30-\uffdc\U0001f000-\U0003ffff"
+"""Letters that stand for themselves: ideographs, kana, emoji."""
+_PIECE = re.compile(
+    rf"\s+|\x1b\[[0-9;]*m|[{_SIGNS}](?:[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d.)*|[^\s\x1b{_SIGNS}]+|."
+)
+"""What a line is not broken within: a blank, a colour, a word, a sign."""
+_NAME = re.compile(r"[│|] +|\S{1,12}(?: \S{1,12})?: +")
+"""The bar of a frame, or a name with its colon."""
+_GAP = re.compile(r"(?<=\S)  +(?=\S)")
+_WIDEST = 24
 
 
-def say(text: str = "", *, err: bool = False) -> None:
-    """Print a line for people, with its colours only where they are wanted."""
-    click.echo(text, err=err, color=coloured(stderr=err))
+def broken(text: str, columns: int, indent: int | None = None) -> str:
+    """Return a text in lines that a terminal does not have to break in the middle of a word.
+
+    Further lines begin below the text of the first. A word that is longer than a line is left to the terminal, so that
+    a path can still be copied as a whole.
+    """
+    if not columns:
+        return text
+    return "\n".join(_broken(line, columns, indent) for line in text.split("\n"))
+
+
+def _broken(text: str, columns: int, indent: int | None) -> str:
+    bare = harmless(text)
+    if width(bare) <= columns:
+        return text
+    hang = _hang(bare) if indent is None else " " * indent
+    hang = hang if len(hang) <= columns // 2 else "  "
+    lines, line, used, blank = [], "", 0, ""
+    for piece in _PIECE.findall(text):
+        size = width(harmless(piece))
+        if piece.isspace():
+            blank = piece
+        elif (
+            size and used + len(blank) + size > columns and (used > len(hang) or len(hang) + size > columns >= size + 2)
+        ):
+            lines.append(line)
+            before = hang if len(hang) + size <= columns else "  "
+            line, used, blank = before + piece, len(before) + size, ""
+        else:
+            line, used, blank = line + blank + piece, used + len(blank) + size, ""
+    return "\n".join([*lines, line])
+
+
+def _hang(text: str) -> str:
+    """Return what further lines begin with: the bar of a frame, or blanks up to where the first line says something."""
+    if name := _NAME.match(text):
+        return name[0] if name[0][0] in "│|" else " " * len(name[0])
+    gaps = [gap.end() for gap in _GAP.finditer(text[: 2 * _WIDEST]) if gap.end() <= _WIDEST]
+    before = len(text) - len(text.lstrip())
+    return " " * (gaps[-1] if gaps else before if before >= 6 else before + 2)
+
+
+def say(text: str = "", *, err: bool = False, verbatim: bool = False) -> None:
+    """Print a line for people, with its colours only where they are wanted; on a terminal in as many lines as it needs.
+
+    What is `verbatim` (a patch, a log) stays as it is.
+    """
+    shown = text if verbatim else broken(text, columns_of(stderr=err))
+    click.echo(shown, err=err, color=coloured(stderr=err))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.contract.phases import StoryPhase
+from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 
 if TYPE_CHECKING:
@@ -39,14 +39,18 @@ _MARKS = {
     StoryPhase.BLOCKED: Mark("!", "!", "blocked", "yellow"),
 }
 _LEFT_OUT = Mark("-", "-", "left out", "yellow")
+_STOPPED = Mark("-", "-", "stopped", "cyan")
 
 
 def mark_of(phase: StoryPhase) -> Mark:
     return _MARKS[phase]
 
 
-def mark(story: StoryState) -> Mark:
-    return _LEFT_OUT if story.skipped else _MARKS[story.phase]
+def mark(story: StoryState, *, at_rest: bool = False) -> Mark:
+    """Return how a story looks; `at_rest` where nobody works on the run, so that nothing of it can be running."""
+    if story.skipped:
+        return _LEFT_OUT
+    return _STOPPED if at_rest and story.phase is StoryPhase.RUNNING else _MARKS[story.phase]
 
 
 def glyph(given: Mark, *, stderr: bool = True) -> str:
@@ -75,6 +79,8 @@ def waits_for(state: RunState, story: StoryState) -> str:
         case StoryPhase.VERIFIED:
             first = state.order[state.retire_at] if state.retire_at < len(state.order) else story.id
             return f"waits for {first} to go first" if first != story.id else "goes onto the branch"
+        case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
+            return "work kept, judged on resume"
         case StoryPhase.FAILED | StoryPhase.BLOCKED:
             return story.reason or ""
         case _:
@@ -93,9 +99,9 @@ def _out_of_the_way(state: RunState, story: StoryState, name: str) -> bool:
     return other.satisfied if story.id in state.dependents.get(name, ()) else other.clear
 
 
-def named(names: list[str]) -> str:
+def named(names: list[str], joint: str = ", ") -> str:
     more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    return ", ".join(names[:MOST]) + more
+    return joint.join(names[:MOST]) + more
 
 
 def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[str]:
@@ -108,6 +114,8 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
             return _of_planned(state, story, planned)
         case StoryPhase.READY:
             return [*_external(planned, run_input), *_of_ready(story)]
+        case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
+            return [f"The agent of attempt {story.attempts} has ended; its work is kept, and judged on resume."]
         case StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED:
             return [f"Attempt {story.attempts} is under way."]
         case StoryPhase.VERIFIED:

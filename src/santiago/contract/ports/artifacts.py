@@ -26,8 +26,14 @@ class AttemptFiles(Protocol):
     def keep_prompt(self, story: str, attempt: int, prompt: str) -> None:
         """Write the prompt."""
 
-    def keep_ending(self, story: str, attempt: int, ending: AgentEnding, patch: str) -> None:
-        """Note that the agent has ended and its work is kept, so that a next start may judge it."""
+    def keep_ending(self, story: str, attempt: int, ending: AgentEnding) -> None:
+        """Note that the agent has ended, so that a next start may judge its work."""
+
+    def keep_work(self, story: str, attempt: int, patch: str, left_out: Sequence[str]) -> None:
+        """Write what the agent changed, and what of it git could not keep."""
+
+    def left_out(self, story: str, attempt: int) -> tuple[str, ...]:
+        """Return what git could not keep of an attempt."""
 
     def ending(self, story: str, attempt: int) -> AgentEnding | None:
         """Return the ending that was noted; None where the agent has not ended, or the note cannot be read."""

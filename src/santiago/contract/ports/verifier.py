@@ -25,10 +25,12 @@ class Verifier(Protocol):
         to_the_end: bool = False,
         unmarked: bool = False,
         told: Mapping[str, str] | None = None,
+        between: Callable[[], None] = lambda: None,
     ) -> tuple[CheckResult, ...]:
         """Run the commands in order, each within the limit; stop at the first that fails in a way the base does not.
 
         With `unmarked`, nothing in their environment says that santiago runs them; `told` are variables for them.
+        `between` is called after each.
         """
 
     def set_up(self, folder: str, commands: Sequence[str], timeout_ms: int, stopped: Callable[[], str | None]) -> str:
@@ -72,15 +74,17 @@ class Verifier(Protocol):
         """Take compiled files out of a checkout; return the paths whose content is not the expected one."""
 
     def marks(self, folder: str, paths: Sequence[str]) -> Mapping[str, object]:
-        """Return marks of files by which any later touch shows."""
+        """Return marks of files, and of what stands around them, by which any later touch shows."""
 
-    def touched(self, folder: str, marks: Mapping[str, object]) -> frozenset[str]:
-        """Return the files that were touched since their marks were taken."""
+    def touched(
+        self, folder: str, marks: Mapping[str, object], sealed: Sequence[str], commands: Sequence[str], read: Callable[[str], bytes | None]
+    ) -> frozenset[str]:  # fmt: skip
+        """Return what was touched since and has a part in judging: sealed files, and whatever steers these commands."""
 
     def surroundings(self, commands: Sequence[str]) -> str:
         """Return a digest of what these checks take from the machine and an agent without a sandbox could change."""
 
-    def doubts(self, patch: str) -> Sequence[Doubt]:
+    def doubts(self, patch: str, paths: Sequence[str]) -> Sequence[Doubt]:
         """Return the files of a patch that could reach the runner which judges them."""
 
     def plant(self, folder: str, paths: Sequence[str], *, alone: bool) -> str:
@@ -88,6 +92,9 @@ class Verifier(Protocol):
 
     def harden(self, folder: str, paths: Sequence[str]) -> str:
         """Make comparisons in test files refuse what equals anything; return the word by which they say so."""
+
+    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
+        """Edit tests and changed files of a checkout so that nothing tells the work that it is being tested."""
 
     def prolonged(self, command: str) -> str:
         """Return a command that must end with exit code 97 where this one passes honestly; nothing where there is none."""
@@ -104,4 +111,4 @@ class Doubt(Protocol):
 
     @property
     def kinds(self) -> Collection[str]:
-        """Of `reaches`, `asks`, `equals`, `patches`, `ends`, `knows`: what the work could do to its judge."""
+        """Of `reaches`, `asks`, `equals`, `patches`, `ends`, `knows`, `hides`: what the work could do to its judge."""

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+PATCH_CUT = "\n… the rest of the patch is not shown …\n"
+
+
 @record
 class RepositoryFacts:
     """What a repository is like, as far as a run depends on it."""
@@ -64,7 +67,7 @@ class Snapshot:
     changes: tuple[Change, ...]
     """Against the attempt's base."""
     patch: str
-    """For people, within a limit."""
+    """Within a limit; one that goes on beyond it ends with `PATCH_CUT`."""
     left_out: tuple[str, ...] = ()
     """What git could not take, in git's words: sockets, forbidden names."""
 
@@ -122,11 +125,14 @@ class Workspace(Protocol):
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         """Keep what the folder holds under the attempt's ref; None where nothing differs from the base."""
 
-    def restore(self, story: str, attempt: int, message: str = "", base: str | None = None) -> str | None:
-        """Return the attempt's commit, made now from a leftover folder where there is none; None where nothing is left."""
+    def whole(self, story: str, attempt: int) -> bool:
+        """Say whether the attempt's folder still holds what was written there: not where a power cut may have taken some."""
 
-    def checkout(self, commit: str, name: str) -> str:
-        """Return a clean folder with this commit and nothing else."""
+    def restore(self, story: str, attempt: int, message: str = "", base: str | None = None) -> Snapshot | None:
+        """Return the attempt's work, kept now from a leftover folder where it was not; None where nothing is left."""
+
+    def checkout(self, commit: str, name: str, *, apart: bool = False) -> str:
+        """Return a clean folder with this commit and nothing else; `apart`, its path does not tell whose it is."""
 
     def integrate(
         self,
@@ -168,6 +174,9 @@ class Workspace(Protocol):
 
     def files(self, commit: str) -> frozenset[str]:
         """Return the paths of a commit."""
+
+    def mentions(self, commit: str, text: str) -> bool:
+        """Say whether any file of a commit holds a text; yes where that cannot be found out."""
 
     def read(self, commit: str, path: str) -> bytes | None:
         """Return a file of a commit; None where there is none, or it is too large to matter."""

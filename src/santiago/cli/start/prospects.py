@@ -1,0 +1,185 @@
+"""Before the first attempt: what cannot succeed is refused, what is doubtful is said, and nothing is started for either."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache, cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from santiago.artifacts.repository import find_root
+from santiago.cli.view.advice import MOST, named, too_few, unchecked
+from santiago.cli.view.text import first, flat
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.executor.judging import commands_of
+from santiago.verification.noop import is_noop
+from santiago.verification.runners import programs, script_of
+from santiago.workspace.inspect import find
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.cli.start.request import Request
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.policy import RunInput
+    from santiago.contract.state import RunState
+    from santiago.executor.situation import Scope
+    from santiago.workspace.workspace import GitWorkspace
+
+GIVE_CHECK = (
+    'Name a command that tests the work: `santiago run PRD --verify "CMD"`, or story_commands under [verification] '
+    "in santiago.toml; for `execute`, verification.story_commands in the run input."
+)
+
+
+def refuse_outside(document: Path) -> None:
+    """Raise where a document lies in no repository: a run works in the one around it, wherever it is started."""
+    if find_root(document) is not None:
+        return
+    try:
+        find(document.parent)
+    except SantiagoError as error:
+        if error.reason is Reason.INVALID_INPUT and "no git repository" in error.message:
+            error.hint = (
+                "A run works in the repository around its document: move the document into yours, or make one there: "
+            )
+            error.hint += '`git init && git add -A && git commit -m "Start"`.'
+        raise
+
+
+class Checkout:
+    """What the clean checkout of an attempt will hold, as far as can be told before there is one."""
+
+    def __init__(self, run_input: RunInput, workspace: GitWorkspace) -> None:
+        self._setting = run_input.workspace
+        self._workspace = workspace
+        self.repo = Path(run_input.repo_path)
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        return self._workspace.files(self._workspace.head() or self._workspace.repository.found.head)
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        return frozenset(str(parent) for file in self.files for parent in PurePosixPath(file).parents)
+
+    def lacks(self, path: str) -> bool:
+        """Tell whether a relative path will be missing; set-up commands, links and submodules may bring anything."""
+        name = posixpath.normpath(path)
+        if self._setting.setup or name in self._setting.copy or name.startswith(".."):
+            return False
+        above = {str(parent) for parent in PurePosixPath(name).parents}
+        return name not in self.files and name not in self._folders and above.isdisjoint(self.files)
+
+    def forgotten(self, path: str) -> bool:
+        """Tell whether a path will be missing although it is there: nobody committed it."""
+        return self.lacks(path) and (self.repo / path).is_file()
+
+
+def foresee(run_input: RunInput, state: RunState, request: Request, checkout: Checkout) -> list[str]:
+    """Refuse a start that cannot succeed; return what a person should know of one that may."""
+    if request.skips or request.own_work:
+        return []  # a person takes out what stands in the way
+    prospect = Prospect(plan=request.plan, run_input=run_input, state=state, scope=request.scope, checkout=checkout)
+    prospect.refuse()
+    return [*prospect.of_checks(), *(() if request.grants.attempts else prospect.of_attempts())]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prospect:
+    """How a start of a run will fare."""
+
+    plan: Plan
+    run_input: RunInput
+    state: RunState
+    scope: Scope
+    checkout: Checkout
+
+    def refuse(self) -> None:
+        """Raise where a run could never be green: before the first attempt, not after the last."""
+        left = [story for story in self.plan.stories if not self.state.stories[story.id].satisfied]
+        refuse_unchecked(left, self.run_input)
+        idle = [story for story in left if all(map(_idle, commands_of(story, self.run_input)))]
+        if idle:
+            command = first(flat(commands_of(idle[0], self.run_input)[0]), 80)
+            message = f"`{command}` cannot fail, so nothing checks {named(idle)}"
+            raise SantiagoError(Kind.INPUT, message, hint=GIVE_CHECK, reason=Reason.NOTHING_VERIFIED)
+        for script, story in self._scripts(left).items():
+            if self.checkout.forgotten(script) and not self._may_come(script, story):
+                raise _forgotten(script, story)
+
+    def to_do(self) -> list[Story]:
+        """Return the stories of the plan that this start is about."""
+        states = ((story, self.state.stories[story.id]) for story in self.plan.stories)
+        return [story for story, state in states if not state.satisfied and self.scope.allows(state)]
+
+    def of_checks(self) -> list[str]:
+        """Return which checks begin with a program that is not there yet."""
+        found = self._scripts(self.to_do(), direct=True).items()
+        return [
+            f"`{script}`, which checks {story.id}, is not in the last commit; a story has to make it"
+            for script, story in found
+            if self.checkout.lacks(script)
+        ][:MOST]
+
+    def of_attempts(self) -> list[str]:
+        """Return the warning that there are fewer attempts than stories."""
+        most = self.run_input.limits.run_max_attempts + self.state.raised.get("run_max_attempts", 0)
+        return too_few(len(self.to_do()), most - self.state.counted, begun=self.state.seq > 0)
+
+    def _scripts(self, stories: Sequence[Story], *, direct: bool = False) -> dict[str, Story]:
+        """Return the files that checks begin with, each with the first story that it judges."""
+        found: dict[str, Story] = {}
+        for story in stories:
+            for command in commands_of(story, self.run_input):
+                script = _script(command, direct=direct)
+                if script:
+                    found.setdefault(script, story)
+        return found
+
+    def _may_come(self, path: str, story: Story) -> bool:
+        """Tell whether this story or an earlier one names a file among those that it is about."""
+        stories = self.plan.stories
+        before = stories[: stories.index(story) + 1]
+        return any(_covers(name, path) for one in before for name in one.files)
+
+
+def refuse_unchecked(stories: Sequence[Story], run_input: RunInput) -> None:
+    """Raise where a story has no check at all."""
+    if bare := unchecked(stories, run_input):
+        message = f"nothing checks {named(bare)}: no story can be done without a check"
+        raise SantiagoError(Kind.INPUT, message, hint=GIVE_CHECK, reason=Reason.NOTHING_VERIFIED)
+
+
+@cache
+def _idle(command: str) -> bool:
+    return is_noop(command)
+
+
+@cache
+def _script(command: str, *, direct: bool) -> str | None:
+    """Return the file of the checkout that a check starts with; only a program of its own where that is wanted."""
+    argv = next(iter(programs(command)), None)
+    script = script_of(argv) if argv else None
+    if argv is None or script is None or any(sign in script for sign in "$`*~"):
+        return None
+    own = "/" in argv[0]
+    return script if own or (not direct and ("/" in script or "." in script)) else None
+
+
+def _covers(name: str, path: str) -> bool:
+    name = name.removeprefix("./").rstrip("/")
+    return fnmatchcase(path, name) or path.startswith(f"{name}/")
+
+
+def _forgotten(script: str, story: Story) -> SantiagoError:
+    return SantiagoError(
+        Kind.BLOCKED,
+        f"`{script}` checks {story.id} and is not in the last commit, so no checkout would have it",
+        hint=f"Commit it: `git add {script} && git commit`. What a build makes belongs into setup, what git ignores into "
+        "copy, both under [workspace].",
+        reason=Reason.VERIFICATION_UNRUNNABLE,
+    )

@@ -1,0 +1,121 @@
+"""What to type next after a run that did not succeed: each command with what it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.cli.finding import find_run
+from santiago.cli.view.endings import is_the_agents
+from santiago.cli.view.evidence import near
+from santiago.contract.errors import SantiagoError
+from santiago.contract.phases import StoryPhase
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.executor.budget import Budget
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.cli.view.failure import Report
+
+Rows = list[tuple[str, str]]
+
+
+def next_commands(report: Report) -> list[str]:
+    """Return what to type next; the answer to an open question comes first."""
+    state, folder, needing = report.state, target(report.out_dir), report.needing()
+    rows: Rows = [
+        (f'santiago answer{folder} {one.id} "YOUR ANSWER"', "the answer goes into the next attempt")
+        for one in state.open_questions()[:3]
+    ]
+    for story in needing[:1]:
+        if attempts := state.stories[story.id].attempts:
+            rows.append((f"santiago show{folder} {story.id} --attempt {attempts}", "all of that attempt"))
+    rows += _remedies(report)
+    stories = [state.stories[planned.id] for planned in report.plan.stories]
+    pending = [story.id for story in stories if story.phase is StoryPhase.PLANNED and not story.skipped]
+    if pending and needing and not report.run_is_spent():
+        named_run = f" --run{folder}" if folder else ""
+        rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
+    return listed(rows)
+
+
+def listed(rows: Rows) -> list[str]:
+    """Return commands one below the other, each with what it does."""
+    size = max((len(command) for command, _ in rows), default=0)
+    return [f"{'next:' if at == 0 else '     '} {command:{size}}   {why}" for at, (command, why) in enumerate(rows)]
+
+
+def resume(report: Report, more: str = "") -> str:
+    """Return the command that goes on as the run was started last, with as many stories side by side."""
+    jobs = report.history.start.get("jobs", 0)
+    beside = f"--jobs {jobs}" if jobs and jobs != report.run_input.policy.jobs else ""
+    return " ".join(filter(None, (f"santiago resume{target(report.out_dir)}", more, beside)))
+
+
+def _remedies(report: Report) -> Rows:
+    again, reason = resume(report), report.state.reason
+    match reason:
+        case Reason.ATTEMPT_BUDGET_EXHAUSTED:
+            return [_more_attempts(report)]
+        case Reason.AGENT_RATE_LIMITED:
+            return [
+                (again, "go on when the limit is over"),
+                (resume(report, "--agent NAME"), "go on with another agent"),
+            ]
+        case Reason.AGENT_NOT_SIGNED_IN:
+            return [("santiago doctor --online", "does the agent answer now?"), (again, "go on once it does")]
+        case Reason.AGENT_MODEL_NOT_FOUND:
+            return [(resume(report, "--model NAME"), "go on with a model that there is")]
+        case Reason.USAGE_UNKNOWN:
+            more = "--add-cost 5" if report.run_input.limits.run_max_cost_usd is not None else "--add-tokens 100000"
+            return [(resume(report, more), "accept what is unknown so far, and go on")]
+        case Reason.RUN_TIMEOUT:
+            return [(resume(report, "--add-minutes 60"), "go on with more time")]
+        case Reason.COST_BUDGET_EXHAUSTED:
+            return [(resume(report, _more(report)), "go on with more of it")]
+        case Reason.RUN_VERIFICATION_FAILED:
+            return [
+                (f"git switch {report.state.branch}", "mend it there, commit, switch back"),
+                (again, "run the checks again on its head"),
+            ]
+        case Reason.VERIFICATION_UNRUNNABLE:
+            anew = f'santiago run {report.plan.source.path} --verify "COMMAND"'
+            return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
+        case None | Reason.INTERRUPTED | Reason.AGENT_ASKED:
+            return [(again, "go on")]
+        case _:
+            return [(again, "go on" if is_the_agents(reason) else MEANINGS[Reason(reason)].hint)]
+
+
+def _more_attempts(report: Report) -> tuple[str, str]:
+    """Return what gets a run going whose attempts are used up: those of the run, or the attempts or minutes of stories."""
+    needing = [report.state.stories[story.id] for story in report.needing()]
+    if not needing:
+        return resume(report), "go on without what was left out"
+    if report.run_is_spent():
+        # Each story that came to rest for lack of attempts gets as many, and so does the run.
+        each = -(-report.left() // len(needing))
+        return resume(report, f"--add-attempts {each}"), "go on with an attempt for each story that is left"
+    names = ", ".join(story.id for story in needing[:4])
+    budget = Budget(report.run_input.limits, report.state)
+    late = any(budget.story_ms_left(story) <= 0 for story in needing)
+    more = "--add-minutes 30" if late else "--add-attempts 2"
+    return resume(report, more), f"retry {names} with the critique, then go on"
+
+
+def _more(report: Report) -> str:
+    """Return what grants more of that which is used up: tokens, money, or both."""
+    budget = Budget(report.run_input.limits, report.state)
+    given = {"--add-tokens 100000": budget.tokens, "--add-cost 5": budget.money}
+    gone = [words for words, purse in given.items() if purse is not None and purse.left(0) <= 0]
+    return " ".join(gone) or "--add-cost 5"
+
+
+def target(out_dir: Path) -> str:
+    """Return how to name a run on a command line, with a space before it; nothing where it is the latest one here."""
+    try:
+        if find_run(None) == out_dir:
+            return ""
+    except SantiagoError:
+        pass
+    return f" {near(out_dir)}"

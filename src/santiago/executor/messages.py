@@ -1,0 +1,43 @@
+"""What santiago writes about an attempt in few words: the message of its commit, and what git could not keep of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.contract.plan import Story
+
+LONGEST = 120
+"""Characters of one complaint."""
+NAMED = 3
+
+
+def subject(story: Story) -> str:
+    title = " ".join(story.title.split())
+    return f"{story.id}: {title if len(title) <= 80 else title[:79] + '…'}"
+
+
+def trailers(run_id: str, story: Story, attempt: int, anchor: str) -> list[tuple[str, str]]:
+    return [
+        ("Santiago-Run", run_id),
+        ("Santiago-Story", story.id),
+        ("Santiago-Attempt", str(attempt)),
+        ("Santiago-Head", anchor),
+    ]
+
+
+def commit_message(run_id: str, story: Story, attempt: int, anchor: str) -> str:
+    """Return the message of an attempt's commit; `anchor` is where the log stands."""
+    lines = (f"{key}: {value}" for key, value in trailers(run_id, story, attempt, anchor))
+    return "\n".join([subject(story), "", *lines, ""])
+
+
+def left_out(complaints: Sequence[str]) -> str:
+    """Return one line on the files that git could not keep; empty where it kept all."""
+    if not complaints:
+        return ""
+    named = "; ".join(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in complaints[:NAMED])
+    more = f"; and {len(complaints) - NAMED} more" if len(complaints) > NAMED else ""
+    return f"git could not keep {len(complaints)} of the agent's files or folders: {named}{more}"

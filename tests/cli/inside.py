@@ -1,0 +1,30 @@
+"""Running a command line in this process: for what starts no run, and would only wait for an interpreter otherwise."""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+from santiago.cli.main import main
+
+
+class Told(NamedTuple):
+    """What came of a command line."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def inside(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None) -> Told:
+    """Run a command line as a user in that folder would, without settings of whoever runs the tests."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SANTIAGO_")}
+    out, err = io.StringIO(), io.StringIO()
+    world = patch.dict(os.environ, {**clean, **(env or {})}, clear=True)
+    with world, chdir(cwd), redirect_stdout(out), redirect_stderr(err):
+        code = main([str(word) for word in arguments])
+    return Told(code, out.getvalue(), err.getvalue())

@@ -1,0 +1,183 @@
+"""What is known to be hopeless is refused before the first attempt, and a dry run refuses what the start would refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli import greeter
+from tests.cli.greeter import git
+from tests.cli.inside import inside
+from tests.cli.santiago import santiago
+
+PRD = "# PRD: Notes\n\n### R1: One\n\n- [ ] there is one\n\n### R2: Two\n\nDepends on: R1\n\n- [ ] there are two\n"
+CHECK = 'test -f "$SANTIAGO_STORY.txt"'
+AGENT = '#!/bin/sh\necho x > "$SANTIAGO_STORY.txt"\n'
+
+
+def script(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    script(tmp_path / "agent.sh", AGENT)
+    return greeter.committed(tmp_path / "repo", {"prd.md": PRD})
+
+
+def begin(repo: Path, *more: str, agent: str = "../agent.sh") -> tuple[int, str, str]:
+    go = inside if "--dry-run" in more else santiago
+    done = go("run", "prd.md", "--sandbox", "off", "--agent", agent, *more, cwd=repo)
+    return done.returncode, done.stdout, done.stderr
+
+
+def attempts(repo: Path) -> int:
+    return len(list(repo.glob(".santiago/runs/*/attempts/*/*/prompt.md")))
+
+
+WRONG = {
+    "no check at all": ((), "../agent.sh", 30, 'santiago run PRD --verify "CMD"'),
+    "a check that cannot fail": (("--verify", "true", "--verify", "echo ok"), "../agent.sh", 30, "`true` cannot fail"),
+    "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
+    "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
+    "a check that was never committed": (("--verify", "./check.sh"), "../agent.sh", 10, "`git add check.sh"),
+    "a program that is not on PATH": (("--verify", CHECK), "no-such-prog x", 20, "there is no no-such-prog on PATH"),
+    "a script that was never committed": (("--verify", "sh check.sh -q"), "../agent.sh", 10, "`git add check.sh"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_the_dry_run_of_a_hopeless_start_is_refused(case: str, repo: Path) -> None:
+    more, agent, code, says = WRONG[case]
+    script(repo / "check.sh", CHECK)
+    done = begin(repo, *more, "--dry-run", agent=agent)
+    assert (done[0], says in done[2]) == (code, True), done
+
+
+@pytest.mark.parametrize(
+    "case", ["a check that cannot fail", "a relative agent that is nowhere", "a check that was never committed"]
+)
+def test_a_hopeless_start_spends_no_attempt(case: str, repo: Path) -> None:
+    more, agent, code, says = WRONG[case]
+    script(repo / "check.sh", CHECK)
+    done = begin(repo, *more, agent=agent)
+    assert (done[0], says in done[2], attempts(repo)) == (code, True, 0), done
+
+
+@pytest.mark.parametrize(
+    "settings", ['[workspace]\nsetup = ["cp ../check.sh ."]\n', '[workspace]\ncopy = ["check.sh"]\n']
+)
+def test_a_check_that_the_set_up_brings_is_no_reason_to_refuse(settings: str, repo: Path) -> None:
+    script(repo / "check.sh", CHECK)
+    (repo / "santiago.toml").write_text(settings)
+    assert begin(repo, "--verify", "./check.sh", "--dry-run")[0] == 0
+
+
+def test_a_check_that_a_story_names_may_come_later(repo: Path) -> None:
+    script(repo / "check.sh", CHECK)
+    (repo / "prd.md").write_text(PRD.replace("### R1: One\n", "### R1: One\n\n**Files:** `check.sh`\n"))
+    code, shown, _ = begin(repo, "--verify", "./check.sh", "--dry-run")
+    assert (code, "`check.sh`, which checks S1, is not in the last commit" in shown) == (0, True)
+
+
+def test_a_check_behind_a_link_of_the_commit_is_there(repo: Path) -> None:
+    (repo / "real").mkdir()
+    script(repo / "real" / "check.sh", CHECK)
+    (repo / "bin").symlink_to("real")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "A link")
+    code, shown, _ = begin(repo, "--verify", "bin/check.sh", "--dry-run")
+    assert (code, "note:" in shown) == (0, False)
+
+
+def test_a_committed_agent_is_started_from_the_checkout(repo: Path) -> None:
+    script(repo / "own.sh", AGENT)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "An agent")
+    (repo / "own.sh").unlink()
+    assert begin(repo, "--verify", CHECK, agent="./own.sh x")[0] == 0
+
+
+def test_a_dry_run_shows_agent_sandbox_and_only_what_is_left(repo: Path) -> None:
+    code, shown, _ = begin(repo, "--verify", CHECK, "--verify", CHECK, "--dry-run")
+    assert code == 0
+    assert "would run 2 stories: agent agent.sh, sandbox none" in shown
+    assert shown.count(f"$ {CHECK}") == 2  # once per story, however often it was named
+    assert "after -" not in shown
+    assert not (repo / ".santiago").exists()
+    assert begin(repo, "--verify", CHECK, "--only", "S1")[0] == 0
+    left = inside("resume", "--dry-run", "--sandbox", "off", cwd=repo).stdout
+    assert "would run 1 of 2 stories" in left
+    assert ("S1 " in left, "S2  Two" in left, "after" in left) == (False, True, False)
+    data = json.loads(inside("resume", "--dry-run", "--json", cwd=repo).stdout)
+    assert ([story["id"] for story in data["stories"]], data["agent"]) == (["S2"], "agent.sh")
+
+
+def test_a_dry_run_of_a_run_that_would_only_fail_again_refuses(repo: Path) -> None:
+    (repo / "santiago.toml").write_text("[limits]\nstory_max_attempts = 1\n")
+    assert begin(repo, "--verify", "test -f never.txt")[0] == 30
+    refused = inside("resume", "--dry-run", cwd=repo)
+    assert (refused.returncode, "attempt_budget_exhausted" in refused.stderr) == (30, True)
+    assert inside("resume", "--dry-run", "--add-attempts", "1", cwd=repo).returncode == 0
+
+
+def test_the_folder_of_the_document_decides_and_is_named(repo: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "prd.md").write_text(PRD)
+    for flags in ((), ("--dry-run",)):
+        done = inside("run", other / "prd.md", "--verify", CHECK, *flags, cwd=repo)
+        assert (done.returncode, f"{other}: this is no git repository" in done.stderr) == (30, True), done.stderr
+        assert "repository around its document" in done.stderr
+    assert [path.name for path in other.iterdir()] == ["prd.md"]
+
+
+def test_a_run_in_a_folder_that_holds_one_leads_to_resume(repo: Path) -> None:
+    assert begin(repo, "--verify", CHECK, "--out-dir", "out")[0] == 0
+    code, _, said = begin(repo, "--verify", CHECK, "--out-dir", "out")
+    assert (code, "`santiago resume out`" in said) == (30, True)
+
+
+# Attempts for every story (promise 5: bounded, and not by surprise)
+
+
+@pytest.fixture
+def big(repo: Path) -> Path:
+    stories = "".join(f"### R{number}: Part {number}\n\n- [ ] it is there\n\n" for number in range(1, 24))
+    (repo / "prd.md").write_text(f"# PRD: Big\n\n{stories}")
+    return repo
+
+
+def test_a_plan_with_more_stories_than_attempts_gets_enough_of_them_and_says_so(big: Path) -> None:
+    shown = inside("plan", "prd.md", cwd=big).stdout
+    assert "limits.run_max_attempts is 46, twice the stories" in shown
+    (folder,) = (big / ".santiago" / "runs").iterdir()
+    assert json.loads((folder / "run-input.json").read_bytes())["limits"]["run_max_attempts"] == 46
+    plan = (folder / "plan.json").read_bytes()
+    (big / "santiago.toml").write_text("[limits]\nrun_max_attempts = 21\n")
+    assert inside("plan", "prd.md", cwd=big).returncode == 0
+    assert (folder / "plan.json").read_bytes() == plan
+
+
+def test_a_limit_that_somebody_set_too_low_stays_and_is_warned_of(big: Path) -> None:
+    (big / "santiago.toml").write_text("[limits]\nrun_max_attempts = 21\n")
+    warning = "23 stories are to be done, and limits.run_max_attempts leaves 21 attempts"
+    assert warning in inside("plan", "prd.md", cwd=big).stdout
+    assert warning in begin(big, "--verify", CHECK, "--dry-run")[1]
+    assert warning not in begin(big, "--verify", CHECK, "--only", "S1", "--dry-run")[1]
+
+
+def test_a_run_of_a_plan_with_more_stories_than_the_default_allows_reaches_its_end(big: Path) -> None:
+    code, _, said = begin(big, "--verify", CHECK)
+    assert (code, "23 done of 23" in said) == (0, True), said
+
+
+def test_a_start_warns_of_a_limit_that_is_too_low(big: Path) -> None:
+    (big / "santiago.toml").write_text("[limits]\nrun_max_attempts = 2\nstory_max_attempts = 1\n")
+    code, _, said = begin(big, "--verify", "test -f never.txt")
+    assert (code, "note: 23 stories are to be done" in said) == (30, True)

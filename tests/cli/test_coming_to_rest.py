@@ -1,0 +1,147 @@
+"""However a run comes to rest, it says so by name, leaves nothing working, and tells whoever wants to know (promise 8)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.greeter import carry_out, git, make, out_dir, place
+from tests.cli.santiago import santiago
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WORDS = """\
+# PRD: Words
+
+### R1: One
+
+**Files:** `S1.txt`
+
+- [ ] one
+
+### R2: Two
+
+**Files:** `S2.txt`
+
+- [ ] two
+"""
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    (folder / "prd.md").write_text(WORDS)
+    git(folder, "init", "-q", "-b", "main", ".")
+    git(folder, "add", "-A")
+    git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
+    return folder
+
+
+def running(repo: Path, agent: Path, *more: str) -> subprocess.Popen[str]:
+    arguments = (
+        "run",
+        "prd.md",
+        "--agent",
+        f"sh {agent}",
+        "--verify",
+        'test -e "$SANTIAGO_STORY.txt"',
+        "--sandbox",
+        "off",
+    )
+    return subprocess.Popen(
+        [sys.executable, "-m", "santiago", *arguments, "--json", *more],
+        cwd=repo, env={**os.environ, **place(repo)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def events(process: subprocess.Popen[str]) -> Iterator[dict[str, object]]:
+    assert process.stdout is not None
+    yield from map(json.loads, process.stdout)
+
+
+def test_a_set_up_that_fails_for_the_run_blocks_it_and_is_no_bug(repo: Path, tmp_path: Path) -> None:
+    spoilt = tmp_path / "spoilt"
+    (repo / "santiago.toml").write_text(
+        f'[workspace]\nsetup = ["test ! -e {spoilt}"]\n[verification]\nstory_commands = ["sh -c \'test -e S1.txt && touch {spoilt}\'"]\n'
+        'run_commands = ["test -e S1.txt && test -d ."]\n'
+    )
+    agent = tmp_path / "agent.sh"
+    agent.write_text('echo x > "$SANTIAGO_STORY.txt"\n')
+    (repo / "prd.md").write_text(WORDS.partition("### R2")[0])
+    git(repo, "add", "-A")
+    git(repo, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Settings")
+    done = santiago("run", "prd.md", "--agent", f"sh {agent}", "--sandbox", "off", cwd=repo, env=place(repo))
+    result = json.loads((out_dir(repo) / "result.json").read_bytes())
+    assert (done.returncode, result["status"], result["reason"]) == (10, "blocked", "verification_unrunnable")
+    assert f"test ! -e {spoilt}" in done.stdout + done.stderr
+
+
+def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: Path, tmp_path: Path) -> None:
+    agent, ended = tmp_path / "agent.sh", tmp_path / "ended"
+    agent.write_text(
+        f'if test "$SANTIAGO_STORY" = S1; then until test -e {tmp_path}/go; do sleep 0.05; done; echo x > S1.txt\n'
+        f"else touch {tmp_path}/begun; sleep 30; touch {ended}; fi\n"
+    )
+    with running(repo, agent, "--jobs", "2") as process:
+        for event in events(process):
+            if event.get("event") == "attempt_started" and event["story_id"] == "S2":
+                break
+        log = out_dir(repo) / "progress.ndjson"
+        log.rename(log.with_name("moved.ndjson"))
+        (tmp_path / "go").touch()
+        process.communicate(timeout=60)
+    assert process.returncode not in (0, 70)
+    assert not ended.exists()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_the_exit_code_says_which_signal_stopped_it(repo: Path, tmp_path: Path, number: int, code: int) -> None:
+    agent = tmp_path / "agent.sh"
+    agent.write_text('until test -e "$SANTIAGO_STORY.txt"; do sleep 0.05; done\n')
+    with running(repo, agent) as process:
+        for event in events(process):
+            if event.get("event") == "attempt_started":
+                break
+        process.send_signal(number)
+        for event in events(process):
+            if event.get("event") == "stop_requested":
+                break
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    assert process.returncode == code
+
+
+def test_a_change_that_can_have_no_effect_is_refused(tmp_path: Path) -> None:
+    repo = make(tmp_path / "repo")
+    assert carry_out(repo).returncode == 0
+    unknown = santiago("change", "S99", "--text", "in blue", cwd=repo, env=place(repo))
+    assert (unknown.returncode, "no story S99" in unknown.stderr) == (2, True)
+    late = santiago("change", "S1", "--text", "in blue", cwd=repo, env=place(repo))
+    assert (late.returncode, "S1 is done" in late.stderr) == (30, True)
+
+
+def test_whoever_wants_to_know_is_told_when_a_run_comes_to_rest(tmp_path: Path) -> None:
+    told = tmp_path / "told.json"
+    repo = make(tmp_path / "repo", limits=f'[notify]\ncommand = ["sh", "-c", "cat > {told}"]\n')
+    assert carry_out(repo).returncode == 0
+    said = json.loads(told.read_text())
+    assert (said["phase"], said["out_dir"]) == ("success", str(out_dir(repo)))
+
+
+def test_settings_that_an_agent_breaks_meanwhile_do_not_spoil_a_success(tmp_path: Path) -> None:
+    told = tmp_path / "told.json"
+    repo = make(tmp_path / "repo", limits=f'[notify]\ncommand = ["sh", "-c", "cat > {told}"]\n')
+    agent = tmp_path / "agent.sh"
+    agent.write_text(f"echo 'no toml' > {repo}/santiago.toml; echo hello > hello.txt\n")
+    arguments = ("run", "prd.md", "--agent", f"sh {agent}", "--trust-commands", "--only", "S1")
+    assert santiago(*arguments, cwd=repo, env=place(repo)).returncode == 0
+    assert told.exists()

@@ -1,0 +1,95 @@
+"""On a terminal lines are broken between words, by the cells that letters take; on the way to a file never."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from santiago.cli.view.text import broken, width
+from tests.cli import greeter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Done
+
+COLUMNS = st.integers(20, 120)
+_words = st.lists(st.text("abc-_/.:…é환불", min_size=1, max_size=14), min_size=1, max_size=40)
+
+
+@given(_words, st.sampled_from(("", "  ", "why        ", "next: ", "✓ ok    git           ")), COLUMNS)
+def test_every_word_stays_whole_and_every_line_fits(words: list[str], name: str, columns: int) -> None:
+    text = name + " ".join(words)
+    shown = broken(text, columns)
+    assert shown.split() == text.split()
+    assert all(width(line) <= columns or " " not in line.strip() for line in shown.split("\n"))
+
+
+@given(st.text("購入者は商品を削除できる。👍👩🏽", min_size=1, max_size=200), COLUMNS)
+def test_a_script_without_blanks_is_broken_by_the_cells_that_it_takes(text: str, columns: int) -> None:
+    shown = broken(text, columns).split("\n")
+    assert "".join(line.strip() for line in shown) == text
+    assert all(width(line) <= columns for line in shown)
+
+
+@given(_words, COLUMNS)
+def test_colours_take_no_room(words: list[str], columns: int) -> None:
+    text = " ".join(words)
+    painted = broken(f"\x1b[31m{text}\x1b[0m", columns)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == broken(text, columns)
+
+
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [("abc", 3), ("환불", 4), ("e\u0301", 1), ("\u1112\u116a\u11ab", 2), ("👍", 2), ("a\u200bb", 2), ("…", 1)],
+)
+def test_letters_are_measured_in_cells(text: str, cells: int) -> None:
+    assert width(text) == cells
+
+
+def test_further_lines_stand_below_what_the_first_says() -> None:
+    assert broken("why        one two three four", 24).split("\n") == ["why        one two three", "           four"]
+    assert broken("next: santiago resume   go on with it", 24).split("\n")[1] == "      go on with it"
+    assert broken("│ one two three four five", 16).split("\n") == ["│ one two three", "│ four five"]
+
+
+def test_a_path_that_is_too_long_for_its_place_goes_below_and_stays_whole() -> None:
+    path = "attempts/S1/1/agent.log"
+    assert broken(f"log        {path}   (2 lines)", 28).split("\n") == ["log", f"  {path}", "           (2 lines)"]
+
+
+def _shown(repo: Path, *words: str, columns: int) -> list[str]:
+    """Return the lines that a command prints on a terminal of that width."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, **greeter.place(repo), "COLUMNS": str(columns), "NO_COLOR": "1"}
+    arguments = [sys.executable, "-m", "santiago", *words]
+    with subprocess.Popen(arguments, cwd=repo, env=environment, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        pieces = []
+        try:
+            while piece := os.read(ours, 4096):
+                pieces.append(piece)
+        except OSError:  # the other side is closed
+            pass
+        process.wait(60)
+    os.close(ours)
+    return b"".join(pieces).decode().replace("\r\n", "\n").splitlines()
+
+
+@pytest.mark.parametrize("words", [["status", "--failed"], ["show", "S1"], ["doctor"], ["clean"], ["log"]])
+def test_commands_fit_the_terminal_and_are_whole_in_a_pipe(failure: Done, words: list[str]) -> None:
+    lines = _shown(failure.repo, *words, columns=60)
+    assert [line for line in lines if width(line) > 60 and " " in line.strip()] == []
+    piped = subprocess.run(
+        [sys.executable, "-m", "santiago", *words],
+        cwd=failure.repo, env={**os.environ, **greeter.place(failure.repo), "COLUMNS": "60"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert any(width(line) > 60 for line in piped.stdout.splitlines())

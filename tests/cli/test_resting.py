@@ -1,0 +1,99 @@
+"""A run that rests says why, who asked for it, where to look and how to go on (promise 8)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.cli.loading import load
+from santiago.cli.view.table import Table
+from tests.cli import words
+from tests.cli.greeter import out_dir, place
+from tests.cli.santiago import santiago
+from tests.cli.words import THERE, WRITES, look, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return words.make(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("flags", "because"),
+    [
+        (["--gate", "chunk"], "--gate chunk rests after each chunk; Phase 2: Together is next"),
+        (["--chunks", "1"], "the chunks that --chunks names are through; Phase 2: Together is next"),
+        (["--only", "S1"], "the stories that --only names are through"),
+        (["--only", "S2"], "S2 waits for S1"),
+        (["--only", "S3"], "S3 waits for its chunk, and Phase 1: Apart comes before it"),
+    ],
+)
+def test_a_start_that_was_to_do_less_says_why_it_rests(repo: Path, flags: list[str], because: str) -> None:
+    ran = run(repo, WRITES, *flags)
+    assert ran.returncode == 0
+    assert f"\nbecause: {because}\n" in ran.stderr
+    assert ran.stderr.endswith("\nnext: santiago resume   go on\n")
+
+
+def test_going_on_is_suggested_with_as_many_jobs_as_before(repo: Path) -> None:
+    assert "next: santiago resume --jobs 2   go on\n" in run(repo, WRITES, "--only", "S1", "--jobs", "2").stderr
+
+
+def test_success_names_the_work_to_look_at_and_the_evidence(repo: Path) -> None:
+    said = run(repo, WRITES).stderr
+    evidence = f".santiago/runs/{out_dir(repo).name}"
+    assert f"look: git diff HEAD...santiago/{out_dir(repo).name}   evidence in {evidence}\n" in said
+    shown = subprocess.run(
+        ["git", "diff", "--stat", f"HEAD...santiago/{out_dir(repo).name}"], cwd=repo, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "3 files changed" in shown.stdout
+
+
+class Stopped:
+    """A run that somebody asks to stop while its first agent works; the agent goes on until `go` is there."""
+
+    def __init__(self, repo: Path) -> None:
+        self.repo, self.go = repo, repo.parent / "go"
+        agent, begun = repo.parent / "agent.sh", repo.parent / "begun"
+        os.mkfifo(begun)
+        agent.write_text(f"echo > {begun}; until test -e {self.go}; do sleep 0.05; done; {WRITES}")
+        arguments = ("run", "prd.md", "--agent", f"sh {agent}", "--verify", THERE, "--sandbox", "off")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "santiago", *arguments],
+            cwd=repo, env={**os.environ, **place(repo)}, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        begun.read_text()
+
+    def asked(self, *words: str, actor: str) -> str:
+        """Ask, let the agent end once that was heard, and return all that the run said from then on."""
+        santiago("stop", *words, cwd=self.repo, env={**place(self.repo), "SANTIAGO_ACTOR": actor})
+        with self.process as process:
+            assert process.stderr is not None
+            heard = next(line for line in process.stderr if " stopping " in line)
+            self.go.touch()
+            return heard + process.stderr.read()
+
+
+def test_a_stop_says_who_asked_and_what_another_costs_and_that_the_work_is_kept(repo: Path) -> None:
+    said = Stopped(repo).asked(actor="ann")
+    assert "after the current step (S1, attempt 1), as ann asked; ctrl-c stops now, which costs an attempt" in said
+    assert "because: ann asked it to stop\n" in said
+    assert "work kept, judged on resume" in look(repo, "status", "--stories")
+    assert "state      - stopped\n" in look(repo, "show", "S1")
+    found = load(out_dir(repo))
+    (row,) = Table(found.plan, found.run_input, found.out_dir, "sh", lambda: 0).rows(found.state, 100)
+    assert row.split()[:2] == ["-", "S1"]
+    assert row.endswith("stopped  work kept, judged on resume")
+
+
+def test_a_stop_at_once_from_elsewhere_does_not_ask_for_a_second(repo: Path) -> None:
+    said = Stopped(repo).asked("--now", actor="ann")
+    assert "stopping now (S1, attempt 1), as ann asked, which costs an attempt; its work is kept\n" in said
+    assert "ctrl-c" not in said

@@ -1,0 +1,135 @@
+"""Which run a command means where none is named: never one that nobody had in mind, and every answer names the run."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from santiago.artifacts.lock import Lock
+from tests.cli import greeter
+from tests.cli.santiago import santiago
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+
+class Two(NamedTuple):
+    """A repository with an older run that is not finished, and a newer one that is."""
+
+    repo: Path
+    older: Path
+    newer: Path
+
+    def says(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return santiago(*arguments, cwd=self.repo, env=greeter.place(self.repo))
+
+    def logs(self) -> list[bytes]:
+        return [(run / "progress.ndjson").read_bytes() for run in (self.older, self.newer)]
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Two:
+    repo = greeter.make(tmp_path_factory.mktemp("two") / "repo")
+    for folder, more in (("z-older", ("--only", "S2")), ("a-newer", ())):
+        ran = santiago(
+            "run", "prd.md", "--trust-commands", "--out-dir", folder, *more, cwd=repo, env=greeter.place(repo)
+        )
+        assert ran.returncode == 0, ran.stderr
+    return Two(repo, repo / "z-older", repo / "a-newer")
+
+
+def run_id(out_dir: Path) -> str:
+    found: str = json.loads((out_dir / "run-input.json").read_bytes())["run_id"]
+    return found
+
+
+def test_resume_goes_on_with_the_latest_that_is_not_finished_and_says_which(two: Two) -> None:
+    said = two.says("resume", "--only", "S2")
+    assert said.returncode == 0
+    assert f"{run_id(two.newer)}, the newest, is finished; this goes on with {run_id(two.older)}" in said.stderr
+
+
+def test_where_all_are_finished_there_is_nothing_to_resume_and_nothing_begins(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    assert greeter.carry_out(repo).returncode == 0
+    log = greeter.out_dir(repo) / "progress.ndjson"
+    before = log.read_bytes()
+    said = santiago("resume", cwd=repo, env=greeter.place(repo))
+    assert (said.returncode, f"{run_id(log.parent)} is finished; nothing to resume" in said.stderr) == (0, True)
+    first, second = santiago("resume", "--json", cwd=repo, env=greeter.place(repo)).stdout.splitlines()
+    assert (json.loads(first)["type"], json.loads(second)["type"]) == ("stream", "nothing_to_resume")
+    assert log.read_bytes() == before
+
+
+def test_what_is_running_is_meant_before_what_is_newer(two: Two) -> None:
+    with Lock(two.older, since="now"):
+        assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.older)
+        told = two.says("stop")
+    (asked := two.older / "inbox" / "stop.json").unlink()
+    assert (told.returncode, f"{run_id(two.older)} was asked to stop" in told.stderr) == (0, True)
+    assert not asked.with_name("stop-now.json").exists()
+    assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.newer)
+
+
+@pytest.mark.parametrize("words", [("stop",), ("status",), ("log", "--follow"), ("change", "S3", "--text", "blue")])
+def test_where_several_are_running_one_has_to_be_named(two: Two, words: tuple[str, ...]) -> None:
+    with ExitStack() as stack:
+        for run in (two.older, two.newer):
+            stack.enter_context(Lock(run, since="now"))
+        told = two.says(*words)
+    assert told.returncode == 2
+    assert f"{run_id(two.newer)}, {run_id(two.older)}" in told.stderr
+    assert not list(two.repo.glob("*/inbox/*.json"))
+
+
+def test_stopping_what_does_not_run_names_it_and_is_no_error(two: Two) -> None:
+    told = two.says("stop", "--json")
+    said = json.loads(told.stdout)
+    assert (told.returncode, said["run_id"], said["done"], said["running"]) == (0, run_id(two.newer), False, False)
+
+
+def test_a_refusal_to_go_on_names_the_run(two: Two) -> None:
+    with Lock(two.older, since="now"):
+        refused = two.says("skip", "S3", "--why", "no")
+    assert (refused.returncode, str(two.older) in refused.stderr) == (20, True)
+
+
+def test_resuming_an_older_run_does_not_make_it_the_newest(two: Two) -> None:
+    """Newest is what began last; otherwise the order in which runs are listed would follow nothing that is seen."""
+    assert two.says("resume", run_id(two.older), "--only", "S2").returncode == 0
+    told = json.loads(two.says("status", "--json").stdout)
+    assert told["run_id"] == run_id(two.newer)
+    assert [other["run_id"] for other in told["others"]] == [run_id(two.older)]
+
+
+def test_a_run_whose_folder_is_gone_is_not_the_newest(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    assert greeter.carry_out(repo).returncode == 0
+    greeter.out_dir(repo).rename(tmp_path / "elsewhere")
+    told = santiago("status", cwd=repo, env=greeter.place(repo))
+    assert (told.returncode, "no run yet" in told.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["status", "log", "stop", "resume"])
+def test_outside_a_repository_it_is_that_what_is_said(tmp_path: Path, command: str) -> None:
+    told = santiago(command, cwd=tmp_path, env=greeter.place(tmp_path))
+    assert (told.returncode, "this is no git repository" in told.stderr) == (2, True)
+
+
+def test_status_says_how_many_more_runs_there_are_than_it_names(two: Two) -> None:
+    notes = two.repo / ".git" / "santiago" / "runs"
+    made = [f"r_{number}" for number in range(7)]
+    for number, name in enumerate(made):
+        note = {"run_id": name, "out_dir": str(two.repo / name), "created": f"2020-01-0{number + 1}T00:00:00Z"}
+        (notes / f"{name}.json").write_text(json.dumps(note))
+    shown = two.says("status").stdout
+    for name in made:
+        (notes / f"{name}.json").unlink()
+    listed = next(line for line in shown.splitlines() if line.startswith("other runs, newest first: "))
+    names = [part.split()[0] for part in listed.partition(": ")[2].split(" · ")]
+    assert names == [run_id(two.older), "r_6", "r_5", "r_4", "r_3", "and"]
+    assert listed.endswith("and 3 older")

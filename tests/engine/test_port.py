@@ -1,0 +1,78 @@
+"""What the core relies on of any engine: the one that runs steps, and the one that its simulation puts in that place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from santiago.contract.ports.engine import Engine
+from santiago.engine.threads import ThreadsEngine
+from tests.engine.works import LONG_MS, at_once, outcome, promptly, step
+from tests.executor.simulation import EventEngine, VirtualClock
+
+Make = Callable[[int], Engine]
+
+
+def _simulated(jobs: int) -> Engine:
+    return EventEngine(jobs, VirtualClock(), lambda step: 1000 - int(step.id.split("/")[1][1:]))
+
+
+@pytest.fixture(params=[ThreadsEngine, _simulated], ids=["threads", "simulated"])
+def make(request: pytest.FixtureRequest) -> Make:
+    made: Make = request.param
+    return made
+
+
+def test_a_step_takes_a_place_until_its_outcome_is_fetched(make: Make) -> None:
+    engine = make(2)
+    assert engine.capacity() == 2
+    engine.submit(step(1), at_once(1))
+    assert engine.capacity() == 1
+    engine.submit(step(2), at_once(2))
+    assert engine.capacity() == 0
+    assert engine.wait(LONG_MS) is not None
+    assert engine.capacity() == 1
+    assert engine.wait(LONG_MS) is not None
+    assert engine.capacity() == 2
+
+
+def test_every_one_of_many_steps_comes_back_once_and_with_its_own_outcome(make: Make) -> None:
+    engine = make(4)
+    waiting = list(range(300))
+    results: dict[str, object] = {}
+    for _ in range(300):
+        while waiting and engine.capacity():
+            number = waiting.pop()
+            engine.submit(step(number), at_once(number))
+        finished = engine.wait(LONG_MS)
+        assert finished is not None, f"{len(results)} came"
+        results[finished[0].id] = finished[1]
+    assert results == {step(number).id: outcome(number) for number in range(300)}
+    assert engine.wait(0) is None
+    assert engine.capacity() == 4
+
+
+def test_a_wait_with_nothing_under_way_gives_nothing_when_its_time_is_up(make: Make) -> None:
+    engine = make(1)
+    assert promptly(lambda: engine.wait(0)) is None
+    assert promptly(lambda: engine.wait(1)) is None
+    assert engine.capacity() == 1
+
+
+def test_a_step_that_came_back_may_be_begun_again(make: Make) -> None:
+    engine = make(1)
+    for _ in range(2):
+        engine.submit(step(1), at_once(1))
+        assert engine.wait(LONG_MS) == (step(1), outcome(1))
+
+
+def test_a_closed_engine_holds_nothing_any_more(make: Make) -> None:
+    engine = make(2)
+    engine.submit(step(1), at_once(1))
+    engine.submit(step(2), at_once(2))
+    promptly(engine.close)
+    assert engine.capacity() == 2
+    assert engine.wait(0) is None
+    promptly(engine.close)
+    assert engine.capacity() == 2, "closing twice is closing once"

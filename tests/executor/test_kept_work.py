@@ -1,0 +1,244 @@
+"""An agent's work outlives what is none of its fault: a broken repository, a full folder, a copy of the run; and what git cannot keep is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from santiago.artifacts.attempts import ROOM
+from santiago.contract.errors import SantiagoError
+from santiago.contract.events import EventKind
+from santiago.contract.outcomes import AgentEnding
+from santiago.contract.phases import RunPhase
+from santiago.contract.ports.agent import Packet
+from santiago.contract.ports.run import Stop
+from santiago.contract.reasons import Reason
+from tests.cli.inside import inside
+from tests.cli.santiago import santiago
+from tests.executor.test_endings import Play, World, ending, good
+
+CONFIG = "[core]\n\trepositoryformatversion = 0\n"
+
+
+def git(world: World, *arguments: str) -> str:
+    repo = world.run_input.repo_path
+    return subprocess.run(["git", *arguments], cwd=repo, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def once(harm: Callable[[Packet], None]) -> Play:
+    """An agent that does its work, and harm beside it the first time."""
+    times: list[str] = []
+
+    def play(packet: Packet, stop: Stop) -> AgentEnding:
+        good(packet)
+        if not times:
+            times.append(packet.story.id)
+            harm(packet)
+        return ending()
+
+    return play
+
+
+def break_config(repo: Path) -> None:
+    (repo / ".git/config").write_text("[core\nbroken")
+
+
+def mend_config(repo: Path) -> None:
+    (repo / ".git/config").write_text(CONFIG)
+
+
+def move_away(repo: Path) -> None:
+    (repo / ".git").rename(repo / ".moved")
+
+
+def move_back(repo: Path) -> None:
+    (repo / ".moved").rename(repo / ".git")
+
+
+def begin_anew(repo: Path) -> None:
+    move_away(repo)
+    subprocess.run(["git", "init", "-q", "."], cwd=repo, check=True)
+
+
+def end_anew(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    move_back(repo)
+
+
+def stand_in_the_way(repo: Path) -> None:
+    subprocess.run(["git", "update-ref", "refs/santiago/run-1/S1", "HEAD"], cwd=repo, check=True)
+
+
+def stand_aside(repo: Path) -> None:
+    subprocess.run(["git", "update-ref", "-d", "refs/santiago/run-1/S1"], cwd=repo, check=True)
+
+
+@pytest.mark.parametrize(
+    ("harm", "mend", "words"),
+    [
+        (break_config, mend_config, "bad config"),
+        (move_away, move_back, "Put it back where it was"),
+        (begin_anew, end_anew, "Put it back where it was"),
+        (stand_in_the_way, stand_aside, "git update-ref -d refs/santiago/run-1/S1"),
+    ],
+    ids=["settings broken", "repository gone", "another in its place", "a ref in the way"],
+)
+def test_a_repository_that_breaks_under_an_agent_costs_nothing_of_its_work(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    harm: Callable[[Path], None],
+    mend: Callable[[Path], None],
+    words: str,
+) -> None:
+    repo = tmp_path / "repo"
+    world = World(tmp_path, monkeypatch, once(lambda _: harm(repo)), story_max_attempts=1)
+    with pytest.raises(SantiagoError) as caught:
+        world.run()
+    assert words in f"{caught.value} {caught.value.hint}"
+    assert "git init" not in caught.value.hint
+    assert (repo / ".git/santiago").exists() is (harm in (break_config, stand_in_the_way)), "nothing is put elsewhere"
+    mend(repo)
+    state = world.run()
+    assert (state.phase, state.attempts) == (RunPhase.SUCCESS, 2), "one attempt for each story"
+    assert [packet.story.id for packet in world.agent.packets] == ["S1", "S2"]
+    subjects = git(world, "log", "--format=%s|%(trailers:key=Santiago-Story,valueonly)", "main..santiago/run-1")
+    assert [line for line in subjects.splitlines() if line] == ["S2: Title S2|S2", "S1: Title S1|S1"]
+
+
+def test_where_the_repository_is_gone_a_resume_gives_no_advice_on_how_to_begin_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path, monkeypatch, once(lambda _: move_away(tmp_path / "repo")))
+    for _ in range(2):
+        with pytest.raises(SantiagoError) as caught:
+            world.run()
+        assert "git init" not in caught.value.hint
+    assert "put it back" in caught.value.hint
+
+
+def test_after_a_start_of_the_machine_what_was_never_synced_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path, monkeypatch, once(lambda _: break_config(tmp_path / "repo")))
+    with pytest.raises(SantiagoError):
+        world.run()
+    mend_config(tmp_path / "repo")
+    (note,) = tmp_path.glob("cache/**/own/S1-1/boot")
+    note.write_text("another start of the machine")
+    assert world.run().phase is RunPhase.SUCCESS
+    (interrupted,) = (e for e in world.of(EventKind.ATTEMPT_ENDED) if e.status != "ok")
+    assert interrupted.context["reason"] == Reason.INTERRUPTED
+    assert git(world, "show", f"{interrupted.context['commit']}:S1.py") == "good", "but it is kept"
+    assert [packet.story.id for packet in world.agent.packets] == ["S1", "S1", "S2"]
+
+
+def test_there_is_room_for_the_ending_however_full_an_agent_makes_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    def play(packet: Packet, stop: Stop) -> AgentEnding:
+        good(packet)
+        attempt = tmp_path / "out/attempts" / packet.story.id / "1"
+        sizes.append((attempt / ".ending.json.tmp").stat().st_size)
+        assert not (attempt / "ending.json").exists()
+        return ending()
+
+    world = World(tmp_path, monkeypatch, play)
+    assert world.run().phase is RunPhase.SUCCESS
+    assert sizes == [ROOM, ROOM]
+    assert not list(world.out_dir.rglob("*.tmp"))
+
+
+def test_a_copy_of_a_running_runs_folder_is_refused_by_name_and_spoils_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[subprocess.CompletedProcess[str]] = []
+
+    def copy(packet: Packet) -> None:
+        shutil.copytree(tmp_path / "out", tmp_path / "out2")
+        told.append(santiago("resume", tmp_path / "out2", "--no-input", cwd=tmp_path / "repo"))
+        told.append(santiago("clean", "--run", "run-1", "--yes", "--force", cwd=tmp_path / "repo"))
+
+    world = World(tmp_path, monkeypatch, once(copy))
+    assert world.run().phase is RunPhase.SUCCESS
+    resumed, cleaned = told
+    assert resumed.returncode == 20
+    assert f"process {os.getpid()} on" in resumed.stderr
+    assert f"in {world.out_dir}" in resumed.stderr
+    assert cleaned.returncode in (2, 20)
+    assert not list((tmp_path / "repo/.git/santiago").rglob("*.lock")), "the lock goes with its holder"
+
+
+def test_a_lock_that_a_killed_run_left_in_the_repository_stops_nobody_and_goes_with_a_clean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path, monkeypatch, once(lambda _: None))
+    lock = tmp_path / "repo/.git/santiago/runs/run-1.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("left behind")
+    assert world.run().phase is RunPhase.SUCCESS
+    lock.write_text("left behind again")
+    assert inside("clean", "--run", "run-1", "--yes", cwd=tmp_path / "repo").returncode == 0
+    assert not lock.exists()
+
+
+def test_files_that_git_cannot_keep_are_named_in_log_outcome_critique_and_on_the_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play(packet: Packet, stop: Stop) -> AgentEnding:
+        good(packet, "good\n" if packet.attempt > 1 or packet.story.id != "S1" else "bad\n")
+        if packet.story.id == "S1":
+            for number in range(5):
+                (place := Path(packet.folder, f"sub{number}")).mkdir()
+                (place / ".GIT").write_text("x")
+        return ending(message="All is well.")
+
+    world = World(tmp_path, monkeypatch, play)
+    assert world.run().phase is RunPhase.SUCCESS
+    failed, passed, other = world.of(EventKind.ATTEMPT_ENDED)
+    for event in (failed, passed):
+        assert "could not keep 5 of" in event.context["message"]
+        assert "sub0/.GIT" in event.context["message"]
+        assert "2 more" in event.context["message"]
+    assert "message" not in other.context
+    outcome = json.loads((world.out_dir / "attempts/S1/2/outcome.json").read_text())
+    assert len(outcome["left_out"]) == 5
+    assert "could not keep 5 of" in world.critique(1)
+    for words in (("show", "S1"), ("show", "S1", "--attempt", "1"), ("log",)):
+        assert "could not keep 5 of" in inside(*words, cwd=tmp_path / "repo").stdout
+
+
+def test_an_agent_that_left_nothing_but_what_git_cannot_keep_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play(packet: Packet, stop: Stop) -> AgentEnding:
+        Path(packet.folder, ".GIT").write_text("x")
+        return ending()
+
+    world = World(tmp_path, monkeypatch, play, story_max_attempts=1)
+    assert world.run().phase is RunPhase.FAILED
+    ended = world.of(EventKind.ATTEMPT_ENDED)[0]
+    assert ended.context["reason"] == Reason.AGENT_NO_CHANGE
+    assert ".GIT" in ended.context["message"]
+
+
+def test_a_flood_of_requests_fills_no_log_and_hides_no_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flood(packet: Packet) -> None:
+        (inbox := tmp_path / "out/inbox").mkdir(exist_ok=True)
+        for number in range(2500):
+            (inbox / f"x{number}.json").write_text("{")
+        assert inside("stop", tmp_path / "out", cwd=tmp_path / "repo").returncode == 0
+
+    world = World(tmp_path, monkeypatch, once(flood))
+    assert world.run().phase is RunPhase.PAUSED
+    assert world.run().phase is RunPhase.SUCCESS
+    notes = world.of(EventKind.NOTE)
+    assert 4 <= len(notes) <= 20
+    assert len(world.of(EventKind.STOP_REQUESTED)) == 1
