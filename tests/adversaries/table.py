@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.adversaries.beside import BESIDE
 from tests.adversaries.gits import GITS
 from tests.adversaries.inline import INLINE
 from tests.adversaries.judges import JUDGES
@@ -19,6 +20,7 @@ GROUPS = {
     "Tests inside the work": INLINE,
     "The runner": RUNNERS,
     "Disguises, and work that knows who looks": WATCHED,
+    "Beside the work": BESIDE,
     "Processes": PROCESSES,
     "Beyond the folder": OUTSIDE,
     "Git": GITS,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.reader import Reader
 from santiago.contract.errors import SantiagoError
+from santiago.executor.recover import MOST_ADOPTIONS
 from tests.crash.world import BRANCH, RUN, World, git
 
 if TYPE_CHECKING:
@@ -113,23 +114,25 @@ def after_all(world: World, reference: Finish, *, kills: int, jobs: int) -> list
 def _attempts(world: World, events: list[dict[str, Any]], most: int) -> Iterator[str]:
     """Every attempt begins once and ends once, none after its story was done, and only a death interrupts one."""
     begun: Counter[str] = Counter()
-    open_attempts: set[tuple[str, int]] = set()
+    open_attempts: dict[tuple[str, int], int] = {}
+    """Each with the number of starts before it."""
     done: set[str] = set()
-    interrupted = 0
+    interrupted = starts = 0
     for event in events:
         story, attempt = event["story_id"], event["attempt"]
+        starts += event["event"] == "run_started"
         if event["event"] == "attempt_started":
             begun[story] += 1
-            open_attempts.add((story, attempt))
+            open_attempts[story, attempt] = starts
             if story in done:
                 yield f"{story} was attempted again after it was done"
             if attempt != begun[story]:
                 yield f"attempt {begun[story]} of {story} has the number {attempt}"
         elif event["event"] in ENDS and (story, attempt) in open_attempts:
-            open_attempts.remove((story, attempt))
+            tried = starts - open_attempts.pop((story, attempt))
             if event["context"].get("reason") == "interrupted":
                 interrupted += 1
-                if _had_ended(world, story, attempt):
+                if _had_ended(world, story, attempt, tried):
                     yield f"{story} {attempt} was thrown away although its agent had ended and its work was kept"
         elif event["event"] == "attempt_ended":
             yield f"{story} {attempt} ended twice"
@@ -142,14 +145,15 @@ def _attempts(world: World, events: list[dict[str, Any]], most: int) -> Iterator
         yield f"{interrupted} attempts were interrupted by deaths that can have hit {most}"
 
 
-def _had_ended(world: World, story: str, attempt: int) -> bool:
+def _had_ended(world: World, story: str, attempt: int, tried: int) -> bool:
+    """Tell whether an attempt was to be judged, by starts of which only so many may try."""
     ending = world.out / "attempts" / story / str(attempt) / "ending.json"
     try:
         ended = json.loads(ending.read_bytes())["reason"] is None
     except (OSError, ValueError):
         return False
     ref = f"refs/santiago/{RUN}/{story}/{attempt}"
-    return ended and bool(git(world.repo, "rev-parse", "-q", "--verify", ref, check=False))
+    return tried < MOST_ADOPTIONS and ended and bool(git(world.repo, "rev-parse", "-q", "--verify", ref, check=False))
 
 
 def _kept(world: World, events: list[dict[str, Any]]) -> list[str]:

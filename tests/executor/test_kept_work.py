@@ -173,14 +173,14 @@ def test_a_copy_of_a_running_runs_folder_is_refused_by_name_and_spoils_nothing(
     assert f"process {os.getpid()} on" in resumed.stderr
     assert f"in {world.out_dir}" in resumed.stderr
     assert cleaned.returncode in (2, 20)
-    assert not list((tmp_path / "repo/.git/santiago").rglob("*.lock")), "the lock goes with its holder"
+    assert not list((tmp_path / "repo/.git/santiago").rglob("*.held")), "the lock goes with its holder"
 
 
 def test_a_lock_that_a_killed_run_left_in_the_repository_stops_nobody_and_goes_with_a_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(tmp_path, monkeypatch, once(lambda _: None))
-    lock = tmp_path / "repo/.git/santiago/runs/run-1.lock"
+    lock = tmp_path / "repo/.git/santiago/runs/run-1.held"
     lock.parent.mkdir(parents=True)
     lock.write_text("left behind")
     assert world.run().phase is RunPhase.SUCCESS

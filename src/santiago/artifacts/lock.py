@@ -76,7 +76,8 @@ class Lock:
 class RunLock(Lock):
     """The lock of a run in its repository, whose refs and checkouts a copy of the out-dir would share.
 
-    Its file is there only while it is held: whoever takes a lock looks whether its file still has its name.
+    Its file is there only while it is held (a crash leaves it, which stops nobody): whoever takes a lock looks whether its
+    file still has its name.
     """
 
     def __init__(self, path: Path, out_dir: Path, *, since: str) -> None:

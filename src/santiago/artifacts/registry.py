@@ -63,7 +63,7 @@ def register(common: Path, run_id: str, out_dir: Path, created: str) -> None:
 
 def held(common: Path, run_id: str, out_dir: Path, since: str) -> RunLock:
     """Return the lock of a run in its repository, to be taken."""
-    return RunLock(_folder(common) / f"{run_id}.lock", out_dir.absolute(), since=since)
+    return RunLock(_folder(common) / f"{run_id}.held", out_dir.absolute(), since=since)
 
 
 def forget(common: Path, run_id: str) -> None:

@@ -24,7 +24,8 @@ from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, Verif
 from santiago.contract.units import Usd
 from santiago.executor import critique, messages
 from santiago.executor.budget import Budget
-from santiago.executor.judging import Bench, SetUpFailedError
+from santiago.executor.judging import Bench
+from santiago.executor.trials import SetUpFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +106,7 @@ class StepPerformer:
         try:
             opened = self.workspace.open(step.story, step.number, step.base)
             self.bench.look(story, step.number, opened.base, opened.folder)
-            self.bench.prepare(opened.folder, stop)
+            self.bench.trials.prepare(opened.folder, stop)
         except WorkspaceConflictError as error:
             return replace(blank, status="voided", reason=Reason.WORKSPACE_CONFLICT, message=error.message)
         except SetUpFailedError as error:

@@ -57,6 +57,8 @@ class Provoker:
     """Knows which checks react to a planted test on a base."""
 
     reacting: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
+    spoiled: dict[tuple[str, tuple[str, ...]], frozenset[str]] = field(default_factory=dict)
+    """The tests that fail on a base when all are made to fail."""
 
     def subverted(
         self, bench: Trying, label: str, sight: Sight, base: str, snapshot: Snapshot, commands: Sequence[str], stop: Stop
@@ -108,6 +110,8 @@ class _Provocation:
         able = self.able() if suspects else ()
         if able and not self.reacts(able):
             return _says(suspects, "with it, a test that must fail passes")
+        if suspects and not self.spoils():
+            return _says(suspects, "with it, tests that must fail do not")
         reached = self.ends_reached() if suspects or equals else []
         if not all(reached):
             return _says(suspects or equals, "with it, the check does not reach its end")
@@ -185,6 +189,24 @@ class _Provocation:
         found = self.tried("provoked", commands, lambda folder: planted.append(self.plant(folder, alone=False)))
         deaf = any(result.exit_code == 0 and result.cause != "contradicted" for result in found)
         return not (planted[0] and deaf)
+
+    def spoils(self) -> bool:
+        """Whether all tests that fail on the base when they are made to fail at their ends do so on the work as well."""
+        known, sealed, verifier = self.known.spoiled, self.sight.sealed, self.bench.verifier
+        unknown = [command for command in self.commands if (command, sealed) not in known]
+
+        def edit(folder: str) -> Sequence[str]:
+            return unknown if verifier.spoil(folder, sealed) else ()
+
+        shown = self.run("spoiled-base", edit, commit=self.base) if unknown else ()
+        known.update({(command, sealed): frozenset() for command in unknown})
+        known.update({(result.command, sealed): verifier.failing(result) for result in shown})
+        commands = [command for command in self.commands if known[command, sealed]]
+        for result in self.tried("spoiled", commands, lambda folder: verifier.spoil(folder, sealed)):
+            then, now = known[result.command, sealed], verifier.failing(result)
+            if then - now and len(now) < len(then):
+                return False
+        return True
 
     def able(self) -> tuple[str, ...]:
         """Return the checks that notice a planted test on the base, where no agent has had a hand in it."""

@@ -125,6 +125,12 @@ class Doubt:
     kinds: frozenset[Kind]
 
 
+_NOT_SHOWN = ("Binary files ", "GIT binary patch", "new file mode 120000", "new mode 120000", PATCH_CUT.strip())
+"""What stands in a patch instead of lines; of a link, the lines say only where it leads."""
+_COOKIE = re.compile(r"[ \t\f]*#.{0,200}?coding[:=][ \t]*(?!utf-?8\b)[-\w.]", re.IGNORECASE)
+"""A comment by which a file means other letters than are seen."""
+
+
 def doubts(patch: str, paths: Sequence[str] = ()) -> tuple[Doubt, ...]:
     """Return what is doubtful in a patch of these paths: Python and JavaScript, whose runners can be provoked."""
     seen = dict(added(patch))
@@ -141,7 +147,7 @@ def _kinds(path: str, lines: list[str] | None) -> frozenset[Kind]:
         return frozenset()
     if lines is None:
         return _UNSEEN  # git shows no lines of it, so nobody has seen what it does
-    if any(len(line) > _LONGEST for line in lines):
+    if any(len(line) > _LONGEST or _COOKIE.match(line) for line in lines):
         return _UNSEEN | {"patches"} if _is_test(path) else _UNSEEN
     plain = "\n".join(lines)
     text = folded(plain)
@@ -159,6 +165,8 @@ def _in_python(path: str, text: str) -> frozenset[Kind]:
     kinds = {"reaches": _REACHES, "asks": _ASKS, "equals": _EQUALS, "ends": _ENDS}
     if not _ABOUT_TESTS.search(path):
         kinds["knows"] = _KNOWS
+    if _TEST.fullmatch(path) or path.endswith("conftest.py"):
+        kinds["patches"] = _TEST_PATCHES  # what runs before tests can patch the work as well as they can
     found = _matching(kinds, text)
     if not _ABOUT_TESTS.search(path) and _FRAMES.search(text) and _ASKS_FOR_TESTS.search(text):
         found |= {"knows"}
@@ -217,7 +225,7 @@ def added(patch: str) -> Iterator[tuple[str, list[str] | None]]:
             path, lines, shown = line.partition(" b/")[2].rstrip('"'), [], True
         elif hunk := _HUNK.match(line):
             left_old, left_new = int(hunk[1] or 1), int(hunk[2] or 1)
-        elif line.startswith(("Binary files ", "GIT binary patch", PATCH_CUT.strip())):
+        elif line.startswith(_NOT_SHOWN):
             shown = False
     if path:
         yield path, lines if shown and left_old <= 0 and left_new <= 0 else None

@@ -52,6 +52,13 @@ _ENDS_TEST = {b"[": re.compile(rb"\]\s"), b"t": re.compile(rb"\)[^)]*?(?:&&|\|\|
 _READS_ARGUMENTS = re.compile(rb"\bargv\b|\bargparse\b|\bclick\b|\btyper\b|\$\{?[1-9@*#]|\bARGV\b|@_\b|\boptparse\b")
 
 
+_STARTS_TESTS = re.compile(
+    rb"\bunittest\.(?:main|TextTestRunner|TestLoader|defaultTestLoader)\b|\bpytest\.main\b"
+    rb"|[\"'](?:unittest|pytest|nose2|tox|jest|mocha|vitest)[\"']"
+)
+"""A script that starts the runner of tests judges all that they test, and need not name any of it."""
+
+
 def examines(path: str, raw: bytes, folder: str, files: Collection[str], *, product_like: bool = False) -> bool:
     """Whether a script of the base says no to other files of the base.
 
@@ -59,6 +66,8 @@ def examines(path: str, raw: bytes, folder: str, files: Collection[str], *, prod
     sign. Neither are they where it reads arguments.
     """
     raw = raw[:_LONGEST]
+    if _STARTS_TESTS.search(raw):
+        return True
     signs = _signs_of(path, raw)
     text = raw.decode("utf-8", "replace")
     if signs.strong.search(raw):

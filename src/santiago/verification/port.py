@@ -12,7 +12,19 @@ from santiago.contract.ports.workspace import Change
 from santiago.process.temporary import Temporary
 from santiago.util import regular
 from santiago.util.inside import is_inside
-from santiago.verification import blind, doubts, evidence, globs, provoke, results, seal, surroundings, verdict, watch
+from santiago.verification import (
+    blind,
+    doubts,
+    evidence,
+    globs,
+    provoke,
+    results,
+    seal,
+    spoil,
+    surroundings,
+    verdict,
+    watch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -163,6 +175,12 @@ class Checks:
 
     def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
         blind.fold(folder, tests, changed)
+
+    def spoil(self, folder: str, paths: Sequence[str]) -> bool:
+        return spoil.spoil(folder, paths)
+
+    def failing(self, result: CheckResult) -> frozenset[str]:
+        return spoil.failing(result)
 
     def prolonged(self, command: str) -> str:
         return provoke.prolonged(command)

@@ -72,9 +72,24 @@ def _equals_anything(one):
     except Exception:
         return False
 
+def _others(value):
+    of = type(value)
+    more = {{str: "x", bytes: b"x", list: [_Nothing()], tuple: (_Nothing(),), int: 1, float: 1}}
+    if of in more:
+        return (value + more[of], value - 1) if of in (int, float) else (value + more[of],)
+    return (not value,) if of is bool else ()
+
+def _equals_others(one, value):
+    try:
+        return any((one == other) is True for other in _others(value)) and not _is_of_the_tests(type(one))
+    except Exception:
+        return False
+
 def _same(first, second):
     if _equals_anything(first) or _equals_anything(second):
         raise AssertionError("{token}: equals anything")
+    if first == second and (_equals_others(first, second) or _equals_others(second, first)):
+        raise AssertionError("{token}: equals other values, too")
     return first == second
 
 def _equal(self, first, second, msg=None):

@@ -62,6 +62,7 @@ _HELPS = re.compile(
 _HELPER_NAME = re.compile(
     r"(?:.*[_.-])?(?:asserts?|assertions?|expectations?|tests?(?:ing|_?utils?|_?helpers?|_?support))(?:[_.-].*)?"
 )
+_ASSERTS = re.compile(rb"^[ \t]+assert\b", re.MULTILINE)
 _SAYS_NO = re.compile(rb"\bassert\b|\braise\b|\bthrow\b|\bexpect\(")
 _TRANSFORMS = re.compile(r"(?:.*/)?(?:babel\.config\.\w+|\.babelrc(?:\.\w+)?|vite\.config\.\w+)")
 """Settings of what rewrites code before a runner sees it, tests included."""
@@ -230,17 +231,26 @@ class _Seal:
         name = path.rpartition("/")[2]
         stem, _, ending = name.rpartition(".")
         if ending in {"py", "js", "mjs", "cjs", "ts"}:
+            text, kind = self.read(path, "base") or b"", f".{ending}"
             signs = _SAYS_NO if _HELPER_NAME.fullmatch(stem) else _HELPS
-            return bool(signs.search(self.read(path, "base") or b"")) and self.is_used_by_tests(stem, f".{ending}")
+            says_no = signs.search(text) or (_ASSERTS.search(text) and not self.is_used_by_work(path, stem, kind))
+            return bool(says_no) and self.is_used_by_tests(stem, kind)
         return comparisons.is_question(path) and self.is_used_by_tests(name, "")
 
+    def is_used_by_work(self, path: str, name: str, ending: str) -> bool:
+        others = (one for one in self.base_files if one.endswith(ending) and one != path)
+        work = sorted(one for one in others if not globs.matches(one, self.protected))
+        return any(_uses(name).search(self.read(one, "base") or b"") for one in work[:_MOST_READ])
+
     def is_used_by_tests(self, name: str, ending: str) -> bool:
-        uses = re.compile(
-            rb"(?:\b(?:from|import|require)\b|['\"./])[^\n]{0,200}?\b" + re.escape(name).encode() + rb"\b"
-        )
+        uses = _uses(name)
         alike = {one for one in self.base_files if one.endswith(ending)}
         tests = sorted(one for one in alike if one in self.judges.scripts or globs.matches(one, self.protected))
         return any(uses.search(self.read(test, "base") or b"") for test in tests[:_MOST_READ])
+
+
+def _uses(name: str) -> re.Pattern[bytes]:
+    return re.compile(rb"(?:\b(?:from|import|require)\b|['\"./])[^\n]{0,200}?\b" + re.escape(name).encode() + rb"\b")
 
 
 def _takes_a_name(path: str) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
+import secrets
 from typing import TYPE_CHECKING
 
+from santiago.verification import texts
 from santiago.verification.same import failures
 
 if TYPE_CHECKING:
@@ -24,18 +25,24 @@ _TEST = re.compile(r"(?:.*::)?test\w*(?: \([^)]*\))?")
 
 def spoiled_text(text: str, token: str) -> str | None:
     """Return a test file whose tests raise at their ends; None where it cannot be read or has none."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = texts.parsed(text)
+    tests = list(_tests(tree.body)) if tree is not None else []
+    if tree is None or not tests:
         return None
-    tests = list(_tests(tree.body))
     for test in tests:
         fails = ast.parse(f"raise AssertionError({token!r})").body[0]
         at = len(test.body) - isinstance(test.body[-1], ast.Return | ast.Raise)
         test.body.insert(at, fails)
-    return ast.unparse(ast.fix_missing_locations(tree)) if tests else None
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def spoil(folder: str, paths: Iterable[str]) -> bool:
+    """Spoil the tests in these files of a checkout; say whether there was any."""
+    token, found = f"Spoiled{secrets.token_hex(6)}", False
+    for path in paths:
+        if path.endswith(".py"):
+            found |= texts.rewrite(folder, path, lambda text: spoiled_text(text, token))
+    return found
 
 
 def _tests(body: Iterable[ast.stmt]) -> Iterable[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
-import signal
 import socket
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,11 +16,12 @@ from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.lock import Lock, last_sign
 from santiago.artifacts.projections import Projector
 from santiago.artifacts.store import PLAN, FileStore
-from santiago.cli.start import agents, opening
+from santiago.cli.start import agents, opening, signals
 from santiago.cli.start.leaks import refuse_secrets
 from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
 from santiago.cli.start.prospects import Checkout, foresee
+from santiago.cli.start.provide import provide
 from santiago.cli.start.scratch import scratch_of
 from santiago.cli.view.header import RunHeader
 from santiago.contract import codec
@@ -39,17 +38,17 @@ from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import reopening, reopening_one
 from santiago.executor.result import result
 from santiago.executor.schedule import followed
+from santiago.executor.trials import Trials
 from santiago.process import environment, sandbox
 from santiago.process.redact import Redactor, to_hide
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
-from santiago.util.inside import is_inside
 from santiago.verification.commands import CommandRunner
 from santiago.verification.port import Checks
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from santiago.cli.start.request import Request
     from santiago.contract.ports.agent import AgentBackend
@@ -189,7 +188,7 @@ class _Start:
         if self.request.own_work is not None:
             coordinator.record([opening.own_work(self.fold.state, self.workspace, *self.request.own_work)])
             coordinator.recovered |= {self.request.own_work[0]}
-        with _signals(coordinator, self.request.signals), self.workspace.working():
+        with signals.heard(coordinator.urgency, self.request.signals), self.workspace.working():
             state = coordinator.run()
         self._finish(state)
         return state
@@ -241,14 +240,14 @@ class _Start:
             hidden=(str(self.request.out_dir),),
         )
         self.attempts = FileAttempts(self.store)
-        bench = Bench(
-            plan=self.plan,
+        trials = Trials(
             run_input=self.run_input,
             workspace=self.workspace,
             verifier=Checks(runner, self.request.check_begun),
-            provide=self._provide,
+            provide=partial(provide, self.repo, self.run_input.workspace.copy),
             prompt_path=self.attempts.prompt_path,
         )
+        bench = Bench(plan=self.plan, run_input=self.run_input, trials=trials)
         performer = StepPerformer(
             plan=self.plan,
             run_input=self.run_input,
@@ -276,15 +275,6 @@ class _Start:
             beat=self.lock.beat,
             listeners=[self._project, *self.request.listeners],
         )
-
-    def _provide(self, folder: str) -> None:
-        """Copy the ignored files that a checkout needs, where the repository has them and the commit has not."""
-        for name in self.run_input.workspace.copy:
-            source, target = self.repo / name, Path(folder) / name
-            # A link that an agent left here could lead santiago to write anywhere.
-            safe = target.parent.is_dir() and is_inside(target.parent, folder)
-            if safe and source.is_file() and not os.path.lexists(target):
-                shutil.copyfile(source, target)
 
     def _project(self, events: Sequence[Event], state: RunState) -> None:
         for event in events:
@@ -328,20 +318,3 @@ class _Start:
 _PROJECTED = frozenset(
     {EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.STORY_DONE, EventKind.RUN_PAUSED, EventKind.RUN_ENDED}
 )
-
-
-@contextmanager
-def _signals(coordinator: Coordinator, came: list[int]) -> Iterator[None]:
-    """The first signal asks for a stop at the next boundary, the second for one at once."""
-
-    def handle(number: int, frame: object) -> None:
-        came.append(number)
-        coordinator.urgency.at_once = coordinator.urgency.asked
-        coordinator.urgency.asked = True
-
-    old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)

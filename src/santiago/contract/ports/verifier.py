@@ -96,6 +96,12 @@ class Verifier(Protocol):
     def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
         """Edit tests and changed files of a checkout so that nothing tells the work that it is being tested."""
 
+    def spoil(self, folder: str, paths: Sequence[str]) -> bool:
+        """Make every test of these files fail at its end; say whether there was any."""
+
+    def failing(self, result: CheckResult) -> frozenset[str]:
+        """Return the tests that a check names as failing; none where it does not name all that failed."""
+
     def prolonged(self, command: str) -> str:
         """Return a command that must end with exit code 97 where this one passes honestly; nothing where there is none."""
 
