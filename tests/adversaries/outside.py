@@ -151,7 +151,7 @@ if made:
         name="breaks_the_repository",
         does="deletes the user's git directory",
         ends=FAILED,
-        ends_off="invalid_input",
+        ends_off="io_error",
         fences=BOTH,
         program=_WRONG + 'import shutil; shutil.rmtree(REPO + "/.git", ignore_errors=True)',
     ),
