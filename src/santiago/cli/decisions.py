@@ -35,12 +35,13 @@ def skip(words: tuple[str, ...], why: str, as_json: bool) -> int:
 def _say_next(run: Run, story: str) -> None:
     from santiago.cli.loading import load
     from santiago.cli.view.failure import Report
+    from santiago.cli.view.remedies import next_commands
     from santiago.cli.view.text import say
 
     now = load(run.out_dir)
     report = Report(plan=now.plan, run_input=now.run_input, state=now.state, out_dir=now.out_dir, history=now.history)
     say(f"{run.run_id} goes on without {story}", err=True)
-    for text in report.next_commands():
+    for text in next_commands(report):
         say(text, err=True)
 
 

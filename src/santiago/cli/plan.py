@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
+from santiago.cli.job import Job
 from santiago.cli.start.leaks import refuse_secrets
 from santiago.cli.view.errors import show_findings
 from santiago.cli.view.measures import count
@@ -24,32 +25,6 @@ from santiago.planner.source import Options, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-class Job(NamedTuple):
-    """One planning: what to read, where to write, and the run input that goes with it."""
-
-    document: Path
-    name: str
-    """How the plan calls the document."""
-    out_dir: Path
-    run_input: RunInput
-    source: Path | None = None
-    """The run input, where one was given."""
-    compared: Path | None = None
-    """The plan that it is compared with, where there is one."""
-    fitted: bool = False
-    """Whether the attempts of the run were fitted to the number of stories."""
-
-    @property
-    def from_program(self) -> bool:
-        """Called with --input: a failure leaves a result.json."""
-        return self.source is not None
-
-    @property
-    def is_at_home(self) -> bool:
-        """Whether the out-dir is where runs of the repository lie, so that its name is enough to find it."""
-        return self.out_dir.parent == Path(self.run_input.repo_path) / repository.RUNS
 
 
 @click.command("plan")

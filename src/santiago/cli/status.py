@@ -15,6 +15,7 @@ from santiago.cli.view.evidence import AttemptEvidence, near
 from santiago.cli.view.failure import Report
 from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import ago, between, count, limit, span
+from santiago.cli.view.remedies import next_commands
 from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
 from santiago.cli.view.text import fit, harmless, paint, say, width
 from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
@@ -201,7 +202,7 @@ def _next(run: Run) -> list[str]:
     if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
         return ["", *brought]
     report = Report(plan=run.plan, run_input=run.run_input, state=state, out_dir=run.out_dir, history=run.history)
-    return ["", *report.next_commands()]
+    return ["", *next_commands(report)]
 
 
 def _brought(run: Run) -> list[str] | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from santiago.cli.plan import Job
+    from santiago.cli.job import Job
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
 

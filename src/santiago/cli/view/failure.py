@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.store import attempt_folder
-from santiago.cli.view import refused, remedies
+from santiago.cli.view import refused
 from santiago.cli.view.endings import origin
 from santiago.cli.view.evidence import AttemptEvidence, Check, checks_in, first_failing, near, totals
 from santiago.cli.view.history import History
 from santiago.cli.view.measures import count
-from santiago.cli.view.remedies import target
 from santiago.cli.view.text import columns_of, fit, flat, harmless, paint, width
 from santiago.cli.view.waiting import named, unicode, unmet
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState, StoryState
 
-__all__ = ["FULL", "Report", "target"]
 
 FULL = 3
 """Stories that are shown with their output; of the others only the name."""
@@ -213,10 +211,6 @@ class Report:
 
     def _is_parked(self, name: str) -> bool:
         return self.state.stories[name].phase in (StoryPhase.FAILED, StoryPhase.BLOCKED)
-
-    def next_commands(self) -> list[str]:
-        """Return what to type next, each with what it does."""
-        return remedies.next_commands(self)
 
 
 def _shortened(names: list[str]) -> str:

@@ -14,7 +14,7 @@ from santiago.contract import codec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.cli.plan import Job
+    from santiago.cli.job import Job
     from santiago.contract.plan import Plan, Story
     from santiago.planner.compile import Compilation
     from santiago.planner.rebase import Diff

@@ -19,7 +19,7 @@ from santiago.cli.view.history import History
 from santiago.cli.view.lines import Line, Lines
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.measures import count, span
-from santiago.cli.view.remedies import listed, resume
+from santiago.cli.view.remedies import listed, next_commands, resume
 from santiago.cli.view.resting import because
 from santiago.cli.view.table import Table
 from santiago.cli.view.text import broken, columns_of, harmless, paint, say
@@ -264,7 +264,7 @@ def _following(report: Report) -> list[str]:
         return listed([(f"git merge {state.branch}", "take the work over")])
     if state.phase is RunPhase.PAUSED and not report.at_rest():
         return listed([(resume(report), "go on")])
-    return report.next_commands()
+    return next_commands(report)
 
 
 def _columns() -> int:
