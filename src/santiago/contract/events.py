@@ -136,8 +136,6 @@ class Context(TypedDict, total=False):
 
 
 CONTEXT_KEYS = tuple(Context.__annotations__)
-EMPTY: Context = {}
-"""Shared by all events without detail; nobody changes a context."""
 
 
 @record

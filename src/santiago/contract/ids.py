@@ -30,8 +30,3 @@ def run_id_from(name: str) -> str:
 def story_order(story_id: str) -> tuple[tuple[int, int, str], ...]:
     """Return the key by which S2 sorts before S10, and S2 before S2.1."""
     return tuple((0, int(run), "") if run.isdecimal() else (1, 0, run) for run in _RUNS.findall(story_id))
-
-
-def parent_of(story_id: str) -> str | None:
-    """Return the story that a substep belongs to: `S2` of `S2.1`."""
-    return story_id.rpartition(".")[0] or None
