@@ -55,6 +55,7 @@ class _Mode:
         return _Mode(self.depth + 1, self.stops, self.pipefail)
 
 
+@shell.remembered
 def is_noop(command: str, depth: int = 0) -> bool:
     """Whether a command succeeds whatever the state of the work is, as far as can be read from it."""
     words = shell.tokens(command)

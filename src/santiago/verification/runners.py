@@ -32,6 +32,7 @@ MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 JUSTFILES = ("justfile", "Justfile", ".justfile")
 
 
+@shell.remembered
 def known_runners(command: str) -> tuple[str, ...]:
     """Return the test runners that the command line itself starts."""
     found = (_runner(argv) for argv in programs(command))

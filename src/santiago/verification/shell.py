@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _SPACE = re.compile(r"(?:[ \t\r]|\\\n)+")
 _REDIRECT = re.compile(r"\d*(?:&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|>|<)")
@@ -27,12 +27,24 @@ class Token:
     """Whether the shell puts something into it when it runs."""
 
 
-@lru_cache(maxsize=1024)
-def tokens(command: str) -> tuple[Token, ...] | None:
-    """Return the words and operators of a command; None where its quotes are not closed, which no shell runs.
+F = TypeVar("F", bound="Callable[..., Any]")
+_SHORT = 4096
 
-    Remembered, because every story asks several times about the same few commands.
-    """
+
+def remembered(function: F) -> F:
+    """Keep what a function makes of short texts: every story asks several times about the same few commands."""
+    kept = lru_cache(maxsize=256)(function)
+
+    @wraps(function)
+    def asked(text: str, *more: Any) -> Any:
+        return kept(text, *more) if len(text) <= _SHORT else function(text, *more)
+
+    return cast("F", asked)
+
+
+@remembered
+def tokens(command: str) -> tuple[Token, ...] | None:
+    """Return the words and operators of a command; None where its quotes are not closed, which no shell runs."""
     found: list[Token] = []
     at = 0
     while at < len(command):

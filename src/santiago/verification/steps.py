@@ -75,7 +75,8 @@ class _Reading:
     """Folders to come back to behind `)`."""
 
 
-def steps(text: str, folder: str = "", script: str = "", depth: int = 0) -> list[Step]:
+@shell.remembered
+def steps(text: str, folder: str = "", script: str = "", depth: int = 0) -> tuple[Step, ...]:
     """Return the steps of a text; `script` is the file that it stands in."""
     at = _Reading(folder, script, depth)
     found: list[Step] = []
@@ -93,7 +94,7 @@ def steps(text: str, folder: str = "", script: str = "", depth: int = 0) -> list
             at.folder = at.outer.pop()
         if len(found) > _MOST:
             break
-    return _heard_through_pipes(found)
+    return tuple(_heard_through_pipes(found))
 
 
 def resolved(folder: str, path: str) -> str | None:

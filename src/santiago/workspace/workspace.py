@@ -22,6 +22,7 @@ from santiago.contract.ports.workspace import (
 from santiago.contract.reasons import Reason
 from santiago.workspace import branch, gitlinks, locks, private
 from santiago.workspace.changes import Changes
+from santiago.workspace.contents import Contents
 from santiago.workspace.durable import boot
 from santiago.workspace.folders import Folders
 from santiago.workspace.inspect import find, is_dirty
@@ -58,6 +59,7 @@ class GitWorkspace:
         self._repository: Repository | None = None
         self._bases: dict[tuple[str, int], str] = {}
         self._listing = Listing()
+        self._contents = Contents()
         self._head: str | None = None
         """Where the branch stood when this process last saw or moved it; moving it checks again."""
 
@@ -152,6 +154,7 @@ class GitWorkspace:
         taken = Taking(self.repository, place, base).take(message, self._ref(story, attempt))
         if taken is not None:
             self._listing.follow(base, taken)
+            self._contents.follow(base, taken)
         return taken
 
     def whole(self, story: str, attempt: int) -> bool:
@@ -260,8 +263,7 @@ class GitWorkspace:
             return True
 
     def read(self, commit: str, path: str) -> bytes | None:
-        answer = self.repository.on_objects("cat-file", "blob", f"{checked(commit)}:{path}", accept=(0, 128))
-        return answer.out if answer.code == 0 else None
+        return self._contents.of(self.repository, checked(commit), path)
 
     def anchored(self, since: str) -> int:
         """Return the number of the latest event that a commit on the run's branch names; 0 where none does."""

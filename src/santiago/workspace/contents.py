@@ -1,0 +1,73 @@
+"""Files of commits: asked of git once, and remembered from one snapshot to the next where they did not change."""
+
+from __future__ import annotations
+
+import posixpath
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from santiago.contract.ports.workspace import Snapshot
+    from santiago.workspace.repository import Repository
+
+_COMMITS = 32
+"""Commits of which something is kept: those that the last attempts began on and made."""
+_FILES, _LARGEST = 100, 64 * 1024
+"""How many files of a commit are kept, and how large they may be: scripts and settings, not data."""
+
+
+class _Kept(NamedTuple):
+    """What is known of a commit: some of its files, and in what it differs from the one before it."""
+
+    files: dict[str, bytes | None]
+    base: str | None = None
+    changed: frozenset[str] = frozenset()
+
+
+class Contents:
+    """Remembers small files of the last few commits."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, _Kept] = {}
+        self._lock = threading.Lock()
+
+    def of(self, repository: Repository, commit: str, path: str) -> bytes | None:
+        # Under another spelling a change of the file would not be noticed.
+        plain = posixpath.normpath(path) == path
+        with self._lock:
+            holder = self._holder(commit, path) if plain else None
+            if holder is not None:
+                content = holder.files[path]
+                self._keep(commit, path, content)
+                return content
+        answer = repository.on_objects("cat-file", "blob", f"{commit}:{path}", accept=(0, 128))
+        content = answer.out if answer.code == 0 else None
+        if plain:
+            with self._lock:
+                self._keep(commit, path, content)
+        return content
+
+    def follow(self, base: str, snapshot: Snapshot) -> None:
+        """Note that a snapshot has what its base has, but for what changed."""
+        if any("\\" in change.path for change in snapshot.changes):
+            return  # two paths can look alike where a backslash is in them
+        with self._lock:
+            self._place(snapshot.commit, _Kept({}, base, frozenset(change.path for change in snapshot.changes)))
+
+    def _holder(self, commit: str, path: str) -> _Kept | None:
+        """Return what is known of the commit itself, or of one before it since which the file did not change."""
+        kept = self._kept.get(commit)
+        while kept is not None and path not in kept.files:
+            kept = self._kept.get(kept.base or "") if path not in kept.changed else None
+        return kept
+
+    def _keep(self, commit: str, path: str, content: bytes | None) -> None:
+        kept = self._kept.get(commit) or _Kept({})
+        if len(kept.files) < _FILES and len(content or b"") <= _LARGEST:
+            kept.files[path] = content
+            self._place(commit, kept)
+
+    def _place(self, commit: str, kept: _Kept) -> None:
+        self._kept[commit] = kept
+        while len(self._kept) > _COMMITS:
+            del self._kept[next(iter(self._kept))]
