@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.greeter import carry_out, git, make, out_dir, place
+from tests.cli.greeter import BAD, carry_out, git, make, out_dir, place
 from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
@@ -44,6 +44,16 @@ def test_a_log_whose_end_was_cut_off_is_refused_and_nothing_is_done_again(tmp_pa
     resumed = santiago("resume", cwd=repo, env=place(repo))
     assert (resumed.returncode, "it ends" in resumed.stderr) == (10, True)
     assert (out_dir(repo) / "progress.ndjson").read_bytes() == kept
+
+
+def test_attempts_that_failed_do_not_come_back_with_a_shorter_log(tmp_path: Path) -> None:
+    """Nothing of them is on the branch, so that only their files tell of them."""
+    repo = make(tmp_path / "repo", BAD, limits="[limits]\nstory_max_attempts = 1\n")
+    assert santiago("run", "prd.md", "--trust-commands", cwd=repo, env=place(repo)).returncode == 30
+    (out_dir(repo) / "result.json").unlink()
+    cut(repo, "attempt_started", "S1")
+    resumed = santiago("resume", cwd=repo, env=place(repo))
+    assert (resumed.returncode, "it ends before attempt 1 of S1" in resumed.stderr) == (10, True)
 
 
 def test_a_branch_that_was_deleted_is_put_back_where_the_log_says(tmp_path: Path) -> None:
