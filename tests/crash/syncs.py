@@ -17,14 +17,14 @@ from santiago.artifacts.log import LIGHT
 from santiago.artifacts.store import FileStore
 from santiago.contract.events import EventKind
 from santiago.workspace import durable, repository
-from santiago.workspace.session import RefSession
+from santiago.workspace.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from santiago.contract.events import Event
 
-WRITING = frozenset({"add", "write-tree", "commit-tree", "merge-tree"})
+WRITING = frozenset({"add", "write-tree", "hash-object", "merge-tree"})
 """Git commands that write objects."""
 
 
@@ -47,7 +47,7 @@ class Watch:
             self.stack.enter_context(patch.object(os, name, getattr(self, f"_{name}")(getattr(os, name))))
         for owner, name in (
             (FileStore, "append"), (FileStore, "put_result"), (repository, "call"),
-            (RefSession, "move"),
+            (Session, "ask"),
             (durable, "_sync"), (durable, "_sync_file_system"),
         ):  # fmt: skip
             self.stack.enter_context(
@@ -153,16 +153,20 @@ class Watch:
             answer = real(arguments, *more, **options)
             if "update-ref" in arguments:
                 self.refs += 1
-            if WRITING & set(arguments) and not any("loose-object" in argument for argument in arguments):
-                self.complain("git wrote objects without bringing them to disk")
+            self._on_writing(arguments)
             return answer
 
         return call
 
-    def _on_move(self, real: Callable[..., None]) -> Callable[..., None]:
-        def call(*arguments: Any) -> None:
-            real(*arguments)
-            self.refs += 1
+    def _on_writing(self, arguments: Sequence[str]) -> None:
+        if WRITING & set(arguments) and not any("loose-object" in argument for argument in arguments):
+            self.complain("git wrote objects without bringing them to disk")
+
+    def _on_ask(self, real: Callable[..., None]) -> Callable[..., None]:
+        def call(session: Session, *question: Any) -> None:
+            real(session, *question)
+            self.refs += "update-ref" in session.arguments
+            self._on_writing(session.arguments)
 
         return call
 

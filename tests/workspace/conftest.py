@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,10 +84,12 @@ def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+@pytest.fixture(params=["each git process alone", "git processes that stay"])
+def bench(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
+    """A bench, once as commands use the workspace, and once as a run does while it works."""
     repo = make_repo(tmp_path / "repo")
     workspace = GitWorkspace(repo, "r1", tmp_path / "scratch")
     port: Workspace = workspace  # the adapter fits the port, says the type checker
     assert port is workspace
-    return Bench(repo, tmp_path / "scratch", workspace)
+    with workspace.repository.session() if "stay" in request.param else nullcontext():
+        yield Bench(repo, tmp_path / "scratch", workspace)

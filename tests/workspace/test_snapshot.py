@@ -301,6 +301,7 @@ def test_the_users_own_ignore_rules_hold(bench: Bench, tmp_path: Path) -> None:
     (bench.repo / ".git" / "info" / "exclude").write_text("scrap", encoding="utf-8")
     (tmp_path / "ignored").write_text("*.swp", encoding="utf-8")
     (tmp_path / "gitconfig").write_text("[core]\n\texcludesFile = ~/ignored\n", encoding="utf-8")
+    bench.workspace = bench.again()  # the rules are read when santiago starts
     folder = opened(bench)
     write(folder, scrap="x", kept="x", **{"a.swp": "x"})
     assert {change.path for change in take(bench).changes} == {"kept"}
@@ -373,8 +374,8 @@ def test_a_patch_is_cut_but_the_list_of_changes_is_whole(bench: Bench) -> None:
 
 
 def test_a_patch_without_end_is_not_read_to_its_end() -> None:
-    changes = Changes()
-    assert changes.take(b":000000 100644 0 1 A\0new\0")
+    changes = Changes(b"old new\n", b"the end\n")
+    assert changes.take(b"old new\n:000000 100644 0 1 A\0new\0")
     assert changes.take(b"\0diff --git a/new b/new\n")
     assert not changes.take(b"+" * (MOST_PATCH + 1))
     changes.finish()

@@ -11,9 +11,10 @@ MOST_LIST = 256 * 1024 * 1024
 
 
 class Changes:
-    """Takes the output of a raw diff with patch, NUL-separated."""
+    """Takes the output of a raw diff with patch, NUL-separated, between a first and a last line."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: bytes, last: bytes) -> None:
+        self.first, self.last = first, last
         self.listed: tuple[Change, ...] = ()
         self.patch = ""
         self._data = bytearray()
@@ -36,8 +37,15 @@ class Changes:
 
     def finish(self) -> None:
         """Read what was taken."""
+        if not self._data.startswith(self.first):
+            raise SantiagoError(
+                Kind.TRANSIENT, "git cannot read what it should compare", where=self.first.decode().strip(), reason=Reason.IO_ERROR,
+                hint="Look at the repository with `git fsck`, then run the same command again.",
+            )  # fmt: skip
+        if self._data.endswith(self.last):
+            del self._data[-len(self.last) :]
         end = self._patch_at - 1 if self._patch_at is not None else len(self._data)
-        fields = bytes(self._data[:end]).split(b"\0")
+        fields = bytes(self._data[len(self.first) : end]).split(b"\0")
         self.listed = tuple(_change(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False))
         if self._patch_at is not None:
             text = bytes(self._data[self._patch_at : self._patch_at + MOST_PATCH])

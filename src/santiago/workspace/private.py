@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util import regular
 
 if TYPE_CHECKING:
     from santiago.workspace.inspect import Found
@@ -24,10 +25,10 @@ _PACKED = "# pack-refs with: peeled fully-peeled sorted "
 
 def put(path: Path, content: bytes) -> None:
     """Write a small file as a whole, where it is not there already."""
+    if regular.content(path, len(content) + 1) == content:
+        return
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        if path.exists() and path.read_bytes() == content:
-            return
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(content)
         temporary.replace(path)

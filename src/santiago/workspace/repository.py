@@ -7,17 +7,20 @@ whatever stands in an agent's folder, git is never told to look there for more t
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+import uuid
+from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.workspace import commits
+from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
 from santiago.workspace.git import Answer, call, environment
 from santiago.workspace.inspect import excludes
 from santiago.workspace.private import Neutral
-from santiago.workspace.session import RefSession
+from santiago.workspace.session import Session
 from santiago.workspace.troubles import GONE, PUT_BACK
 
 if TYPE_CHECKING:
@@ -26,9 +29,21 @@ if TYPE_CHECKING:
 
     from santiago.workspace.inspect import Found
 
+    Take = Callable[[bytes], bool]
+
 RAW = b"* -text -eol -ident -filter -working-tree-encoding\n"
 """Attributes that outrank those in the tree: every file as it is, byte for byte."""
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+
+# Commands that read question after question from their input, so that one process answers all of a run's.
+_MOVE = ("update-ref", "--stdin")
+_MOVED = b"start: ok\nprepare: ok\ncommit: ok\n"
+_COMPARE = (
+    "-c", "core.bigFileThreshold=16m", "-c", "core.quotePath=false",
+    "diff-tree", "--stdin", "-r", "--raw", "--patch", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+    "--ignore-submodules=none",
+)  # fmt: skip
+_KEEP = ("hash-object", "-w", "-t", "commit", "--no-filters", "--stdin-paths")
 
 
 class Repository:
@@ -45,7 +60,7 @@ class Repository:
         self._parents: dict[str, str] = {}
         self._excludes = excludes(found)
         self._neutral = Neutral(self.common / "santiago" / "neutral", found, self._excludes)
-        self._session: RefSession | None = None
+        self._sessions: dict[tuple[str, ...], Session] = {}
 
     @property
     def excludes(self) -> Path:
@@ -65,7 +80,7 @@ class Repository:
         lasting: bool = False,
         stdin: bytes = b"",
         accept: Sequence[int] = (0,),
-        take: Callable[[bytes], bool] | None = None,
+        take: Take | None = None,
     ) -> Answer:
         """Run a command that needs objects, an index or files, but no ref; `lasting` where it writes objects.
 
@@ -81,16 +96,13 @@ class Repository:
             # Agents without a sandbox can write here, and a filter planted in these settings would run on the files.
             neutral.mend()
             env["GIT_WORK_TREE"] = str(folder)
+        options = self._object_options(lasting=lasting)
+        return call((*options, *arguments), env, neutral.folder, stdin=stdin, accept=accept, take=take)
+
+    def _object_options(self, *, lasting: bool) -> tuple[str, ...]:
+        plain = ("core.excludesFile=/dev/null", "core.attributesFile=/dev/null", "core.safecrlf=false")
         options = self.durability.options if lasting else ("-c", "core.fsync=none")
-        plain = (
-            "-c",
-            "core.excludesFile=/dev/null",
-            "-c",
-            "core.attributesFile=/dev/null",
-            "-c",
-            "core.safecrlf=false",
-        )
-        return call((*options, *plain, *arguments), env, neutral.folder, stdin=stdin, accept=accept, take=take)
+        return (*options, *(word for setting in plain for word in ("-c", setting)))
 
     def _look(self, neutral: Neutral) -> None:
         """Raise where the repository is gone; nothing of santiago's is put into what may stand in its place."""
@@ -129,20 +141,46 @@ class Repository:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Keep one git process for moving refs meanwhile."""
-        self._session = RefSession(self._ref_options, self._ref_env, self._neutral.folder)
+        """Meanwhile keep the git processes that move refs, compare trees and keep commits."""
+        self._sessions = {command: self._session(command) for command in (_MOVE, _COMPARE, _KEEP)}
         try:
             yield
         finally:
-            session, self._session = self._session, None
-            session.close()
+            sessions, self._sessions = self._sessions, {}
+            for session in sessions.values():
+                session.close()
+
+    def _session(self, command: tuple[str, ...]) -> Session:
+        if command is _MOVE:
+            return Session((*self._ref_options, *command), self._ref_env, self._neutral.folder)
+        env = self._object_env | {"GIT_DIR": str(self._neutral.folder)}
+        return Session((*self._object_options(lasting=command is _KEEP), *command), env, self._neutral.folder)
+
+    def _ask(self, command: tuple[str, ...], question: bytes, last: bytes, take: Take = lambda _: True) -> None:
+        """Ask a git process that stays, where there is one, and otherwise one for this question alone."""
+        self._look(self._neutral)
+        if command in self._sessions:
+            self._sessions[command].ask(question, last, take)
+            return
+        with closing(self._session(command)) as session:
+            session.ask(question, last, take)
 
     def commit(self, tree: str, parent: str, message: str) -> str:
         """Write a commit."""
-        arguments = ("commit-tree", checked(tree), "-p", checked(parent))
-        made = self.on_objects(*arguments, stdin=message.encode() or b"\n", lasting=True).text
+        content = commits.content(checked(tree), checked(parent), self.found.identity, message)
+        made = commits.name(content, self.found.object_format)
+        with commits.as_file(content) as path:
+            self._ask(_KEEP, f"{path}\n".encode(), f"{made}\n".encode())
         self._trees[made], self._parents[made] = tree, parent
         return made
+
+    def changes(self, old: str, new: str) -> Changes:
+        """Return how one tree differs from another."""
+        # Git hands back a line that it cannot read; nothing in the trees can have foreseen this one.
+        changes = Changes(f"{checked(old)} {checked(new)}\n".encode(), f"{uuid.uuid4().hex}\n".encode())
+        self._ask(_COMPARE, changes.first + changes.last, changes.last, changes.take)
+        changes.finish()
+        return changes
 
     def parent(self, commit: str) -> str | None:
         """Return a commit's first parent; None where it has none."""
@@ -167,11 +205,7 @@ class Repository:
 
     def move(self, ref: str, new: str, old: str) -> None:
         """Write a ref if it still is what it was (all zeros: does not exist), and return when it is on disk."""
-        self._look(self._neutral)
-        if self._session is not None:
-            self._session.move(ref, checked(new), old)
-        else:
-            self.on_refs("update-ref", ref, checked(new), old)
+        self._ask(_MOVE, f"start\nupdate {ref} {checked(new)} {old}\nprepare\ncommit\n".encode(), _MOVED)
         tables = self.common / "reftable"
         place = tables if tables.is_dir() else (self.common / ref).parent
         self.durability.settle(place, self.common)

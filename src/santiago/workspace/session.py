@@ -1,4 +1,4 @@
-"""Moving refs through one git process that stays: each move is a transaction of its own, and costs no new process."""
+"""Git processes that stay: one answers question after question, and none of them costs a new process."""
 
 from __future__ import annotations
 
@@ -11,45 +11,42 @@ from santiago.workspace.git import end, read, start
 from santiago.workspace.troubles import trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-_DONE = b"start: ok\nprepare: ok\ncommit: ok\n"
 
+class Session:
+    """One git command that reads its standard input, started when it is first needed, and anew after a broken answer.
 
-class RefSession:
-    """`git update-ref --stdin`, started when it is first needed, and anew after a move that git refused.
-
-    Between two moves it holds no lock and keeps nothing back; when santiago dies its input ends, and so does it.
+    Between two questions it holds no lock and keeps nothing back; when santiago dies its input ends, and so does it.
     """
 
-    def __init__(self, options: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
-        self._arguments = (*options, "update-ref", "--stdin")
-        self._env, self._cwd = env, cwd
+    def __init__(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
+        self.arguments, self._env, self._cwd = arguments, env, cwd
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def move(self, ref: str, new: str, old: str) -> None:
-        """Write a ref if it still is `old`; git has written it on return."""
-        said = bytearray()
+    def ask(self, question: bytes, last: bytes, take: Callable[[bytes], bool] = lambda _: True) -> None:
+        """Hand over the answer piece by piece up to its `last` words, or until the taker has enough; raise where git ends."""
+        tail = b""
 
-        def take(piece: bytes) -> bool:
-            said.extend(piece)
-            return said != _DONE
+        def pass_on(piece: bytes) -> bool:
+            nonlocal tail
+            tail = (tail + piece)[-len(last) :]
+            return take(piece) and tail != last
 
         with self._lock:
             process = self._running()
             assert process.stdin is not None
             with suppress(BrokenPipeError):  # it is dead; its other streams tell why
-                process.stdin.write(f"start\nupdate {ref} {new} {old}\nprepare\ncommit\n".encode())
-            done = False
+                process.stdin.write(question)
             try:
-                words, done = read(process, self._arguments, take)
+                words, enough = read(process, self.arguments, pass_on)
             finally:
-                if not done:
+                if tail != last:
                     self._end()
-        if not done:
-            raise trouble(self._arguments, words.decode("utf-8", "backslashreplace"))
+        if not enough:
+            raise trouble(self.arguments, words.decode("utf-8", "backslashreplace"))
 
     def close(self) -> None:
         with self._lock:
@@ -59,7 +56,7 @@ class RefSession:
         if self._process is not None and self._process.poll() is not None:
             self._end()  # somebody killed it while it had nothing to do
         if self._process is None:
-            self._process = start(self._arguments, self._env, self._cwd, subprocess.PIPE)
+            self._process = start(self.arguments, self._env, self._cwd, subprocess.PIPE)
         return self._process
 
     def _end(self) -> None:

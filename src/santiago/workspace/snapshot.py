@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.workspace import Snapshot
 from santiago.workspace import gitlinks
-from santiago.workspace.changes import Changes
 from santiago.workspace.mend import mend
 from santiago.workspace.troubles import is_of_the_machine, refused, trouble
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from santiago.workspace.changes import Changes
     from santiago.workspace.folders import Place
     from santiago.workspace.git import Answer
     from santiago.workspace.repository import Repository
@@ -37,10 +37,12 @@ class Taking:
 
         One without any change says that there were only files that git could not take.
         """
-        changes = self._gather(trust_index=trust_index)
-        if changes is None or not (changes.listed or self.left_out):
+        gathered = self._gather(trust_index=trust_index)
+        if gathered is None:
             return None
-        tree = self.repository.on_objects("write-tree", index=self.index, lasting=True).text
+        tree, changes = gathered
+        if not (changes.listed or self.left_out):
+            return None
         commit = self.repository.commit(tree, self.base, message)
         commit, ref = self._keep(commit, tree, ref)
         return Snapshot(
@@ -62,19 +64,19 @@ class Taking:
                 return commit, name
         raise AssertionError
 
-    def _gather(self, *, trust_index: bool) -> Changes | None:
-        """Take all files into the index, and return how it differs from the base."""
+    def _gather(self, *, trust_index: bool) -> tuple[str, Changes] | None:
+        """Take all files into the index, and return their tree and how it differs from the base's."""
         if not _is_folder(self.place.folder):
             return None
         if trust_index and self.index.exists():
             answer = self._add()
             if answer.code == 0 and not answer.err:
-                changes = self._compare()
+                tree, changes = self._compared()
                 if not any(change.new_mode == GITLINK and change.old_mode != GITLINK for change in changes.listed):
-                    return changes
+                    return tree, changes
         return self._gather_thoroughly()
 
-    def _gather_thoroughly(self) -> Changes:
+    def _gather_thoroughly(self) -> tuple[str, Changes]:
         """The same with a fresh index and nothing in the way: rights mended, repositories inside made plain folders."""
         known = self._fresh_index("index.again")
         too_deep = mend(self.place.folder, self.place.own / "nested", {link.path for link in known})
@@ -87,7 +89,7 @@ class Taking:
         if answer.code and not complaints:
             raise trouble(("add",), answer.err)
         self.left_out = (*too_deep, *complaints)
-        return self._compare()
+        return self._compared()
 
     def _fresh_index(self, name: str) -> list[gitlinks.Gitlink]:
         self.index = self.place.own / name
@@ -113,16 +115,9 @@ class Taking:
         if lines:
             self.repository.on_objects("update-index", "-z", "--index-info", index=self.index, stdin=lines)
 
-    def _compare(self) -> Changes:
-        changes = Changes()
-        self.repository.on_objects(
-            "-c", "core.bigFileThreshold=16m", "-c", "core.quotePath=false",
-            "diff-index", "--cached", "--raw", "--patch", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
-            "--ignore-submodules=none", self.base,
-            index=self.index, take=changes.take,
-        )  # fmt: skip
-        changes.finish()
-        return changes
+    def _compared(self) -> tuple[str, Changes]:
+        tree = self.repository.on_objects("write-tree", index=self.index, lasting=True).text
+        return tree, self.repository.changes(self.repository.trees(self.base)[0], tree)
 
 
 def _is_folder(path: Path) -> bool:

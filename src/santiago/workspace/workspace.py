@@ -21,7 +21,6 @@ from santiago.contract.ports.workspace import (
 )
 from santiago.contract.reasons import Reason
 from santiago.workspace import branch, gitlinks, locks, private
-from santiago.workspace.changes import Changes
 from santiago.workspace.contents import Contents
 from santiago.workspace.durable import boot
 from santiago.workspace.folders import Folders
@@ -72,7 +71,7 @@ class GitWorkspace:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Meanwhile keep a git process for moving refs, and remove folders in the background; on leaving both have ended."""
+        """Meanwhile keep the git processes that can stay, and remove folders in the background; on leaving both have ended."""
         with self.repository.session(), self.folders.sweeping():
             yield
 
@@ -229,11 +228,8 @@ class GitWorkspace:
         commit = self.repository.resolve(ref)
         if commit is None:
             return None
-        changes = Changes()
-        arguments = ("diff-tree", "-r", "--no-renames", "--patch-with-raw", "-z", self.base_of(commit), commit)
-        self.repository.on_objects(*arguments, take=changes.take)
-        changes.finish()
         tree = self.tree(commit)
+        changes = self.repository.changes(self.tree(self.base_of(commit)), tree)
         return Snapshot(commit=commit, tree=tree, ref=ref, changes=changes.listed, patch=changes.patch)
 
     def take_over(self, story: str, attempt: int, ref: str, message: str) -> str | None:

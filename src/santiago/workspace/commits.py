@@ -1,0 +1,37 @@
+"""Commits as git keeps them, made by hand: a few lines of text, whose name is their hash."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CRUD = " .,:;\"\\'"
+"""What git strips from the ends of names and addresses."""
+
+
+def content(tree: str, parent: str, identity: tuple[str, str], message: str) -> bytes:
+    """Return a commit of this moment."""
+    name, mail = (part.strip(_CRUD) for part in identity)
+    now = time.localtime()
+    who = f"{name} <{mail}> {int(time.mktime(now))} {time.strftime('%z', now)}"
+    lines = (f"tree {tree}", f"parent {parent}", f"author {who}", f"committer {who}", "", message.replace("\0", ""))
+    return "\n".join(lines).encode("utf-8", "replace")
+
+
+def name(commit: bytes, object_format: str) -> str:
+    """Return the name that git will give to a commit."""
+    return hashlib.new(object_format, b"commit %d\0%b" % (len(commit), commit), usedforsecurity=False).hexdigest()
+
+
+@contextmanager
+def as_file(commit: bytes) -> Iterator[str]:
+    """Lend a commit as a file, which is how a git process that stays takes it."""
+    with tempfile.NamedTemporaryFile(prefix="commit-", buffering=0) as file:
+        file.write(commit)
+        yield file.name

@@ -1,0 +1,106 @@
+"""Git processes that stay: what they are asked is answered whole, or there is an error; and commits made by hand are git's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from santiago.contract.errors import SantiagoError
+from santiago.workspace import commits
+from santiago.workspace.session import Session
+from tests.workspace.conftest import ENV, Bench, git, make_repo, write
+
+ECHO = ("diff-tree", "--stdin")
+"""Hands back every line that is no object."""
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    repo = make_repo(tmp_path / "repo")
+    return Session(ECHO, ENV, repo)
+
+
+def asked(session: Session, question: bytes, last: bytes) -> bytes:
+    said: list[bytes] = []
+
+    def take(piece: bytes) -> bool:
+        said.append(piece)
+        return True
+
+    session.ask(question, last, take)
+    return b"".join(said)
+
+
+def test_one_process_answers_question_after_question_and_ends_with_the_session(session: Session) -> None:
+    assert asked(session, b"one\n", b"one\n") == b"one\n"
+    process = session._process
+    assert process is not None
+    assert asked(session, b"two\nthree\n", b"three\n") == b"two\nthree\n"
+    assert session._process is process
+    session.close()
+    assert process.returncode is not None
+
+
+def test_a_process_that_was_killed_meanwhile_is_started_anew(session: Session) -> None:
+    asked(session, b"one\n", b"one\n")
+    assert session._process is not None
+    os.kill(session._process.pid, signal.SIGKILL)
+    session._process.wait()
+    assert asked(session, b"two\n", b"two\n") == b"two\n"
+    session.close()
+
+
+def test_a_process_that_ends_in_the_middle_is_an_error_and_the_next_question_has_a_new_one(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "repo")
+    session = Session(("update-ref", "--stdin"), ENV, repo)
+    with pytest.raises(SantiagoError, match="update-ref"):
+        session.ask(b"nonsense\n", b"start: ok\n")
+    session.ask(b"start\n", b"start: ok\n")
+    session.close()
+
+
+def test_what_is_left_of_an_answer_that_was_enough_is_not_taken_for_the_next_one(session: Session) -> None:
+    session.ask(b"one\ntwo\n", b"two\n", lambda _: False)
+    assert asked(session, b"three\n", b"three\n") == b"three\n"
+    session.close()
+
+
+def test_no_path_can_look_like_the_end_of_a_comparison(bench: Bench) -> None:
+    """Proof, not promise: whatever an agent calls its files, all of them are listed and sealed ones are seen."""
+    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    odd = f"0\n{'0' * 32}\n{bench.first} {bench.first}\n"
+    write(folder, **{odd: "x", "zz": "z\n"})
+    taken = bench.workspace.snapshot("S1", 1, "x\n")
+    assert taken is not None
+    assert [change.path for change in taken.changes] == [odd, "zz"]
+    assert "+z\n" in taken.patch
+
+
+def test_a_tree_that_is_not_there_is_an_error_and_not_an_empty_comparison(bench: Bench) -> None:
+    with pytest.raises(SantiagoError, match="cannot read what it should compare"):
+        bench.workspace.repository.changes("1" * 40, git(bench.repo, "rev-parse", "HEAD^{tree}"))
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+@pytest.mark.parametrize(("name", "mail"), [("U", "u@example.org"), (" .Zoë 'Z' Doe. ", ",z@example.org ")])
+def test_a_commit_made_by_hand_is_the_one_that_git_makes(
+    tmp_path: Path, object_format: str, name: str, mail: str
+) -> None:
+    repo = make_repo(tmp_path / "repo", f"--object-format={object_format}")
+    tree, parent = git(repo, "rev-parse", "HEAD^{tree}"), git(repo, "rev-parse", "HEAD")
+    message = "Subject\n\nKey: Größe\n"
+    made = commits.content(tree, parent, (name, mail), message)
+    when = made.decode().partition("> ")[2].partition("\n")[0]
+    who = {
+        f"GIT_{role}_{what}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", when))
+    }
+    done = subprocess.run(
+        ["git", "commit-tree", tree, "-p", parent], cwd=repo, env=ENV | who, input=message.encode(), capture_output=True, check=True
+    )  # fmt: skip
+    assert commits.name(made, object_format) == done.stdout.decode().strip()
