@@ -83,6 +83,7 @@ def _execute(top: Path, stories: int, before: list[str], *, real: bool = False) 
     arguments = make(top, stories, real=real)
     figures = top / "figures.json"
     environment = {**os.environ, "XDG_CACHE_HOME": str(top / "cache")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed programs are compiled; only a fresh checkout is not
     subprocess.run(
         [*before, sys.executable, "-c", RUN, str(figures), *arguments],
         env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ def _lines(environment: Mapping[str, str], commands: Sequence[str]) -> Iterator[
     prefixes = {environment[name] for name in ("PYTHONHOME", "PYTHONUSERBASE") if environment.get(name)}
     prefixes.add(f"{environment.get('HOME', '')}/.local")
     for name in sorted({*names, *_ALWAYS}):
-        found = shutil.which(name, path=path)
+        found = _found(name, path)
         yield f"{name} {found} {_state(found) if found else ''}"
         prefixes |= _prefixes(found) if found else set()
     folders = {place for prefix in prefixes if prefix.startswith("/") for place in _libraries(prefix)}
@@ -38,6 +38,12 @@ def _lines(environment: Mapping[str, str], commands: Sequence[str]) -> Iterator[
     for folder in sorted(folders):
         yield from _start_files(folder)
     yield from (f"{prefix} {_state(f'{prefix}/{_MARK}')}" for prefix in sorted(prefixes))
+
+
+def _found(name: str, path: str) -> str | None:
+    """Return where a program is, as a shell would find it."""
+    places = (f"{folder or '.'}/{name}" for folder in path.split(":")) if "/" not in name else (name,)
+    return next((place for place in places if os.access(place, os.X_OK) and os.path.isfile(place)), None)  # noqa: PTH113
 
 
 def _prefixes(program: str) -> set[str]:
@@ -62,11 +68,18 @@ def _start_files(folder: str) -> Iterator[str]:
             yield f"{folder}/{name} {_state(f'{folder}/{name}')} {_state(f'{folder}/{name}/__init__.py')}"
 
 
-def _names(folder: str) -> list[str]:
+def _names(folder: str) -> tuple[str, ...]:
+    return _listed(folder, _state(folder))
+
+
+@lru_cache(maxsize=256)
+def _listed(folder: str, _: str) -> tuple[str, ...]:
+    """Return what a folder holds, read anew when the folder's own state changed; only what could be of interest."""
     try:
-        return sorted(os.listdir(folder))  # noqa: PTH208
+        names = os.listdir(folder)  # noqa: PTH208
     except OSError:
-        return []
+        return ()
+    return tuple(sorted(name for name in names if name.startswith(("python", *_CUSTOMIZE)) or name.endswith(".pth")))
 
 
 def _state(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from hashlib import file_digest
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.util import regular
@@ -40,13 +40,13 @@ def contents(folder: str, paths: Iterable[str]) -> dict[str, str]:
 
 def marks(folder: str, paths: Collection[str]) -> dict[str, object]:
     """Return marks of files, and of all that stands beside or above them, from where it could steer them."""
-    return {path: _mark(Path(folder, path)) for path in {*paths, *_around(folder, paths)}}
+    return {path: _mark(f"{folder}/{path}") for path in {*paths, *_around(folder, paths)}}
 
 
 def touched(folder: str, before: Mapping[str, object], paths: Collection[str]) -> frozenset[str]:
     """Return the files that were made, written, replaced or removed since, there and around."""
     now = {*before, *_around(folder, paths)}
-    return frozenset(path for path in now if _mark(Path(folder, path)) != before.get(path, _NOTHING))
+    return frozenset(path for path in now if _mark(f"{folder}/{path}") != before.get(path, _NOTHING))
 
 
 def may_steer(path: str) -> bool:
@@ -57,16 +57,16 @@ def may_steer(path: str) -> bool:
 
 def _around(folder: str, paths: Iterable[str]) -> Iterator[str]:
     """Yield the files in the top folder, in those of these files, and in all between."""
-    parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+    above = {path[:end] for path in paths for end, letter in enumerate(path) if letter == "/"}
     names = (
         f"{place}/{name}".removeprefix("./")
-        for place in sorted({".", "src", "bin", *parents})
-        for name in _listed(Path(folder, place))
+        for place in sorted({".", "src", "bin", *above})
+        for name in _listed(f"{folder}/{place}")
     )
     yield from islice(names, _MOST)
 
 
-def _listed(place: Path) -> Iterator[str]:
+def _listed(place: str) -> Iterator[str]:
     try:
         with os.scandir(place) as found:
             entries = list(islice(found, _MOST))
@@ -75,14 +75,14 @@ def _listed(place: Path) -> Iterator[str]:
     for entry in entries:
         if not entry.is_dir(follow_symlinks=False):
             yield entry.name
-        elif Path(entry.path, "__init__.py").is_file():
+        elif os.path.isfile(f"{entry.path}/__init__.py"):  # noqa: PTH113  # plain text, as all that is asked for each file
             yield f"{entry.name}/__init__.py"
 
 
-def _mark(path: Path) -> tuple[int, int, int]:
+def _mark(path: str) -> tuple[int, int, int]:
     """Return inode, time of the last change of any kind, and mode: nobody but the machine's clock turns the second back."""
     try:
-        info = path.lstat()
+        info = os.lstat(path)
     except OSError:
         return _NOTHING
     return (info.st_ino, info.st_ctime_ns, info.st_mode)
