@@ -6,15 +6,20 @@ A story that names no files may touch any, so it waits for all before it, and al
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from santiago.contract.plan import Plan, Story
+
+_SIGNS = "*?[{"
 
 
 def followed(plan: Plan, *, optimistic: bool = False) -> dict[str, tuple[str, ...]]:
-    """Return for each story the earlier ones of its chunk that it must not overtake; linear in the plan."""
+    """Return for each story the earlier ones of its chunk that it must not overtake; linear unless there are patterns."""
     found: dict[str, tuple[str, ...]] = {}
     by_id = {story.id: story for story in plan.stories}
     for chunk in plan.chunks:
@@ -26,51 +31,81 @@ def _in_chunk(stories: list[Story], *, optimistic: bool) -> dict[str, tuple[str,
     found: dict[str, tuple[str, ...]] = {}
     last_wide: str | None = None
     since_wide: list[str] = []
-    last_on: dict[str, str] = {}
+    named = _Named()
     for story in stories:
         if not story.files and not optimistic:
             found[story.id] = (*((last_wide,) if last_wide else ()), *since_wide)
-            last_wide, since_wide, last_on = story.id, [], {}
+            last_wide, since_wide, named = story.id, [], _Named()
             continue
-        behind = {name for path in story.files for name in _touching(path, last_on)}
+        paths = [_plain(path) for path in story.files]
+        behind = {name for path in paths for name in named.meeting(path)}
         if last_wide:
             behind.add(last_wide)
         found[story.id] = tuple(sorted(behind))
         since_wide.append(story.id)
-        last_on |= dict.fromkeys(story.files, story.id)
+        for path in paths:
+            named.note(path, story.id)
     return found
 
 
-def _touching(path: str, last_on: dict[str, str]) -> list[str]:
-    """Return the stories that last named this path, or a folder or pattern that meets it."""
-    if path in last_on and not _is_wide(path):
-        return [last_on[path], *(name for other, name in last_on.items() if _is_wide(other) and overlap(path, other))]
-    return [name for other, name in last_on.items() if (_is_wide(path) or _is_wide(other)) and overlap(path, other)]
+@dataclass(slots=True)
+class _Named:
+    """Who last named each path; a path may be a file, a folder, or a pattern."""
 
+    at: dict[str, str] = field(default_factory=dict)
+    below: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Folder → the paths below it that were named, with who last did."""
+    patterns: dict[str, str] = field(default_factory=dict)
 
-def _is_wide(path: str) -> bool:
-    return path.endswith("/") or any(mark in path for mark in "*?[")
+    def note(self, path: str, story: str) -> None:
+        if _is_pattern(path):
+            self.patterns[path] = story
+            return
+        self.at[path] = story
+        for folder in _above(path):
+            self.below.setdefault(folder, {})[path] = story
+
+    def meeting(self, path: str) -> Iterator[str]:
+        """Yield the stories that last named this path, what is below or above it, or a pattern that meets it."""
+        if _is_pattern(path):
+            yield from (story for other, story in self.at.items() if overlap(path, other))
+        else:
+            yield from (self.at[near] for near in (path, *_above(path)) if near in self.at)
+            yield from self.below.get(path, {}).values()
+        yield from (story for other, story in self.patterns.items() if overlap(path, other))
 
 
 def overlap(a: str, b: str) -> bool:
-    """Tell whether two file hints can mean the same file."""
-    a, b = a.removeprefix("./"), b.removeprefix("./")
-    if a == b:
+    """Tell whether two file hints can mean the same file; where that is unsure, they can."""
+    a, b = _plain(a), _plain(b)
+    if a == b or a.startswith(f"{b}/") or b.startswith(f"{a}/"):
         return True
-    for wide, other in ((a, b), (b, a)):
-        if wide.endswith("/") and (other.startswith(wide) or wide.startswith(other.rstrip("*"))):
-            return True
-        if _is_wide(wide) and fnmatchcase(other, wide):
-            return True
-    # Two patterns: their fixed beginnings decide; where one contains the other they may meet.
-    if _is_wide(a) and _is_wide(b):
-        x, y = _stem(a), _stem(b)
-        return x.startswith(y) or y.startswith(x)
-    return False
+    if _is_pattern(a) and _is_pattern(b):
+        return _stem(a).startswith(_stem(b)) or _stem(b).startswith(_stem(a))
+    return (_is_pattern(a) and _meets(a, b)) or (_is_pattern(b) and _meets(b, a))
 
 
-def _stem(path: str) -> str:
-    for position, letter in enumerate(path):
-        if letter in "*?[":
-            return path[:position]
-    return path
+def _meets(pattern: str, path: str) -> bool:
+    stem = _stem(pattern)
+    may_be_folder = "." not in path.rpartition("/")[2]
+    if may_be_folder or "{" in pattern:
+        return path.startswith(stem) or stem.startswith(f"{path}/")
+    return fnmatchcase(path, pattern)
+
+
+def _plain(path: str) -> str:
+    return path.strip().removeprefix("./").rstrip("/")
+
+
+def _is_pattern(path: str) -> bool:
+    return any(sign in path for sign in _SIGNS)
+
+
+def _stem(pattern: str) -> str:
+    return pattern[: min(pattern.find(sign) % (len(pattern) + 1) for sign in _SIGNS)]
+
+
+def _above(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path

@@ -20,6 +20,15 @@ _VALUE = re.compile(
 """`"access_token": "…"` and its like in JSON, TOML, YAML and lists of variables; what is shorter is a word."""
 
 
+_LINE = re.compile(r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w{0,100})=(["']?)(.{0,8192}?)\2[ \t]*\r?$""", re.MULTILINE)
+
+
+def variables_of(path: Path) -> dict[str, str]:
+    """Return the variables that a file of the kind of `.env` sets."""
+    content = regular.content(path, MOST_BYTES) or b""
+    return {found[1]: found[3] for found in _LINE.finditer(content.decode("utf-8", "replace"))}
+
+
 def secrets_of(path: Path) -> list[str]:
     """Return the values under names that mark them as secret; none where there is no file to read."""
     content = regular.content(path, MOST_BYTES) or b""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
@@ -12,6 +13,7 @@ from santiago.workspace.mend import mend
 from santiago.workspace.troubles import is_of_the_machine, refused, trouble
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from santiago.workspace.changes import Changes
@@ -20,15 +22,19 @@ if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
 GITLINK = "160000"
+_UNUSUAL, _ESCAPED = re.compile(r"[\\*?\[\]!# ]"), r"\\\g<0>"
+"""What a rule of git's would not take as it is written."""
 
 
 class Taking:
     """One snapshot in the making."""
 
-    def __init__(self, repository: Repository, place: Place, base: str) -> None:
+    def __init__(self, repository: Repository, place: Place, base: str, provided: Sequence[str] = ()) -> None:
         self.repository = repository
         self.place = place
         self.base = base
+        self.provided = provided
+        """Files that santiago itself put into the folder: no work of the agent's, and maybe secret."""
         self.index = place.index
         self.left_out: tuple[str, ...] = ()
 
@@ -106,10 +112,19 @@ class Taking:
         self._edit(gitlinks.edits(gitlinks.gone(folder, links), remove=True))
         accept = (0, 1, 128) if not raw else (0, 1)
         answer = self.repository.on_objects(
-            "add", "-A", "--ignore-errors", index=self.index, folder=folder, raw=raw, lasting=True, accept=accept
-        )
+            *self._passing_over(), "add", "-A", "--ignore-errors",
+            index=self.index, folder=folder, raw=raw, lasting=True, accept=accept,
+        )  # fmt: skip
         self._edit(gitlinks.edits(gitlinks.moved(folder, links), remove=False))
         return answer
+
+    def _passing_over(self) -> tuple[str, ...]:
+        """Return the options by which git takes no file that santiago provided, unless the base has it."""
+        if not self.provided:
+            return ()
+        rules = self.place.own / "provided"
+        rules.write_text("".join(f"/{_UNUSUAL.sub(_ESCAPED, name)}\n" for name in self.provided), encoding="utf-8")
+        return ("-c", f"core.excludesFile={rules}")
 
     def _edit(self, lines: bytes) -> None:
         if lines:

@@ -43,10 +43,18 @@ _BASE = "base"
 class GitWorkspace:
     """All that one run does with git. `scratch` is a folder of santiago's own, outside the repository.
 
-    Every git process that works for the run carries `marks` in its environment.
+    Every git process that works for the run carries `marks` in its environment. No snapshot takes the files that santiago
+    itself `provided`, such as an `.env` that git does not know.
     """
 
-    def __init__(self, repo: Path, run_id: str, scratch: Path, marks: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        repo: Path,
+        run_id: str,
+        scratch: Path,
+        marks: Mapping[str, str] | None = None,
+        provided: Sequence[str] = (),
+    ) -> None:
         if not is_run_id(run_id):
             raise SantiagoError(Kind.INPUT, "not a run id", where=run_id, reason=Reason.INVALID_INPUT)
         self.repo = repo
@@ -54,6 +62,7 @@ class GitWorkspace:
         self.prefix = f"refs/santiago/{run_id}"
         self.folders = Folders(scratch, run_id)
         self._marks = marks
+        self._provided = provided
         self._lock = threading.Lock()
         self._repository: Repository | None = None
         self._bases: dict[tuple[str, int], str] = {}
@@ -150,7 +159,7 @@ class GitWorkspace:
         base = self._bases.pop((story, attempt), None) or _noted(place.base)
         if base is None:
             raise SantiagoError(Kind.BUG, f"{story} attempt {attempt} is not open")
-        taken = Taking(self.repository, place, base).take(message, self._ref(story, attempt))
+        taken = Taking(self.repository, place, base, self._provided).take(message, self._ref(story, attempt))
         if taken is not None:
             self._listing.follow(base, taken)
             self._contents.follow(base, taken)
@@ -170,7 +179,7 @@ class GitWorkspace:
         if began is None:
             return None
         place.own.mkdir(parents=True, exist_ok=True)
-        return Taking(self.repository, place, began).take(
+        return Taking(self.repository, place, began, self._provided).take(
             message or f"{story}, attempt {attempt}, interrupted\n", self._ref(story, attempt), trust_index=False
         )
 
@@ -239,7 +248,9 @@ class GitWorkspace:
             return None
         common = self.repository.on_refs("merge-base", head, commit, accept=(0, 1)).text or head
         made = self.repository.commit(self.tree(commit), common, message)
-        self.repository.move(self._ref(story, attempt), made, self.repository.zero)
+        own = self._ref(story, attempt)
+        # A start that died before it recorded the attempt may have left the ref.
+        self.repository.move(own, made, self.repository.resolve(own) or self.repository.zero)
         return made
 
     def base_of(self, commit: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from santiago.cli.view.text import first, flat
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.executor.judging import commands_of
+from santiago.executor.schedule import overlap
 from santiago.verification.noop import is_noop
 from santiago.verification.runners import programs, script_of
 from santiago.workspace.inspect import find
@@ -144,7 +144,7 @@ class Prospect:
         """Tell whether this story or an earlier one names a file among those that it is about."""
         stories = self.plan.stories
         before = stories[: stories.index(story) + 1]
-        return any(_covers(name, path) for one in before for name in one.files)
+        return any(overlap(name, path) for one in before for name in one.files)
 
 
 def refuse_unchecked(stories: Sequence[Story], run_input: RunInput) -> None:
@@ -168,11 +168,6 @@ def _script(command: str, *, direct: bool) -> str | None:
         return None
     own = "/" in argv[0]
     return script if own or (not direct and ("/" in script or "." in script)) else None
-
-
-def _covers(name: str, path: str) -> bool:
-    name = name.removeprefix("./").rstrip("/")
-    return fnmatchcase(path, name) or path.startswith(f"{name}/")
 
 
 def _forgotten(script: str, story: Story) -> SantiagoError:

@@ -1,0 +1,51 @@
+"""Who waits for whom because of files: parallel equals serial (promise 7) only if no two stories can mean the same file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from santiago.executor.schedule import followed, overlap
+from tests.contract.histories import plan_of
+
+HINTS = (
+    "a.py", "./a.py", "src", "src/", "src/a.py", "./src/a.py", "src/b.py", "src/auth", "src/auth/login.py", "src/*.py",
+    "**/*.py", "src/{a,b}.py", "docs/x.md", "docs/", "docs/?.md",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("src/a.py", "./src/a.py"), ("src/auth", "src/auth/login.py"), ("src/", "src/auth/login.py"), ("src", "src/"),
+        ("src/{a,b}.py", "src/a.py"), ("src/*.py", "src/a.py"), ("**/*.py", "src/a.py"), ("src/*", "src/a*"), ("src/auth/*", "src"),
+    ],
+)  # fmt: skip
+def test_two_ways_of_naming_a_file_meet(one: str, other: str) -> None:
+    assert overlap(one, other)
+    assert overlap(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("src/a.py", "src/b.py"), ("src/auth", "src/author.py"), ("docs/", "src/"), ("*.md", "a.py")]
+)
+def test_different_files_do_not_meet(one: str, other: str) -> None:
+    assert not overlap(one, other)
+    assert not overlap(other, one)
+
+
+@given(st.lists(st.lists(st.sampled_from(HINTS), max_size=2), min_size=1, max_size=7))
+def test_no_story_overtakes_an_earlier_one_that_it_may_meet(files: list[list[str]]) -> None:
+    plan = plan_of(**{f"S{number}": "" for number in range(len(files))})
+    stories = tuple(replace(story, files=tuple(own)) for story, own in zip(plan.stories, files, strict=True))
+    waits = followed(replace(plan, stories=stories))
+    behind: dict[str, set[str]] = {}
+    for place, story in enumerate(stories):
+        behind[story.id] = {*waits[story.id], *(name for other in waits[story.id] for name in behind[other])}
+        for earlier in stories[:place]:
+            wide = not story.files or not earlier.files
+            if wide or any(overlap(a, b) for a in story.files for b in earlier.files):
+                assert earlier.id in behind[story.id]
