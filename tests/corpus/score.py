@@ -76,7 +76,7 @@ def _unit(unit: Unit, wanted: dict[str, Any], *, counted: bool) -> list[str]:
     lines = [criterion.line for criterion in unit.criteria]
     if lines != wanted["criteria"]:
         problems.append(f"line {unit.line}: criteria at {lines}, expected {wanted['criteria']}")
-    deps = {_same(dep.target) for dep in unit.deps if dep.carrier != "prose"}
+    deps = {_same(dep.target) for dep in unit.deps if dep.is_declared}
     expected = {_same(name) for name in [*wanted.get("depends_on", []), *wanted.get("external", [])]}
     # Where a label counts the edges of the document it does not list them unit by unit.
     if deps != expected and not counted:

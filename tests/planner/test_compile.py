@@ -159,6 +159,33 @@ def test_a_dependency_outside_the_document_is_kept_as_external() -> None:
     assert "external_dependency" in codes(result, "warning")
 
 
+def test_a_dependency_on_words_that_are_no_id_is_a_warning_and_neither_an_edge_nor_a_block() -> None:
+    text = "# PRD\n### R1: One (depends on login)\n- [ ] it works\n### R2: Two\nDepends on: the login page\n- [ ] it works\n"
+    result = compiled(text)
+    assert result.plan is not None
+    said = [(f.level, f.line, f.message) for f in result.findings if f.code == "dependency_unclear"]
+    assert [(level, line) for level, line, _ in said] == [("warning", 2), ("warning", 5)]
+    assert '"login"' in said[0][2]
+    assert "the login page" in result.plan.stories[1].description
+    assert not any(story.depends_on or story.external_depends_on for story in result.plan.stories)
+
+
+@pytest.mark.parametrize(
+    "line", ["### R1: One (depends on nothing)", "- works (requires a login)", "Its dependencies: a login", "- works (Deprecation, Link)"]
+)  # fmt: skip
+def test_a_sentence_that_declares_no_order_is_no_finding(line: str) -> None:
+    result = compiled(f"# PRD\n### R0: Zero\nThis is here. {line}\n### R2: Two\n{line}\n")
+    assert "dependency_unclear" not in [finding.code for finding in result.findings]
+
+
+@pytest.mark.parametrize("under", ["- [ ] it works", "- it works", "Some text", "1. it works"])
+@pytest.mark.parametrize("indent", ["", "  "])
+def test_a_dependency_is_told_with_its_own_line_wherever_it_stands(under: str, indent: str) -> None:
+    result = compiled(f"# PRD\n### R1: One\n{under}\n{indent}Depends on: R9\n- last (needs\n  R8)\n### R2: Two\n")
+    said = {f.message.split()[3].strip(","): f.line for f in result.findings if f.code == "external_dependency"}
+    assert said == {"R9": 4, "R8": 5}
+
+
 def test_strict_turns_warnings_into_refusals() -> None:
     assert compiled("# PRD\n### R1: One\nDepends on: R9\n### R2: Two\n", strict=True).plan is None
 

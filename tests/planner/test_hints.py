@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from santiago.planner import hints
+from santiago.planner.markdown.outline import scan
 
 
 def sure(text: str) -> list[str]:
@@ -12,7 +13,8 @@ def sure(text: str) -> list[str]:
 
 
 def inline(text: str) -> list[str]:
-    return [dep.target for dep in hints.inline_deps(text, 1) if dep.carrier == "inline"]
+    (block,) = scan(text).blocks
+    return [dep.target for dep in hints.inline_deps(block) if dep.carrier == "inline"]
 
 
 @pytest.mark.parametrize(
@@ -33,9 +35,10 @@ def test_a_field_names_its_ids(text: str, expected: list[str]) -> None:
     assert sure(text) == expected
 
 
-@pytest.mark.parametrize("text", ["none", "None.", "-", "N/A", "なし", "aucune", "[]", "None. T005 may run beside it"])
+@pytest.mark.parametrize("text", ["none", "None.", "-", "N/A", "なし", "aucune", "[]", "None. T005 may run beside it", "None required"])  # fmt: skip
 def test_a_field_may_say_that_there_are_none(text: str) -> None:
     assert hints.named(text) == []
+    assert hints.field_deps(text, 1, "field") == []
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,11 @@ class Dep:
     target: str
     line: int
     carrier: str
+    """What declared it; `prose` where its id is only mentioned, `unclear` where the target is words that name nothing."""
+
+    @property
+    def is_declared(self) -> bool:
+        return self.carrier not in ("prose", "unclear")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

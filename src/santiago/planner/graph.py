@@ -75,6 +75,15 @@ class _Linker:
         if dep.carrier == "prose":
             self.mentions += 1
             self.mention_line = self.mention_line or dep.line
+        elif dep.carrier == "unclear":
+            shown = dep.target if len(dep.target) <= 60 else f"{dep.target[:59]}…"
+            self.note(
+                "dependency_unclear",
+                dep.line,
+                f'{item.key} is said to depend on "{shown}", which is no id of this document; no edge was made',
+                "Name the id of a story to make it wait for that story.",
+                level="warning",
+            )
         elif len(found) > 1:
             where = ", ".join(str(self.planned[i].unit.line) for i in found)
             self.error(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep
 from santiago.planner.known_tools import EXTENSIONS
 from santiago.planner.patterns import pattern
+
+if TYPE_CHECKING:
+    from santiago.planner.markdown.outline import Block
 
 _RANGE = pattern(
     r"(?P<a>(?<![\w-])[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)\s*(?:\.\.+|…|–|—|\bto\b|\bthrough\b|-)\s*(?P<b>[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)(?![\w.])"
@@ -26,7 +30,8 @@ _DEPENDS_WORDS = "|".join(
     )
 )
 _INLINE = pattern(
-    r"[(\[{（]\s*(?:" + _DEPENDS_WORDS + r"|after|needs|requires|dep)\s*[:：]?\s*(?P<bracket>[^)\]}）(\[{（]+)[)\]}）]"
+    r"[(\[{（]\s*(?:(?P<plainly>" + _DEPENDS_WORDS + r")|(?:after|needs|requires|dep)\b)"
+    r"\s*[:：]?\s*(?P<bracket>[^)\]}）(\[{（]+)[)\]}）]"
     r"|(?<![\w*])[*_]*+(?:"
     + _DEPENDS_WORDS
     + r")[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>[^.;。；|]*(?:\.\d[^.;|]*)*))",
@@ -126,16 +131,32 @@ def covered(text: str) -> list[str]:
 
 def field_deps(text: str, line: int, carrier: str) -> list[Dep]:
     """Return the dependencies that a labelled field declares; prose around them makes them mere mentions."""
+    if _names_nothing(text):
+        return [Dep(target=" ".join(text.split()), line=line, carrier="unclear")]
     return [Dep(target=name, line=line, carrier=carrier if sure else "prose") for name, sure in named(text)]
 
 
-def inline_deps(text: str, line: int) -> list[Dep]:
+def _names_nothing(text: str) -> bool:
+    """Tell whether a field says something, and that is neither an id nor that there is nothing."""
+    if named(text) or not _unread(text, []):
+        return False
+    first_part, first_word = _PART.split(_expanded(text))[0], text.split(maxsplit=1)[0]
+    return not _says_nothing(first_part) and not _says_nothing(first_word)  # `None required` says it too
+
+
+def inline_deps(block: Block) -> list[Dep]:
     """Return the dependencies that stand inside a sentence in brackets, or behind a label with a colon."""
+    text = block.text
     if "(" not in text and ":" not in text and "：" not in text and "[" not in text and "（" not in text:
         return []
     found: list[Dep] = []
     for match in _INLINE.finditer(text):
-        found += field_deps(match["bracket"] or match["flow"] or match["colon"] or "", line, "inline")
+        at = match.start()
+        line = block.line_of(at)
+        deps = field_deps(match["bracket"] or match["flow"] or match["colon"] or "", line, "inline")
+        # `(requires a login)` and `these dependencies: a, b` in the midst of a line are sentences like any other.
+        plainly = match["plainly"] or (not match["bracket"] and (at == 0 or block.line_of(at - 1) < line))
+        found += [dep for dep in deps if plainly or dep.carrier != "unclear"]
     return found
 
 

@@ -86,7 +86,7 @@ class Walk:
                 self.found.text.append(text)
         self.inline = None
         if head.kind is not Kind.ROW:
-            self.found.deps += hints.inline_deps(head.text, head.line)
+            self.found.deps += hints.inline_deps(head)
 
     def heading(self, block: Block) -> None:
         """A heading sets the concept for its section; one that says nothing known inherits that of the outer one."""
@@ -113,7 +113,7 @@ class Walk:
         for offset, raw in enumerate(block.lines):
             self.text_line(raw, block.line + offset, single=single and block.parent <= self.at)
         self.inline = None
-        self.found.deps += hints.inline_deps(text, block.line)
+        self.found.deps += hints.inline_deps(block)
         self.take_hints(block)
 
     def text_line(self, raw: str, line: int, *, single: bool) -> None:
@@ -168,7 +168,7 @@ class Walk:
             self.label_from_item(index, block, label)
             return
         self.plain_item(block, text)
-        self.found.deps += hints.inline_deps(text, block.line)
+        self.found.deps += hints.inline_deps(block)
         self.take_hints(block)
 
     def is_field(self, index: int, label: Label) -> bool:
@@ -199,7 +199,9 @@ class Walk:
                     self.found.take(commands.under_label(text, block.line, "field"))
                 self.found.text.append(text)
             case "depends" if block.box is None:
-                self.found.deps += hints.field_deps(text, block.line, "section") if outermost else []
+                deps = hints.field_deps(text, block.line, "section") if outermost else []
+                self.found.deps += [dep for dep in deps if dep.carrier != "unclear"]
+                self.found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
             case "files" if block.box is None and (paths := hints.listed_files(text)):
                 self.found.files += [_hint(path, block.line, "field") for path in paths]
             case _ if block.box is not None:
@@ -318,7 +320,9 @@ class Walk:
                 self.inline = found.labelled if concept == "criteria" else found.success
                 self.one_line(self.inline, rest, line)
             case "depends":
-                found.deps += hints.field_deps(rest, line, "field")
+                deps = hints.field_deps(rest, line, "field")
+                found.deps += deps
+                found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
             case "files":
                 found.files += [_hint(path, line, "field") for path in hints.listed_files(rest)]
             case "verify" | "gates":

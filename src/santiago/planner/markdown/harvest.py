@@ -130,7 +130,7 @@ def _unique(found: list[Hint]) -> tuple[Hint, ...]:
 
 
 def _unique_deps(found: list[Dep]) -> tuple[Dep, ...]:
-    first: dict[str, Dep] = {}
-    for dep in sorted(found, key=lambda dep: dep.carrier == "prose"):
-        first.setdefault(ids.fold(dep.target), dep)
+    first: dict[str | int, Dep] = {}
+    for dep in sorted(found, key=lambda dep: not dep.is_declared):
+        first.setdefault(dep.line if dep.carrier == "unclear" else ids.fold(dep.target), dep)
     return tuple(sorted(first.values(), key=lambda dep: dep.line))

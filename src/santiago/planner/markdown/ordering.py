@@ -158,7 +158,7 @@ def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
 def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
     """Report tasks that a sentence calls parallel although one of them waits for another."""
     known = {unit.id for unit in units if unit.id}
-    needs = {unit.id: {dep.target for dep in unit.deps if dep.carrier != "prose"} for unit in units if unit.id}
+    needs = {unit.id: {dep.target for dep in unit.deps if dep.is_declared} for unit in units if unit.id}
     found = []
     for block in source.outline.blocks:
         if block.kind not in (Kind.ITEM, Kind.PARA) or block.box is not None or not _PARALLEL.search(block.text):

@@ -61,6 +61,15 @@ class Block:
             return self.lines[0]
         return " ".join(part for part in (line.strip() for line in self.lines) if part)
 
+    def line_of(self, place: int) -> int:
+        """Return the line of the document that a place in the text stands on."""
+        behind = 0
+        for line, part in enumerate(self.lines, self.line):
+            behind += len(part.strip()) + 1 if part.strip() else 0
+            if place < behind:
+                return line
+        return self.end
+
     @property
     def end(self) -> int:
         return self.line + len(self.lines) - 1

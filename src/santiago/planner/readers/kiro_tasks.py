@@ -127,7 +127,5 @@ def _group_edges(source: Source, found: Boxes) -> list[GroupEdge]:
         end = max(group + 1, min(child, source.outline.ends[group]))
         own = harvester.unit(Carrier(at=group, end=end, title=""))
         label = carriers.label(source.outline.blocks[group].text)
-        edges += [
-            GroupEdge(group=label, target=dep.target, line=dep.line) for dep in own.deps if dep.carrier != "prose"
-        ]
+        edges += [GroupEdge(group=label, target=dep.target, line=dep.line) for dep in own.deps if dep.is_declared]
     return edges

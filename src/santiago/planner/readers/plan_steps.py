@@ -71,7 +71,7 @@ def _numbered(source: Source) -> Document | None:
 def _without_list_numbers(units: list[Unit]) -> list[Unit]:
     """Numbers are ids only where the document refers to a unit by one; else they merely count."""
     numbers = {unit.id for unit in units}
-    referred = any(dep.target in numbers for unit in units for dep in unit.deps if dep.carrier != "prose")
+    referred = any(dep.target in numbers for unit in units for dep in unit.deps if dep.is_declared)
     if referred and len(numbers) == len(units):
         return units
     return [

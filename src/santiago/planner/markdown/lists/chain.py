@@ -48,7 +48,7 @@ def _linked(view: View, members: list[int]) -> int:
         return 0
     found = 0
     for index in members:
-        targets = {dep.target for dep in hints.inline_deps(view.blocks[index].text, 0) if dep.carrier == "inline"}
+        targets = {dep.target for dep in hints.inline_deps(view.blocks[index]) if dep.carrier == "inline"}
         found += bool(targets) and targets <= numbers
     return found
 

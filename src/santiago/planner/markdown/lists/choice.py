@@ -89,7 +89,7 @@ def _in_order(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
         for dep in unit.deps:
             other = chunk_of.get(ids.fold(dep.target), unit.chunk)
             loose = not (is_group(unit.chunk or "") and is_group(other or ""))
-            if dep.carrier != "prose" and loose and place[other] > place[unit.chunk]:
+            if dep.is_declared and loose and place[other] > place[unit.chunk]:
                 message = (
                     f"{unit.id or unit.title} depends on {dep.target} of a later section; sections are no chunks here"
                 )
