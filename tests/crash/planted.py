@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from santiago.artifacts import beneath, files, log, repair, store
+from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.log import Log
 from santiago.artifacts.store import FileStore
 from santiago.contract.errors import SantiagoError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def no_sync_after_append() -> AbstractContextManager[object]:
-    return patch.object(Log, "_sync", lambda self, events: None)
+    return patch.object(Log, "_sync", lambda self, events=(): None)
 
 
 class _NoFolderSync:
@@ -113,7 +114,7 @@ def work_not_synced() -> Iterator[None]:
 
 
 def sync_error_swallowed() -> AbstractContextManager[object]:
-    def sync(self: Log, events: Any) -> None:
+    def sync(self: Log, events: Any = ()) -> None:
         try:
             os.fdatasync(self._handle)
         except OSError:
@@ -126,10 +127,15 @@ def temporaries_stay() -> AbstractContextManager[object]:
     return patch.object(FileStore, "_remove_temporaries", lambda self: None)
 
 
+def cut_work_not_disowned() -> AbstractContextManager[object]:
+    return patch.object(FileAttempts, "disown", lambda self, story, attempt: None)
+
+
 BUGS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     bug.__name__: bug
     for bug in (
         no_sync_after_append, no_folder_sync, result_in_place, torn_tail_stays, unreadable_means_empty,
         done_before_integrated, work_not_synced, sync_error_swallowed, temporaries_stay,
+        cut_work_not_disowned,
     )
 }  # fmt: skip

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+from itertools import count
 from typing import TYPE_CHECKING
 
-from tests.crash.checks import after_all, after_death
+from tests.crash.checks import after_all, after_death, events_of
 from tests.crash.sweeps import Death
 
 if TYPE_CHECKING:
@@ -85,3 +87,29 @@ def torn_writes(place: Place, numbers: Callable[[int], Iterable[int]]) -> list[s
     place.world.reset()
     count = place.start(Death("half", 0)).count
     return deaths(place, (Death("half", number) for number in numbers(count)))
+
+
+def work_that_may_be_cut(place: Place) -> list[str]:
+    """What an agent left and nobody synced before the machine went down is kept, and never judged, however often it dies."""
+    world, ended = place.world, "attempt_ended"
+    for at in count(1):
+        world.reset()
+        if place.start(Death("before", at)).where == "snapshot":
+            break
+    for note in world.top.glob("cache/**/own/*/boot"):
+        note.write_text("another start of the machine", encoding="utf-8")
+    first, saved, found = world.template, world.top.with_name("cut"), []
+    shutil.copytree(world.top, saved, symlinks=True)
+    world.template = saved
+    for at in count(1):
+        world.reset()
+        where = place.start(Death("after", at)).where
+        done = ended in [event["event"] for event in events_of(world)]
+        place.start(Death("after", 30))  # which is far enough to see what becomes of it
+        told = next(event for event in events_of(world) if event["event"] == ended)
+        if told["context"].get("reason") != "interrupted" or not told["context"].get("commit"):
+            found.append(f"after a death at {where}: {told['status']} {told['context']}")
+        if done:
+            break
+    world.template = first
+    return found

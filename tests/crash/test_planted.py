@@ -35,6 +35,7 @@ NOTICED_BY: dict[str, tuple[Callable[[Place], list[str]], str]] = {
     "done_before_integrated": (_around_the_first_done, "is done, but not on the branch"),
     "sync_error_swallowed": (lambda here: probes.failing_syncs(here, (6,)), "failed, and the run ended with 0"),
     "temporaries_stay": (probes.rubbish, "left behind: "),
+    "cut_work_not_disowned": (probes.work_that_may_be_cut, "after a death at restore: failed"),
 }
 """The probe that notices each bug, and what it says."""
 

@@ -59,3 +59,9 @@ def test_unfinished_files_of_a_death_are_gone_after_the_next_start(places: list[
 
 def test_folders_that_a_death_after_success_left_are_gone_after_the_next_start(places: list[Place]) -> None:
     assert probes.rubbish_after_success(places[0]) == []
+
+
+def test_work_that_a_start_of_the_machine_may_have_cut_is_kept_and_never_judged_wherever_the_next_start_dies(
+    places: list[Place],
+) -> None:
+    assert probes.work_that_may_be_cut(places[0]) == []

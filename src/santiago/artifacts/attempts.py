@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,6 +11,7 @@ from santiago.artifacts.store import ATTEMPTS, attempt_folder
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import AgentEnding, AttemptOutcome
+from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +35,7 @@ class FileAttempts:
         self.store = store
 
     def anchor(self) -> str:
-        head = self.store.head
+        head = self.store.anchor()
         return f"{head.seq}:{head.hash}"
 
     def log_path(self, story: str, attempt: int) -> str:
@@ -49,6 +51,12 @@ class FileAttempts:
 
     def keep_ending(self, story: str, attempt: int, ending: AgentEnding) -> None:
         self.store.put(f"{attempt_folder(story, attempt)}/{ENDING}", codec.canonical(ending), sync=False)
+
+    def disown(self, story: str, attempt: int) -> None:
+        """Note for good that an agent's work is not judged, although it had ended; what it used stays known."""
+        if (ending := self.ending(story, attempt)) is not None:
+            ended = replace(ending, reason=Reason.INTERRUPTED)
+            self.store.put(f"{attempt_folder(story, attempt)}/{ENDING}", codec.canonical(ended))
 
     def keep_work(self, story: str, attempt: int, patch: str, left_out: Sequence[str]) -> None:
         files = {PATCH: patch.encode("utf-8", "backslashreplace")}

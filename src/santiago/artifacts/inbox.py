@@ -90,6 +90,9 @@ class Inbox:
                 free = next(name for name in _numbered(request.name) if not _exists(done, name))
                 with contextlib.suppress(FileNotFoundError):
                     os.rename(request.name, free, src_dir_fd=inbox, dst_dir_fd=done)
+            if requests:  # what was obeyed must not come back after a power cut
+                os.fsync(done)
+                os.fsync(inbox)
 
     def _open(self) -> int:
         return os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -92,9 +92,7 @@ class Log:
         if self._final is not None:
             raise self._final
         if self._unsynced:
-            with guarding(self.path, self._safe()):
-                os.fdatasync(self._handle)
-            self._unsynced = False
+            self._sync()
 
     def close(self) -> None:
         """Close the file; also light events are on disk then."""
@@ -138,7 +136,7 @@ class Log:
         if os.fstat(self._handle).st_size != expected:
             raise self._end(corrupt(self.path, f"something else wrote to the log after event {self._seq}"))
 
-    def _sync(self, events: Sequence[Event]) -> None:
+    def _sync(self, events: Sequence[Event] = ()) -> None:
         try:
             os.fdatasync(self._handle)
         except OSError as error:
@@ -154,6 +152,8 @@ class Log:
             self._final = failed(self.path, error, self._safe())
 
     def _stopped(self, error: OSError, events: Sequence[Event]) -> SantiagoError:
+        if not events:
+            return failed(self.path, error, self._safe())
         last = events[-1]
         about = f"{last.story_id}'s {last.event}" if last.story_id else last.event
         return failed(self.path, error, f"{self._safe()}, {about} is not recorded")

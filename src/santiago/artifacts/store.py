@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import threading
-from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from santiago.artifacts import beneath, frozen, preflight
+from santiago.artifacts import beneath, frozen, harmless, preflight
 from santiago.artifacts.faults import corrupt, guarding, refused
 from santiago.artifacts.log import Log
 from santiago.artifacts.reader import Reader
@@ -155,14 +153,19 @@ class FileStore:
 
     def redacted(self, event: Event) -> Event:
         """Return an event as it will be recorded."""
-        context: Any = {name: self._clean(value) for name, value in event.context.items()}
-        return event if context == event.context else replace(event, context=context)
+        return harmless.event(self._redactor, event)
 
     @property
     def head(self) -> LogHead:
         if self._log is None:
             raise RuntimeError("the log is not open")
         return self._log.head
+
+    def anchor(self) -> LogHead:
+        """Return the place of the last event once it is on disk, for those who name it elsewhere."""
+        if self._log is not None:
+            self._log.settle()
+        return self.head
 
     # Files
 
@@ -185,6 +188,10 @@ class FileStore:
         ):
             return os.listdir(handles[-1])  # noqa: PTH208  # by handle, so that no link is followed
         return []
+
+    def harmless(self, path: str, content: bytes) -> bytes:
+        """Return the content of a file as it will be written: without secrets."""
+        return harmless.file(self._redactor, path, content)
 
     def put(self, path: str, content: bytes, *, sync: bool = True) -> None:
         """Replace a file as a whole or not at all, durably unless it can be computed again (`sync=False`)."""
@@ -270,7 +277,6 @@ class FileStore:
                     if beneath.is_temporary(name):
                         with contextlib.suppress(FileNotFoundError):
                             os.unlink(name, dir_fd=handle)
-                            self.notices.append(f"removed the unfinished file {folder.removeprefix('./')}/{name}")
 
     def _anchor(self) -> LogHead | None:
         """Return the place of the log that result.json names; a damaged one names none."""
@@ -285,21 +291,3 @@ class FileStore:
             return content is not None and codec.decode(Result, content, RESULT) is None
         except SantiagoError:
             return True
-
-    def harmless(self, path: str, content: bytes) -> bytes:
-        """Return a text without secrets. In JSON only the strings are touched, so that it stays JSON."""
-        cleaned = self._redactor.whole(content)
-        if cleaned == content or not path.endswith(".json"):
-            return cleaned
-        try:
-            data = json.loads(content)
-        except ValueError:
-            return cleaned
-        return json.dumps(self._clean(data), indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
-
-    def _clean(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._redactor.text(value)
-        if isinstance(value, dict):
-            return {name: self._clean(item) for name, item in value.items()}
-        return [self._clean(item) for item in value] if isinstance(value, list) else value

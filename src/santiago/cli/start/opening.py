@@ -92,7 +92,9 @@ def _take_up(
     kept = workspace.kept(story.id, one.attempts)
     had_ended = recover.may_adopt(state, one) and attempts.ended(story.id, one.attempts)
     if kept is None:
-        had_ended = had_ended and workspace.whole(story.id, one.attempts)
+        if had_ended and not workspace.whole(story.id, one.attempts):
+            attempts.disown(story.id, one.attempts)  # first, so that no start that finds the work kept judges it
+            had_ended = False
         message = messages.commit_message(state.run_id, story, one.attempts, attempts.anchor()) if had_ended else ""
         kept = workspace.restore(story.id, one.attempts, message, one.base)
         if kept is not None:
