@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.greeter import carry_out, git, make, out_dir, place
+from santiago.process.sandbox import detect
+from tests.cli.greeter import PRD, carry_out, committed, git, make, out_dir, place
 from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
@@ -145,3 +146,60 @@ def test_settings_that_an_agent_breaks_meanwhile_do_not_spoil_a_success(tmp_path
     arguments = ("run", "prd.md", "--agent", f"sh {agent}", "--trust-commands", "--only", "S1")
     assert santiago(*arguments, cwd=repo, env=place(repo)).returncode == 0
     assert told.exists()
+
+
+def test_settings_in_an_agent_s_work_are_never_read_as_the_user_s(tmp_path: Path) -> None:
+    """They would take effect outside the sandbox; they are work like any other, until the user takes them over."""
+    fence = detect("auto", dict(os.environ))
+    if fence.kind == "none":
+        pytest.skip("no sandbox works here")
+    told, agent = tmp_path / "told", tmp_path / "agent.sh"
+    loose = f'[policy]\\nsandbox = "off"\\n[notify]\\ncommand = ["touch", "{told}"]\\n'
+    agent.write_text(
+        f"printf '{loose}' > santiago.toml; echo hello > hello.txt; echo $SANTIAGO_STORY goodbye > bye.txt\n"
+    )
+    repo = committed(tmp_path / "repo", {"prd.md": PRD})
+    words = ("run", "prd.md", "--agent", f"sh {agent}", "--trust-commands", "--only", "S1")
+    assert santiago(*words, cwd=repo, env=place(repo)).returncode == 0
+    assert str(told) in git(repo, "show", f"santiago/{out_dir(repo).name}:santiago.toml")
+    resumed = santiago("resume", "--only", "S2", cwd=repo, env=place(repo))
+    assert (resumed.returncode, f", sandbox {fence.name}" in resumed.stderr) == (0, True), resumed.stderr
+    assert not told.exists()
+
+
+def test_a_set_up_that_breaks_before_integration_blocks_the_story_and_is_no_conflict(
+    repo: Path, tmp_path: Path
+) -> None:
+    """Nothing is lost, and every stop has its name: work that was verified is not blamed for the machine."""
+    spoilt, begun, checked = (tmp_path / name for name in ("spoilt", "begun", "checked"))
+    (repo / "santiago.toml").write_text(
+        f'[workspace]\nsetup = ["test ! -e {spoilt}"]\n[verification]\nstory_commands = ["sh check.sh"]\n'
+    )
+    (repo / "check.sh").write_text(
+        f'test -e "$SANTIAGO_STORY.txt" || exit 1\nif [ $SANTIAGO_STORY = S1 ]; then touch {checked}; else touch {spoilt}; fi\n'
+    )
+    agent = tmp_path / "agent.sh"
+    agent.write_text(
+        f"if [ $SANTIAGO_STORY = S1 ]; then wanted={begun}; else touch {begun}; wanted={checked}; fi\n"
+        'until [ -e $wanted ]; do sleep 0.05; done\necho x > "$SANTIAGO_STORY.txt"\n'
+    )
+    git(repo, "add", "-A")
+    git(repo, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Settings")
+    done = santiago(
+        "run",
+        "prd.md",
+        "--agent",
+        f"sh {agent}",
+        "--sandbox",
+        "off",
+        "--jobs",
+        "2",
+        "--keep-going",
+        cwd=repo,
+        env=place(repo),
+    )
+    result = json.loads((out_dir(repo) / "result.json").read_bytes())
+    second = result["stories"][1]
+    assert (done.returncode, second["reason"]) == (10, "verification_unrunnable"), done.stdout + done.stderr
+    assert f"test ! -e {spoilt}" in done.stdout + done.stderr
+    assert second["attempts"] == 1

@@ -240,7 +240,9 @@ class Simulation:
         if not self.store.log:
             loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])
         else:
-            loop.record([Fact(event=EventKind.RUN_STARTED), *reopening(fold.state, grants or Grants(), None)])
+            loop.record(
+                [Fact(event=EventKind.RUN_STARTED), *reopening(fold.state, self.limits, grants or Grants(), None)]
+            )
         return loop.run()
 
     def done(self) -> list[str]:

@@ -7,11 +7,14 @@ from random import Random
 
 import pytest
 
+from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy
 from santiago.contract.reasons import Reason
+from santiago.contract.state import RunState
 from santiago.contract.steps import Attempt, Step
+from santiago.executor.reopen import Grants
 from santiago.executor.schedule import overlap
 from santiago.executor.situation import Scope
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
@@ -105,6 +108,35 @@ def test_a_failed_attempt_is_repeated_until_the_budget_ends_and_the_run_fails() 
     assert (state.phase, state.reason) == (RunPhase.FAILED, Reason.ATTEMPT_BUDGET_EXHAUSTED)
     assert state.stories["S1"].attempts == 3
     assert state.stories["S2"].phase is StoryPhase.PLANNED
+
+
+@pytest.mark.parametrize("exhausted", ["failed", "blocked"])
+def test_more_attempts_reach_a_story_whose_attempts_were_spent_when_the_run_came_to_rest(exhausted: str) -> None:
+    """Promise 5: a run may be stopped before a story's spent budget is said; the grant is for that story too."""
+    performer = SimulatedPerformer(
+        fails=lambda name, attempt: Reason.STORY_VERIFICATION_FAILED if name == "S1" and attempt < 4 else None
+    )
+    run = Simulation(
+        plan_of([story("S1"), story("S2")]),
+        performer=performer,
+        limits=Limits(story_max_attempts=2),
+        policy=Policy(exhausted=exhausted),  # type: ignore[arg-type]
+        heard=lambda state, now: "soon" if state.stories["S1"].attempts == 2 else None,
+    )
+    assert stands(run.run()) == (RunPhase.PAUSED, StoryPhase.READY, 2)
+    run.heard = lambda state, now: None
+    assert stands(run.run(Grants(attempts=1))) == (exhausted, exhausted, 3)
+    assert raised(run) == [("S1", 1), (None, 1)]
+    assert run.run(Grants(attempts=1)).stories["S1"].phase is StoryPhase.DONE
+    assert raised(run) == [("S1", 1), (None, 1)] * 2
+
+
+def stands(state: RunState) -> tuple[RunPhase, StoryPhase, int]:
+    return state.phase, state.stories["S1"].phase, state.stories["S1"].counted
+
+
+def raised(run: Simulation) -> list[tuple[str | None, int]]:
+    return [(event.story_id, event.context["amount"]) for event in run.of(EventKind.BUDGET_RAISED)]
 
 
 def test_with_keep_going_independent_stories_go_on_first() -> None:

@@ -51,7 +51,7 @@ class Budget:
 
     def exhausted(self, story: StoryState, now_ms: int) -> Exhausted | None:
         """Return what forbids the next attempt of a story; `now_ms` is the run's time used up to now."""
-        return self.run_exhausted(now_ms) or self._story_exhausted(story)
+        return self.run_exhausted(now_ms) or self.story_exhausted(story)
 
     @property
     def run_attempts(self) -> int:
@@ -107,7 +107,8 @@ class Budget:
         silent = state.unpriced - state.accepted.get(limit, 0)
         return Purse(limit, self._most(limit, int(given)), state.cost_micro_usd, state.largest_cost, silent)
 
-    def _story_exhausted(self, story: StoryState) -> Exhausted | None:
+    def story_exhausted(self, story: StoryState) -> Exhausted | None:
+        """Return which limit of its own a story has reached."""
         if story.counted >= self.story_attempts(story.id):
             return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_max_attempts")
         if self.story_ms_left(story) <= 0:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.outcomes import CheckResult, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.executor.memory import VARIABLES
+from santiago.executor.names import is_named
 from santiago.executor.provoking import Provoker, Sight
 from santiago.executor.trials import ReplacedError, SetUpFailedError, Trial, Trials
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from santiago.contract.ports.run import Stop
     from santiago.contract.ports.workspace import Snapshot
 
+_QUICK_MS = 2000
+
 
 @dataclass(slots=True, kw_only=True)
 class Bench:
@@ -28,8 +31,6 @@ class Bench:
     plan: Plan
     run_input: RunInput
     trials: Trials
-    sights: dict[tuple[str, int], Sight] = field(default_factory=dict)
-    """(story, attempt) → what judges it, as it was before the agent ran."""
     provoker: Provoker = field(default_factory=Provoker)
 
     def commands_of(self, story: Story) -> tuple[str, ...]:
@@ -40,11 +41,8 @@ class Bench:
         """The checks of the run, where it has any of its own."""
         return tuple(dict.fromkeys((*self.run_input.verification.run_commands, *self.plan.run_verify)))
 
-    def look(self, story: Story, number: int, base: str, folder: str) -> None:
-        """Remember what judges a story before its agent runs, from the folder that was just made for it."""
-        self.sights[story.id, number] = self._sight(story, number, base, folder)
-
-    def _sight(self, story: Story, number: int, base: str, folder: str | None) -> Sight:
+    def look(self, story: Story, number: int, base: str, folder: str | None) -> Sight:
+        """Return what judges a story before its agent runs, with the tests as they are in the folder made for it."""
         files = self.trials.workspace.files(base)
         sealed = self.trials.verifier.sealed(files, self.run_input.verification.protected, story.files)
         contents = self.trials.verifier.contents(folder, sealed) if folder else {}
@@ -53,11 +51,10 @@ class Bench:
         return Sight(files=files, sealed=sealed, contents=contents, surroundings=around, told=told)
 
     def judge_attempt(
-        self, story: Story, number: int, base: str, snapshot: Snapshot, stop: Stop
+        self, story: Story, number: int, base: str, snapshot: Snapshot, sight: Sight, stop: Stop
     ) -> tuple[Verdict, bytes] | None:
         """Return the verdict on a snapshot and its record; None where it was stopped before there was one."""
         commands = self.commands_of(story)
-        sight = self.sights.pop((story.id, number), None) or self._sight(story, number, base, None)
         tampered = self.trials.verifier.tampered(
             snapshot.changes,
             self.run_input.verification.protected,
@@ -68,7 +65,8 @@ class Bench:
         )
         if tampered:
             return self._tampered(tampered)
-        compiled = [change.path for change in snapshot.changes if change.path.endswith((".pyc", ".pyo"))]
+        changed = [change.path for change in snapshot.changes]
+        compiled = [path for path in changed if path.endswith((".pyc", ".pyo"))]
         self.trials.memory.heed(snapshot.patch)
         label = f"{story.id}-{number}"
         on_base = Trial(
@@ -78,7 +76,8 @@ class Bench:
             before = self.trials.results(on_base, stop)
             after = self.trials.results(
                 replace(
-                    on_base, name=f"{label}-check", commit=snapshot.commit, before=before or (), to_the_end=False, compiled=compiled
+                    on_base, name=f"{label}-check", commit=snapshot.commit, before=before or (), to_the_end=False,
+                    compiled=compiled, changed=changed,
                 ),
                 stop,
             )  # fmt: skip
@@ -90,13 +89,24 @@ class Bench:
         if verdict.passed:
             passing = [result.command for result in after if result.exit_code == 0]
             subverted = self._touched(base, snapshot) or self.provoker.subverted(
-                self.trials, label, sight, base, snapshot, passing, stop
-            )
+                self.trials, label, sight, base, snapshot, passing, stop,
+                preparing=self._preparing(snapshot), anyway=self._is_cheap(after),
+            )  # fmt: skip
             if subverted is None:
                 return None
             if subverted:
                 return self._tampered(subverted)
         return verdict, self.trials.verifier.record(verdict, before)
+
+    def _preparing(self, snapshot: Snapshot) -> list[str]:
+        """Return the changed files that a set-up command names."""
+        setup = self.run_input.workspace.setup
+        return [change.path for change in snapshot.changes if any(is_named(change.path, command) for command in setup)]
+
+    def _is_cheap(self, results: Sequence[CheckResult]) -> bool:
+        """Whether the checks can be run once more without anybody noticing; unless they need to be told their story."""
+        quick = sum(int(result.seconds) for result in results) < _QUICK_MS
+        return quick and not self.run_input.workspace.setup and not self.trials.memory.is_spoken_of
 
     def _tampered(self, paths: Sequence[str]) -> tuple[Verdict, bytes]:
         verdict = self.trials.verifier.judge(None, (), paths, has_checks=True, fewer_allowed=False)
@@ -121,7 +131,9 @@ class Bench:
                 before = self.trials.results(replace(trial, name=f"{name}-base", commit=base, to_the_end=True), stop)
             after = self.trials.results(replace(trial, before=before or ()), stop)
         except SetUpFailedError as error:
-            return self._unrunnable(error)
+            if base and self.trials.is_sound(f"{name}-base", base, stop):
+                return self._failed(Reason.STORY_VERIFICATION_FAILED, str(error))
+            return self._failed(Reason.VERIFICATION_UNRUNNABLE, str(error))
         if before is None or after is None:
             return None
         verdict = self.trials.verifier.judge(
@@ -138,7 +150,7 @@ class Bench:
             else:
                 after = self._of_all(stories, commit, stop)
         except SetUpFailedError as error:
-            return self._unrunnable(error)
+            return self._failed(Reason.VERIFICATION_UNRUNNABLE, str(error))
         if after is None:
             return None
         verdict = self.trials.verifier.judge(None, after, (), has_checks=bool(after), fewer_allowed=True)
@@ -162,13 +174,11 @@ class Bench:
         return tuple(found)
 
     def _may_be_told(self, result: CheckResult) -> bool:
-        return result.exit_code != 0 and (self.trials.memory.is_spoken_of is True or VARIABLES in result.command)
+        return result.exit_code != 0 and (self.trials.memory.is_spoken_of or VARIABLES in result.command)
 
-    def _unrunnable(self, error: SetUpFailedError) -> tuple[Verdict, bytes]:
+    def _failed(self, reason: Reason, message: str) -> tuple[Verdict, bytes]:
         """Nothing can be said about a tree that cannot be set up; that is no success."""
-        verdict = Verdict(
-            passed=False, proof=None, reason=Reason.VERIFICATION_UNRUNNABLE, results=(), message=str(error)
-        )
+        verdict = Verdict(passed=False, proof=None, reason=reason, results=(), message=message)
         return verdict, self.trials.verifier.record(verdict, ())
 
     def _verdict(self, story: Story, before: Sequence[CheckResult], after: Sequence[CheckResult]) -> Verdict:

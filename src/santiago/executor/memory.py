@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.ports.workspace import PATCH_CUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from santiago.contract.outcomes import CheckResult
 
@@ -27,13 +27,24 @@ class Memory:
         self._lock = threading.Lock()
         self._shown: dict[tuple[str, str, str], CheckResult] = {}
         self._restless: dict[str, frozenset[str]] = {}
-        self.is_spoken_of: bool | None = None
-        """Whether the repository speaks of the variables; None while nobody has looked."""
+        # Apart, since attempts are judged side by side: what one adds must not be lost to another's look at the base.
+        self._base_speaks: bool | None = None
+        self._work_speaks = False
+
+    @property
+    def is_spoken_of(self) -> bool:
+        """Whether the repository, or work that was added to it, speaks of the variables."""
+        return self._work_speaks or bool(self._base_speaks)
+
+    def look_once(self, mentions: Callable[[], bool]) -> None:
+        """Ask whether the repository speaks of the variables, unless somebody did."""
+        if self._base_speaks is None:
+            self._base_speaks = mentions()
 
     def heed(self, patch: str) -> None:
         """Look at what an attempt adds to the repository."""
         if VARIABLES in patch or patch.endswith(PATCH_CUT):
-            self.is_spoken_of = True
+            self._work_speaks = True
 
     def known(self, tree: str, command: str, story: str) -> CheckResult | None:
         return self._shown.get((tree, command, self._owner(command, story)))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from santiago.contract.ports.workspace import Snapshot, Workspace
     from santiago.contract.state import RunState
     from santiago.contract.steps import Step
+    from santiago.executor.provoking import Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +106,12 @@ class StepPerformer:
         story, blank = self.stories[step.story], _blank(step.id, step.story, step.number)
         try:
             opened = self.workspace.open(step.story, step.number, step.base)
-            self.bench.look(story, step.number, opened.base, opened.folder)
+            sight = self.bench.look(story, step.number, opened.base, opened.folder)
             self.bench.trials.prepare(opened.folder, stop)
         except WorkspaceConflictError as error:
             return replace(blank, status="voided", reason=Reason.WORKSPACE_CONFLICT, message=error.message)
         except SetUpFailedError as error:
+            self.workspace.close(step.story, step.number)
             return self._recorded(replace(blank, reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)), None)
         began = self.clock.monotonic_ms()
         ending = self._let_work(story, step, brief, opened.folder, stop)
@@ -123,7 +125,7 @@ class StepPerformer:
         if snapshot is not None:
             outcome = replace(outcome, commit=snapshot.commit, left_out=snapshot.left_out)
             self.files.keep_work(step.story, step.number, snapshot.patch, snapshot.left_out)
-        outcome = self._judged(outcome, story, opened.base, snapshot, stop)
+        outcome = self._judged(outcome, story, opened.base, snapshot, sight, stop)
         self.workspace.close(step.story, step.number)
         return outcome
 
@@ -150,7 +152,7 @@ class StepPerformer:
         return self.agent.attempt(packet, stop)
 
     def _judged(
-        self, outcome: AttemptOutcome, story: Story, base: str, snapshot: Snapshot | None, stop: Stop
+        self, outcome: AttemptOutcome, story: Story, base: str, snapshot: Snapshot | None, sight: Sight, stop: Stop
     ) -> AttemptOutcome:
         """Return the outcome with its reason or its verdict; nothing that the agent said plays a part."""
         ending = outcome.ending
@@ -163,12 +165,14 @@ class StepPerformer:
         if stop.soon():
             # The next start verifies the snapshot; the log still says that the attempt is running.
             return replace(outcome, status="stopped", reason=None)
+        began = self.clock.monotonic_ms()
         try:
-            began = self.clock.monotonic_ms()
-            judged = self.bench.judge_attempt(story, outcome.number, base, snapshot, stop)
+            judged = self.bench.judge_attempt(story, outcome.number, base, snapshot, sight, stop)
         except SetUpFailedError as error:
             # The same commands prepared the base, so it is the work that they fail on.
-            return self._recorded(replace(outcome, reason=Reason.STORY_VERIFICATION_FAILED, message=str(error)), None)
+            verify_ms = self.clock.monotonic_ms() - began
+            failed = replace(outcome, reason=Reason.STORY_VERIFICATION_FAILED, message=str(error), verify_ms=verify_ms)
+            return self._recorded(failed, None)
         if judged is None:
             return replace(outcome, status="stopped", reason=None)
         verdict, record = judged
@@ -197,7 +201,9 @@ class StepPerformer:
         left_out = self.files.left_out(step.story, step.number)
         outcome = replace(outcome, commit=snapshot.commit if snapshot else None, left_out=left_out)
         base = self.workspace.base_of(snapshot.commit) if snapshot else brief.base
-        outcome = self._judged(outcome, self.stories[step.story], base, snapshot, stop)
+        story = self.stories[step.story]
+        sight = self.bench.look(story, step.number, base, None)
+        outcome = self._judged(outcome, story, base, snapshot, sight, stop)
         self.workspace.close(step.story, step.number)
         return outcome
 
@@ -212,26 +218,33 @@ class StepPerformer:
         trailers = messages.trailers(brief.run_id, story, step.attempt, brief.anchor)
         subject = messages.subject(story)
         made = self.workspace.integrate(step.story, step.commit, base, subject, trailers, onto=brief.head)
-        blank = IntegrationOutcome(step=step.id, story=step.story, head=None, reason=Reason.WORKSPACE_CONFLICT)
+        blank = IntegrationOutcome(step=step.id, story=step.story, head=None)
         if made.head is None:
-            return replace(blank, message=f"conflict in {made.conflict}")
+            return replace(blank, reason=Reason.WORKSPACE_CONFLICT, message=f"conflict in {made.conflict}")
         began, digest = self.clock.monotonic_ms(), None
         if made.moved:
-            name = f"{step.story}-{step.attempt}-merged"
-            judged = self.bench.judge_tree(story, name, made.head, brief.head, stop, step.attempt)
-            if judged is None:
-                return replace(blank, reason=Reason.INTERRUPTED, message="stopped")
-            verdict, record = judged
-            digest = self.files.keep_record(name, record)
+            verdict, digest = self._second_verdict(step, made.head, brief, stop)
+            blank = replace(blank, verify_ms=self.clock.monotonic_ms() - began)
             if not verdict.passed:
-                text = verdict.message or "its checks fail on the work of the other stories"
-                self.files.keep_conflict(step.story, step.attempt, text, verdict)
-                return replace(blank, message=text, verify_ms=self.clock.monotonic_ms() - began)
+                return self._turned_down(step, verdict, blank)
         head = self.workspace.advance(brief.head, made.head)
-        verify_ms = self.clock.monotonic_ms() - began
-        return IntegrationOutcome(
-            step=step.id, story=step.story, head=head, commit=head, verify_ms=verify_ms, digest=digest
-        )
+        return replace(blank, head=head, commit=head, digest=digest)
+
+    def _second_verdict(self, step: Integrate, commit: str, brief: Brief, stop: Stop) -> tuple[Verdict, str | None]:
+        """Return the verdict on a story's work together with that of others, and the digest of its record."""
+        name = f"{step.story}-{step.attempt}-merged"
+        judged = self.bench.judge_tree(self.stories[step.story], name, commit, brief.head, stop, step.attempt)
+        if judged is None:
+            return _INTERRUPTED, None
+        return judged[0], self.files.keep_record(name, judged[1])
+
+    def _turned_down(self, step: Integrate, verdict: Verdict, blank: IntegrationOutcome) -> IntegrationOutcome:
+        """Return why verified work does not come onto the branch; only where it is the work, its next attempt hears of it."""
+        if verdict.reason in (Reason.INTERRUPTED, Reason.VERIFICATION_UNRUNNABLE):
+            return replace(blank, reason=verdict.reason, message=verdict.message)
+        text = verdict.message or "its checks fail on the work of the other stories"
+        self.files.keep_conflict(step.story, step.attempt, text, verdict)
+        return replace(blank, reason=Reason.WORKSPACE_CONFLICT, message=text)
 
     def _claim(self, step: JudgeClaim, brief: Brief, stop: Stop) -> ClaimOutcome:
         began, name = self.clock.monotonic_ms(), f"{step.story}-claim"

@@ -9,8 +9,10 @@ from santiago.contract.events import Context, EventKind, Fact
 from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.contract.record import record
+from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
+    from santiago.contract.policy import Limits
     from santiago.contract.state import RunState, StoryState
 
 _OF_RUN = frozenset({Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
@@ -33,14 +35,14 @@ class Grants:
         return bool(self.attempts or self.minutes_ms or self.cost_micro_usd or self.tokens)
 
 
-def reopening(state: RunState, grants: Grants, head: str | None) -> list[Fact]:
+def reopening(state: RunState, limits: Limits, grants: Grants, head: str | None) -> list[Fact]:
     """Return what continues a run; raise where it would only fail again as it did."""
     if state.phase is RunPhase.SUCCESS:
         return []
     _refuse_without_grant(state, grants)
     waiting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
     reopened = [_reopened(story) for story in waiting if not _waits_for_answer(state, story)]
-    return [*_raised(state, grants), *_hints(state, grants), *reopened, *_executing(state, head)]
+    return [*_raised(state, limits, grants), *_hints(state, grants), *reopened, *_executing(state, head)]
 
 
 def reopening_one(state: RunState, name: str, head: str | None) -> list[Fact]:
@@ -83,10 +85,11 @@ def _waits_for_answer(state: RunState, story: StoryState) -> bool:
     return any(question.story == story.id for question in state.open_questions())
 
 
-def _raised(state: RunState, grants: Grants) -> list[Fact]:
+def _raised(state: RunState, limits: Limits, grants: Grants) -> list[Fact]:
     facts: list[Fact] = []
+    budget = Budget(limits, state)
     for story in state.stories.values():
-        if story.phase is StoryPhase.FAILED and not story.skipped:
+        if _needs_more(story, budget):
             facts += _raise("story_max_attempts", grants.attempts, story.id)
             facts += _raise("story_timeout_minutes", grants.minutes_ms, story.id)
     lost = max(1, sum(1 for fact in facts if fact.context.get("limit") == "story_max_attempts"))
@@ -94,6 +97,13 @@ def _raised(state: RunState, grants: Grants) -> list[Fact]:
     facts += _raise("run_timeout_minutes", grants.minutes_ms)
     facts += _raise("run_max_cost_usd", grants.cost_micro_usd)
     return facts + _raise("run_max_tokens", grants.tokens)
+
+
+def _needs_more(story: StoryState, budget: Budget) -> bool:
+    """Tell whether a story failed, or would as soon as it is its turn: a run may rest before it comes to that."""
+    if story.satisfied:
+        return False
+    return story.phase is StoryPhase.FAILED or budget.story_exhausted(story) is not None
 
 
 def _raise(limit: str, amount: int, story: str | None = None) -> list[Fact]:

@@ -35,6 +35,8 @@ class Trial:
     """Also after a failure, as is wanted on a base."""
     sight: Sight | None = None
     compiled: Sequence[str] = ()
+    changed: Sequence[str] = ()
+    """Paths that the work has changed."""
 
 
 class SetUpFailedError(Exception):
@@ -76,10 +78,20 @@ class Trials:
         if trouble and not stop.soon():
             raise SetUpFailedError(trouble)
 
+    def is_sound(self, name: str, commit: str, stop: Stop) -> bool:
+        """Tell whether the set-up commands succeed on a commit."""
+        folder = self.workspace.checkout(commit, name)
+        try:
+            self.prepare(folder, stop)
+        except SetUpFailedError:
+            return False
+        finally:
+            self.workspace.discard(folder)
+        return True
+
     def results(self, trial: Trial, stop: Stop) -> tuple[CheckResult, ...] | None:
         """Return what the commands show on a commit, from memory where the same tree was seen; None where stopped."""
-        if self.memory.is_spoken_of is None:
-            self.memory.is_spoken_of = self.workspace.mentions(trial.commit, VARIABLES)
+        self.memory.look_once(lambda: self.workspace.mentions(trial.commit, VARIABLES))
         tree = self.workspace.tree(trial.commit)
         known = {command: self.memory.known(tree, command, trial.story) for command in trial.commands}
         missing = [command for command, result in known.items() if result is None]
@@ -97,7 +109,7 @@ class Trials:
         touched: set[str] = set()
         try:
             marks = self._marks(folder, trial.sight, trial.compiled)
-            self.prepare(folder, stop)
+            touched |= self._rewritten(folder, trial, stop)
 
             def look() -> None:
                 # After each command: what one leaves, the next one may run, and remove.
@@ -113,6 +125,15 @@ class Trials:
         finally:
             self.workspace.discard(folder)
         return tuple(_without(folder, result) for result in found), frozenset(touched)
+
+    def _rewritten(self, folder: str, trial: Trial, stop: Stop) -> set[str]:
+        """Prepare a checkout, and return the code that is not what was committed any more: set-up adds, it does not edit."""
+        files = trial.sight.files.union(trial.changed) if trial.sight and self.run_input.workspace.setup else ()
+        code = self.verifier.sealed(files, ("**",), ())
+        before = self.verifier.contents(folder, code)
+        self.prepare(folder, stop)
+        after = self.verifier.contents(folder, code)
+        return {path for path in code if before[path] != after[path]}
 
     def told(self, story: str, attempt: int | None) -> dict[str, str]:
         """Return the variables that tell a check whose it is, as an agent is told."""

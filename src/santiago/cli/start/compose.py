@@ -16,12 +16,11 @@ from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.lock import Lock, last_sign
 from santiago.artifacts.projections import Projector
 from santiago.artifacts.store import PLAN, FileStore
-from santiago.cli.start import agents, opening, signals
+from santiago.cli.start import agents, opening, provide, signals
 from santiago.cli.start.leaks import refuse_secrets
 from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
 from santiago.cli.start.prospects import Checkout, foresee
-from santiago.cli.start.provide import provide
 from santiago.cli.start.scratch import scratch_of
 from santiago.cli.view.header import RunHeader
 from santiago.contract import codec
@@ -84,8 +83,13 @@ class _Start:
             policy=request.policy or request.run_input.policy,
             agent=request.agent or request.run_input.agent,
         )
-        self.secrets = (*to_hide(self.source), *agents.credentials(self.run_input.agent, self.source))
         self.repo = Path(self.run_input.repo_path)
+        self.provided = provide.present(self.repo, self.run_input.workspace.copy)
+        self.secrets = (
+            *to_hide(self.source),
+            *agents.credentials(self.run_input.agent, self.source),
+            *provide.secrets(self.repo, self.provided),
+        )
         self.run_id = self.run_input.run_id or request.out_dir.name
 
     def run(self) -> RunState:
@@ -133,7 +137,7 @@ class _Start:
         begun_before = self.store.get(PLAN) is not None
         if begun_before:
             kill_leftovers(out_dir)
-        self.workspace = GitWorkspace(self.repo, self.run_id, scratch_of(self.repo), marks(out_dir))
+        self.workspace = GitWorkspace(self.repo, self.run_id, scratch_of(self.repo), marks(out_dir), self.provided)
         self.facts = self._inspect(begun_before=begun_before)
         # The out-dir may be a copy, and refs and checkouts are the run's own.
         self.stack.enter_context(registry.held(Path(self.facts.common), self.run_id, out_dir, since=self.clock.utc()))
@@ -181,7 +185,7 @@ class _Start:
             opening.refuse_own_work(state, self.workspace, *request.own_work)
             return facts + reopening_one(state, request.own_work[0], self.workspace.head())
         if not fresh and not request.skips:
-            return facts + reopening(state, request.grants, self.workspace.head())
+            return facts + reopening(state, self.run_input.limits, request.grants, self.workspace.head())
         return facts
 
     def _work(self, coordinator: Coordinator) -> RunState:
@@ -244,7 +248,7 @@ class _Start:
             run_input=self.run_input,
             workspace=self.workspace,
             verifier=Checks(runner, self.request.check_begun),
-            provide=partial(provide, self.repo, self.run_input.workspace.copy),
+            provide=partial(provide.copy_into, self.repo, self.provided),
             prompt_path=self.attempts.prompt_path,
         )
         bench = Bench(plan=self.plan, run_input=self.run_input, trials=trials)
