@@ -1,4 +1,7 @@
-"""Draws the terminal pictures of the documentation from real output:  python docs/images/make.py NAME COMMAND…"""
+"""Draws the terminal pictures of the documentation from real output, in a repository that holds examples/ledger:
+
+python docs/images/make.py NAME COMMAND…
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_not_signed_in_blocks_with_the_command_that_helps_and_goes_on_once_it_is
     assert "help       Run `claude auth login`, then `santiago resume`.\n" in ran.stderr
     assert "spent      no attempt; this one does not count\n" in ran.stderr
     assert "   0/20 attempts   " in ran.stderr
-    assert "next: santiago show S1 --attempt 1   all of that attempt\n" in ran.stderr
+    assert "next: santiago show S1 --attempt 1   # all of that attempt\n" in ran.stderr
     assert "santiago doctor --online" in ran.stderr
     status = place.look("status", "--failed")
     assert "needs you: S1 is blocked: The agent is not signed in" in status
@@ -104,7 +104,7 @@ def test_a_rate_limit_beyond_the_bound_rests_the_run_and_another_agent_goes_on(t
     assert "the run may wait 1m (wait_max_minutes)\n" in ran.stderr
     assert "it said    You've hit your session limit, resets in 9 hours\n" in ran.stderr
     assert "stopped  agent_rate_limited  1 not done of 1   0/20 attempts" in ran.stderr
-    assert "santiago resume --agent NAME   go on with another agent" in ran.stderr
+    assert "santiago resume --agent NAME   # go on with another agent" in ran.stderr
     place.install("codex", _codex())
     again = place.santiago("resume", "--agent", "codex", "--trust-commands")
     assert again.returncode == 0, again.stderr
@@ -173,7 +173,7 @@ def test_what_is_used_up_is_what_the_next_command_grants(tmp_path: Path, limits:
     place.install("claude", [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends()], fakes.GOOD)
     ran = place.run()
     assert ran.returncode == 30
-    assert f"santiago resume {' '.join(more)}   go on" in ran.stderr
+    assert f"santiago resume {' '.join(more)}   # go on" in ran.stderr
     assert place.santiago("resume", *more, "--trust-commands").returncode == 0
 
 

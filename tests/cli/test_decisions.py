@@ -67,7 +67,7 @@ def test_own_work_that_did_not_pass_is_shown_as_a_person_s_and_can_be_brought_ag
     judged = failed.says("verify", "S1", "--from", "wrong")
     assert judged.returncode == 30
     assert "(attempt 2, a person's own work)" in judged.stderr
-    assert "santiago verify S1 --from wrong   once it is mended" in judged.stderr
+    assert "santiago verify S1 --from wrong   # once it is mended" in judged.stderr
     assert "santiago resume" not in judged.stderr, "that could only fail"
     assert "santiago verify S1 --from wrong" in failed.says("status").stdout
     shown = failed.says("show", "S1").stdout
@@ -85,7 +85,7 @@ def test_after_a_failed_story_is_left_out_plain_resume_is_what_helps(tmp_path: P
     assert left_out.returncode == 0
     assert re.search(r"left out S1 Say hello: not needed\n", left_out.stderr)
     assert f"{failed.run.name} goes on without S1\n" in left_out.stderr
-    assert re.search(r"next: santiago resume( --jobs 2)?   go on", left_out.stderr)
+    assert re.search(r"next: santiago resume( --jobs 2)?   # go on", left_out.stderr)
     assert "exit 30" not in left_out.stderr
     assert "--add-attempts" not in left_out.stderr + failed.says("status").stdout
     before = failed.log

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -57,8 +58,23 @@ def test_letters_are_measured_in_cells(text: str, cells: int) -> None:
 
 def test_further_lines_stand_below_what_the_first_says() -> None:
     assert broken("why        one two three four", 24).split("\n") == ["why        one two three", "           four"]
-    assert broken("next: santiago resume   go on with it", 24).split("\n")[1] == "      go on with it"
+    assert broken("note: one two three four five", 24).split("\n") == ["note: one two three four", "      five"]
+    typed = broken("next: santiago resume   # go on with it", 24)
+    assert typed.split("\n") == ["next: santiago resume", "      # go on with it"]
     assert broken("│ one two three four five", 16).split("\n") == ["│ one two three", "│ four five"]
+
+
+@given(_words, _words, st.sampled_from(("next: ", "      ")), COLUMNS)
+def test_a_command_stays_whole_and_what_it_does_stays_a_comment(
+    command: list[str], why: list[str], name: str, columns: int
+) -> None:
+    """What is printed to be pasted can be: no line of it is a command but the first, which nothing is broken out of."""
+    typed, *asides = broken(f"{name}{' '.join(command)}   # {' '.join(why)}", columns).split("\n")
+    told, _, aside = typed.partition("   # ")
+    assert told == name + " ".join(command)
+    assert shlex.split("\n".join([aside and f"# {aside}", *asides]), comments=True) == []
+    assert " ".join([aside, *(line.strip().removeprefix("# ") for line in asides)]).split() == why
+    assert broken("│ x = 1   # one two three four", 24).split("\n")[1] == "│ three four", "code is no command"
 
 
 def test_a_path_that_is_too_long_for_its_place_goes_below_and_stays_whole() -> None:

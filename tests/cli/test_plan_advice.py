@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -106,3 +108,18 @@ def test_the_demo_ends_with_a_command_that_can_be_pasted(tmp_path: Path) -> None
     command = ran.stderr.splitlines()[-1].removeprefix("next: ")
     subprocess.run(["sh", "-c", command], cwd="/", env=env, capture_output=True, check=True)
     assert (tmp_path / "a demo" / "ledger" / "money.py").is_file()
+
+
+def test_the_picture_of_a_plan_shows_what_the_program_says(tmp_path: Path) -> None:
+    """Where this fails, `docs/images/make.py` draws it again."""
+    files = ROOT / "examples" / "ledger"
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": (files / "prd.md").read_text()})
+    shutil.copytree(files / "tests", repo / "tests")
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", (ROOT / "docs" / "images" / "plan.svg").read_text())
+    shown = inside("plan", "prd.md", cwd=repo, env={"COLUMNS": "100"}).stdout
+    assert words_of("".join(html.unescape(text) for text in drawn[1:])) == words_of(f"$ santiago plan prd.md {shown}")
+
+
+def words_of(text: str) -> str:
+    """Return a text without blanks, and with one name for every run."""
+    return re.sub(r"r_[0-9]{8}_[0-9]{6}", "RUN", "".join(text.split()))

@@ -39,11 +39,11 @@ def test_a_start_that_was_to_do_less_says_why_it_rests(repo: Path, flags: list[s
     ran = run(repo, WRITES, *flags)
     assert ran.returncode == 0
     assert f"\nbecause: {because}\n" in ran.stderr
-    assert ran.stderr.endswith("\nnext: santiago resume   go on\n")
+    assert ran.stderr.endswith("\nnext: santiago resume   # go on\n")
 
 
 def test_going_on_is_suggested_with_as_many_jobs_as_before(repo: Path) -> None:
-    assert "next: santiago resume --jobs 2   go on\n" in run(repo, WRITES, "--only", "S1", "--jobs", "2").stderr
+    assert "next: santiago resume --jobs 2   # go on\n" in run(repo, WRITES, "--only", "S1", "--jobs", "2").stderr
 
 
 def test_success_names_the_work_to_look_at_and_the_evidence(repo: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli import fakes, words
 from tests.cli.greeter import out_dir, place
-from tests.cli.santiago import santiago
 from tests.cli.words import WRITES, look, run
 
 if TYPE_CHECKING:
@@ -48,14 +51,23 @@ def test_where_the_run_s_attempts_are_used_up_they_are_counted_and_enough_are_su
     said = run(repo, WRITES, limits="run_max_attempts = 1").stderr
     assert "the run used 1 of 1 attempts; 2 stories are left\n" in said
     assert "0 of 4 attempts" not in said
-    assert "next: santiago resume --add-attempts 2   " in said
-    assert santiago("resume", "--add-attempts", "2", cwd=repo, env=place(repo)).returncode == 0
+    (typed,) = [line for line in said.splitlines() if " santiago resume --add-attempts 2   # " in line]
+    assert paste(repo, typed.removeprefix("next: ")) == 0
+
+
+def paste(repo: Path, line: str) -> int:
+    """Give a whole line, with what it says behind the command, to a shell as a person would; return how it ended."""
+    (bin_folder := repo.parent / "bin").mkdir()
+    (program := bin_folder / "santiago").write_text(f'#!/bin/sh\nexec {quote(sys.executable)} -m santiago "$@"\n')
+    program.chmod(0o755)
+    env = {**os.environ, **place(repo), "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+    return subprocess.run(["sh", "-c", line], cwd=repo, env=env, capture_output=True, check=False).returncode
 
 
 def test_where_a_story_s_minutes_are_used_up_more_minutes_are_suggested(repo: Path) -> None:
     said = run(repo, "sleep 30\n", limits="story_timeout_minutes = 0.01\nattempt_timeout_minutes = 0.005").stderr
     assert ", and all of its minutes\n" in said
-    assert "santiago resume --add-minutes 30   retry S1" in said
+    assert "santiago resume --add-minutes 30   # retry S1" in said
 
 
 def test_a_check_that_cannot_start_is_not_called_a_retry_and_sends_nobody_to_a_frozen_file(repo: Path) -> None:
@@ -63,13 +75,13 @@ def test_a_check_that_cannot_start_is_not_called_a_retry_and_sends_nobody_to_a_f
     assert "retry" not in said
     assert "ended    S1 attempt 1: verification_unrunnable: no-such-program --x exit 127\n" in said
     assert "correct the command" not in said
-    assert 'santiago run prd.md --verify "COMMAND"   or start anew with another check\n' in said
+    assert 'santiago run prd.md --verify "COMMAND"   # or start anew with another check\n' in said
 
 
 def test_the_answer_to_a_question_is_the_first_command(repo: Path) -> None:
     said = run(repo, "echo 'SANTIAGO_QUESTION: Red or blue?'\n").stderr
     following = said.partition("next: ")[2].splitlines()
-    assert following[0].startswith('santiago answer S1-1 "YOUR ANSWER"   ')
+    assert following[0].startswith('santiago answer S1-1 "YOUR ANSWER"   # ')
     assert following[1].split()[:3] == ["santiago", "show", "S1"]
     assert said.count("Red or blue?") == 2  # as it was asked, and in the report
 
@@ -79,5 +91,5 @@ def test_what_no_other_agent_can_mend_suggests_no_other_agent(tmp_path: Path) ->
     place.sign_in()
     place.install("claude", [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends(tokens=None, cost=None)])
     said = place.run().stderr
-    assert "santiago resume --add-cost 5   accept what is unknown so far, and go on\n" in said
+    assert "santiago resume --add-cost 5   # accept what is unknown so far, and go on\n" in said
     assert "--agent NAME" not in said

@@ -107,7 +107,7 @@ def _show(found: list[Left], removable: list[Left], removed: list[str], *, yes: 
         say(f"freed {size(total)}; branches and the runs' folders stay")
     else:
         say(f"would free {size(total)}; attempts that failed are then no longer kept in git")
-        say("next: santiago clean --yes")
+        say("next: santiago clean --yes", verbatim=True)
 
 
 def leftovers(root: Path, common: Path) -> list[Left]:

@@ -60,10 +60,10 @@ def _show(root: Path, found: list[Found]) -> None:
     begin = (
         "git init && git add -A" if repository.find_root(root) is None else f"git add {typed(root / 'santiago.toml')}"
     )
-    say(f'next:  {begin} && git commit -m "Set santiago up"')
+    say(f'next:  {begin} && git commit -m "Set santiago up"', verbatim=True)
     document = likely_document(root)
     check = "" if found else ' --verify "CMD"'
-    say(f"       santiago run {'YOUR-PRD.md' if document is None else typed(document)}{check}")
+    say(f"       santiago run {'YOUR-PRD.md' if document is None else typed(document)}{check}", verbatim=True)
 
 
 _TELLING = ("prd", "requirements", "user-stories", "user_stories", "stories", "spec", "tasks")

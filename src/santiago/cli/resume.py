@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 @click.command("resume")
 @click.argument("run", required=False)
-@click.option("--add-attempts", type=click.IntRange(0, 1000), default=0, help="More attempts for failed stories.")
 @click.option(
-    "--add-minutes", type=click.FloatRange(0), default=0.0, help="More minutes for the run and failed stories."
+    "--add-attempts", type=click.IntRange(0, 1000), default=0, help="More attempts for failed or spent stories."
+)
+@click.option(
+    "--add-minutes", type=click.FloatRange(0), default=0.0, help="More minutes for the run and failed or spent stories."
 )
 @click.option("--add-cost", type=click.FloatRange(0), default=0.0, metavar="USD", help="More money for the run.")
 @click.option("--add-tokens", type=click.IntRange(0), default=0, help="More tokens for the run.")

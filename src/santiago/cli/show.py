@@ -182,7 +182,7 @@ def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_lo
     say(f"evidence   {near(AttemptEvidence(run.out_dir, planned.id, one.number).folder)}")
     more = [*([] if patch else ["--patch"]), *([] if with_log else ["--log"])]
     if more:
-        say(f"next: santiago show {planned.id} --attempt {one.number} {' '.join(more)}")
+        say(f"next: santiago show {planned.id} --attempt {one.number} {' '.join(more)}", verbatim=True)
 
 
 def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +16,7 @@ from santiago.cli.view.evidence import AttemptEvidence, near
 from santiago.cli.view.failure import Report
 from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import ago, between, count, limit, span
-from santiago.cli.view.remedies import next_commands
+from santiago.cli.view.remedies import listed, next_commands
 from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
 from santiago.cli.view.text import fit, harmless, paint, say, width
 from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
@@ -194,11 +195,12 @@ def _failed(run: Run) -> None:
 def _next(run: Run) -> list[str]:
     state = run.state
     if run.worker:
-        return ["", "next: santiago log --follow   watch it"]
+        return ["", *listed([("santiago log --follow", "watch it")])]
     if not run.begun:
-        return ["", f"next: santiago resume {near(run.out_dir)}   begin"]
+        return ["", *listed([(f"santiago resume {quote(near(run.out_dir))}", "begin")])]
     if state.phase is RunPhase.SUCCESS:
-        return ["", f"look: git diff HEAD...{state.branch}", f"next: git merge {state.branch}   take the work over"]
+        taken = listed([(f"git merge {state.branch}", "take the work over")])
+        return ["", f"look: git diff HEAD...{state.branch}", *taken]
     if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
         return ["", *brought]
     report = Report(plan=run.plan, run_input=run.run_input, state=state, out_dir=run.out_dir, history=run.history)

@@ -46,7 +46,8 @@ def show(request: Request, *, trusted: bool, as_json: bool) -> int:
     checkout = Checkout(run_input, workspace)
     notes = foresee(run_input, state, request, checkout)
     if state.seq and not request.skips and not request.own_work:
-        reopening(state, request.grants, workspace.head())  # raises where going on would only repeat a failure
+        # Raises where going on would only repeat a failure.
+        reopening(state, run_input.limits, request.grants, workspace.head())
     agent = _agent(run_input, checkout)
     fence = sandbox.detect(run_input.policy.sandbox, dict(os.environ))
     if not trusted:

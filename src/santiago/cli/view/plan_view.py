@@ -71,7 +71,7 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
     if notes:
         say(f"{'':9} {count(notes, 'note')} more in plan.json, about things that need nothing from you")
     if command := advice.next_command(job, plan, outcome):
-        say(f"next: {harmless(command)}")
+        say(f"next: {harmless(command)}", verbatim=True)
 
 
 def _row(label: str, text: str, colour: str = "green") -> None:

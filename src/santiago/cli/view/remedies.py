@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.cli.finding import find_run
@@ -40,9 +41,9 @@ def next_commands(report: Report) -> list[str]:
 
 
 def listed(rows: Rows) -> list[str]:
-    """Return commands one below the other, each with what it does."""
+    """Return commands one below the other, each with what it does as a comment, so that all of it may be pasted."""
     size = max((len(command) for command, _ in rows), default=0)
-    return [f"{'next:' if at == 0 else '     '} {command:{size}}   {why}" for at, (command, why) in enumerate(rows)]
+    return [f"{'next:' if at == 0 else '     '} {command:{size}}   # {why}" for at, (command, why) in enumerate(rows)]
 
 
 def resume(report: Report, more: str = "") -> str:
@@ -79,7 +80,7 @@ def _remedies(report: Report) -> Rows:
                 (again, "run the checks again on its head"),
             ]
         case Reason.VERIFICATION_UNRUNNABLE:
-            anew = f'santiago run {report.plan.source.path} --verify "COMMAND"'
+            anew = f'santiago run {quote(report.plan.source.path)} --verify "COMMAND"'
             return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
         case None | Reason.INTERRUPTED | Reason.AGENT_ASKED:
             return [(again, "go on")]
@@ -118,4 +119,4 @@ def target(out_dir: Path) -> str:
             return ""
     except SantiagoError:
         pass
-    return f" {near(out_dir)}"
+    return f" {quote(near(out_dir))}"

@@ -90,6 +90,9 @@ _PIECE = re.compile(
     rf"\s+|\x1b\[[0-9;]*m|[{_SIGNS}](?:[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d.)*|[^\s\x1b{_SIGNS}]+|."
 )
 """What a line is not broken within: a blank, a colour, a word, a sign."""
+_ASIDE = "      # "
+_TYPED = re.compile(r"((?:next:| {5}) \S.*?)   +# (.+)")
+"""A command to be pasted, with what it does as a comment: `next: santiago resume   # go on`."""
 _NAME = re.compile(r"[│|] +|\S{1,12}(?: \S{1,12})?: +")
 """The bar of a frame, or a name with its colon."""
 _GAP = re.compile(r"(?<=\S)  +(?=\S)")
@@ -100,7 +103,7 @@ def broken(text: str, columns: int, indent: int | None = None) -> str:
     """Return a text in lines that a terminal does not have to break in the middle of a word.
 
     Further lines begin below the text of the first. A word that is longer than a line is left to the terminal, so that
-    a path can still be copied as a whole.
+    a path can still be copied as a whole, and so is a command with a comment: the comment then stands below it.
     """
     if not columns:
         return text
@@ -111,6 +114,9 @@ def _broken(text: str, columns: int, indent: int | None) -> str:
     bare = harmless(text)
     if width(bare) <= columns:
         return text
+    if typed := _TYPED.fullmatch(text):
+        why = _broken(typed[2], columns - len(_ASIDE), 0).split("\n")
+        return "\n".join([typed[1], *(_ASIDE + line for line in why)])
     hang = _hang(bare) if indent is None else " " * indent
     hang = hang if len(hang) <= columns // 2 else "  "
     lines, line, used, blank = [], "", 0, ""
@@ -141,7 +147,7 @@ def _hang(text: str) -> str:
 def say(text: str = "", *, err: bool = False, verbatim: bool = False) -> None:
     """Print a line for people, with its colours only where they are wanted; on a terminal in as many lines as it needs.
 
-    What is `verbatim` (a patch, a log) stays as it is.
+    What is `verbatim` (a patch, a log, a command to be pasted) stays as it is.
     """
     shown = text if verbatim else broken(text, columns_of(stderr=err))
     click.echo(shown, err=err, color=coloured(stderr=err))
