@@ -417,6 +417,16 @@ def test_after_a_crash_the_leftover_folder_is_kept_once(bench: Bench) -> None:
     assert later.restore("S1", 2) is None
 
 
+def test_what_a_crash_left_is_compared_with_all_that_it_was_begun_on(bench: Bench) -> None:
+    """Never blamed for the work of others: a story that began on verified work, before that was on the branch."""
+    needed, also = bench.work("S1", one="1"), bench.work("S2", two="2")
+    base = (bench.first, needed, also)
+    write(bench.workspace.open("S3", 1, base).folder, three="3")
+    kept = bench.again().restore("S3", 1, base=base)
+    assert kept is not None
+    assert [change.path for change in kept.changes] == ["three"]
+
+
 @pytest.mark.parametrize("damage", [b"", b"\0" * 300, None], ids=["emptied", "zeros", "missing"])
 def test_a_restore_needs_none_of_the_notes_that_a_power_cut_may_take(bench: Bench, damage: bytes | None) -> None:
     bench.workspace.begin(bench.first)
@@ -425,7 +435,7 @@ def test_a_restore_needs_none_of_the_notes_that_a_power_cut_may_take(bench: Benc
     for name in ("index", "base"):
         (own / name).unlink() if damage is None else (own / name).write_bytes(damage)
     (own / "index.lock").touch()
-    kept = bench.again().restore("S1", 1, base=bench.first)
+    kept = bench.again().restore("S1", 1, base=(bench.first,))
     assert kept is not None
     assert git(bench.repo, "diff", "--name-only", bench.first, kept.commit) == "new"
 

@@ -130,6 +130,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
     story.base, story.commit, story.proof = event.context.get("base"), None, None
+    story.onto = tuple(event.context.get("onto", ()))
     story.unsettled = True
     story.begun_at, story.begun_in = event.timestamp, state.epoch
 

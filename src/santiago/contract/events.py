@@ -98,6 +98,8 @@ class Context(TypedDict, total=False):
     branch: str
     base: str
     """Commit that the work began from."""
+    onto: list[str]
+    """Verified commits, not yet on the branch, that were applied to `base` before the work began."""
     commit: str
     ref: str
     head: str

@@ -57,6 +57,8 @@ class StoryState:
     begun_in: int = 0
     """The start of the run in which it did."""
     base: str | None = None
+    onto: tuple[str, ...] = ()
+    """Verified commits that were applied to the base before the latest attempt began."""
     commit: str | None = None
     """Snapshot of the latest attempt; of the integrated work once done."""
     proof: str | None = None

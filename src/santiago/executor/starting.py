@@ -91,6 +91,8 @@ def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     base = base_of(at.state, story)
     step = Attempt(story=story.id, number=number, base=base, timeout_ms=budget.attempt_ms(story, at.now_ms))
     context: Context = {"step": step.id, "base": base[0]}
+    if base[1:]:
+        context["onto"] = list(base[1:])
     begun = Fact(
         event=EventKind.ATTEMPT_STARTED,
         story=story.id,

@@ -170,12 +170,12 @@ class GitWorkspace:
         # Nobody synced what the agent wrote, so a start of the machine may have lost any of it.
         return place.folder.is_dir() and bool(boot()) and _noted(place.boot) == boot()
 
-    def restore(self, story: str, attempt: int, message: str = "", base: str | None = None) -> Snapshot | None:
+    def restore(self, story: str, attempt: int, message: str = "", base: Sequence[str] = ()) -> Snapshot | None:
         place = self._place(story, attempt)
         kept = self.kept(story, attempt)
         if kept is not None or not place.folder.is_dir():
             return kept
-        began = base or _noted(place.base) or self.head()
+        began = self._merged(story, attempt, base) if base else _noted(place.base) or self.head()
         if began is None:
             return None
         place.own.mkdir(parents=True, exist_ok=True)

@@ -128,7 +128,7 @@ class Workspace(Protocol):
     def whole(self, story: str, attempt: int) -> bool:
         """Say whether the attempt's folder still holds what was written there: not where a power cut may have taken some."""
 
-    def restore(self, story: str, attempt: int, message: str = "", base: str | None = None) -> Snapshot | None:
+    def restore(self, story: str, attempt: int, message: str = "", base: Sequence[str] = ()) -> Snapshot | None:
         """Return the attempt's work, kept now from a leftover folder where it was not; None where nothing is left."""
 
     def checkout(self, commit: str, name: str, *, apart: bool = False) -> str:
