@@ -10,6 +10,7 @@ from tests.adversaries.loaded import LOADED
 from tests.adversaries.outside import OUTSIDE
 from tests.adversaries.processes import PROCESSES
 from tests.adversaries.runners import RUNNERS
+from tests.adversaries.seeming import SEEMING
 from tests.adversaries.watched import WATCHED
 from tests.adversaries.words import WORDS
 
@@ -21,6 +22,7 @@ GROUPS = {
     "The runner": RUNNERS,
     "Disguises, and work that knows who looks": WATCHED,
     "Beside the work": BESIDE,
+    "What only seems to pass": SEEMING,
     "Processes": PROCESSES,
     "Beyond the folder": OUTSIDE,
     "Git": GITS,

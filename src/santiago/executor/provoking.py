@@ -1,7 +1,7 @@
 """Before doubtful work is believed, its checks are provoked: edited so that they must fail, or must still pass.
 
-This catches work that ends the runner, replaces it, speaks for it or fools it, however it does so. It costs one or two
-more runs of the checks, and only where the work could do such a thing at all.
+This catches work that ends the runner, replaces it, speaks for it or fools it, however it does so. Python under quick
+checks is looked at once more in any case; other trials are only where the work could do such a thing at all.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.executor.memory import VARIABLES
+from santiago.executor.names import is_named, module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from santiago.contract.ports.verifier import Doubt, Verifier
     from santiago.contract.ports.workspace import Snapshot
 
-_FOOLS = "its values equal anything"
 _WATCHED = "passes only while it is watched"
 _AROUND = "programs or start files outside the worktree"
 
@@ -61,17 +61,22 @@ class Provoker:
     """The tests that fail on a base when all are made to fail."""
 
     def subverted(
-        self, bench: Trying, label: str, sight: Sight, base: str, snapshot: Snapshot, commands: Sequence[str], stop: Stop
+        self, bench: Trying, label: str, sight: Sight, base: str, snapshot: Snapshot, commands: Sequence[str], stop: Stop,
+        *, preparing: Sequence[str] = (), anyway: bool = False,
     ) -> tuple[str, ...] | None:  # fmt: skip
-        """Return what took the verdict out of the hands of these passing checks, in words; None where it was stopped."""
+        """Return what took the verdict out of the hands of these passing checks, in words; None where it was stopped.
+
+        `preparing` are changed files that set-up runs; `anyway` has Python looked at without a doubt, since that is cheap.
+        """
         doubts = bench.verifier.doubts(snapshot.patch, [change.path for change in snapshot.changes])
         moved = sight.surroundings != bench.verifier.surroundings(commands)
         one = _Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
         beside = one.beside_tests()
-        if not doubts and not moved and not beside:
+        routine = one.python() if anyway else []
+        if not (doubts or moved or beside or preparing or routine):
             return ()
         try:
-            return one.found(doubts, beside, moved=moved)
+            return one.found(doubts, beside, preparing, routine, moved=moved)
         except StoppedError:
             return None
 
@@ -89,17 +94,21 @@ class _Provocation:
     commands: tuple[str, ...]
     stop: Stop
 
-    def found(self, doubts: Sequence[Doubt], beside: Sequence[str], *, moved: bool) -> tuple[str, ...]:
+    def found(
+        self, doubts: Sequence[Doubt], beside: Sequence[str], preparing: Sequence[str], routine: Sequence[str], *, moved: bool
+    ) -> tuple[str, ...]:  # fmt: skip
         of = {kind: [doubt.path for doubt in doubts if kind in doubt.kinds] for kind in _KINDS}
+        of["reaches"] += preparing
         patches = sorted({*of["patches"], *beside})
         if of["knows"]:
             return _says(of["knows"], "has no business with the test runner")
         if of["hides"]:
             return _says(of["hides"], "spells a name so that nobody finds it")
-        if looks := of["asks"] or of["equals"] or of["reaches"]:
-            why = self.needs_eyes(unmarked=bool(of["asks"]))
+        if looks := of["asks"] or of["equals"] or of["reaches"] or routine:
+            doubted = looks is not routine
+            why = self.needs_eyes(unmarked=bool(of["asks"]) or not doubted, doubted=doubted)
             if why:
-                return _says(of["equals"] or looks if why == _FOOLS else looks, why)
+                return _says(looks if why == _WATCHED else of["equals"] or looks, why)
         if patches and self.needs_new_tests():
             return _says(patches, "the other tests pass only with it")
         suspects = of["reaches"] or of["ends"] or [_AROUND] * moved
@@ -119,39 +128,69 @@ class _Provocation:
             return ()
         return _says(ends, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
 
-    def needs_eyes(self, *, unmarked: bool) -> str:
-        """Say why the checks fail where nothing tells a test from real use, and nothing is equal that is not; else nothing.
+    def needs_eyes(self, *, unmarked: bool, doubted: bool) -> str:
+        """Say why the checks fail where nothing tells a test from real use, and where tests are strict; else nothing.
 
         With `unmarked`, nothing tells that santiago runs them either; then those are left out that ask for it themselves.
-        A failure counts only if it comes again with comparisons as they were.
+        What tests refuse in so many words counts at once, any other failure only if it comes again with tests that are not
+        strict; and neither does where the base, in which no agent had a hand, shows the same.
         """
         commands = [command for command in self.commands if not unmarked or VARIABLES not in command]
         verifier, sealed = self.bench.verifier, self.sight.sealed
         changed = [change.path for change in self.snapshot.changes]
-        words: list[str] = []
 
-        def harden(folder: str) -> None:
-            words.append(verifier.harden(folder, sealed))
+        def refused(commit: str = "") -> tuple[bool, str]:
+            words: list[str] = []
+
+            def harden(folder: str) -> None:
+                words.append(verifier.harden(folder, sealed))
+                verifier.blind(folder, sealed, changed)
+
+            found = self.tried("alone", commands, harden, unmarked=unmarked, commit=commit)
+            failed = [result for result in found if result.exit_code != 0]
+            return bool(failed), _said(words[0], failed) if failed and words[0] else ""
+
+        failed, why = refused()
+        if why:
+            return "" if refused(self.base)[1] else why
+        return _WATCHED if failed and self.fails_blindly(commands, changed, unmarked=unmarked, doubted=doubted) else ""
+
+    def fails_blindly(self, commands: Sequence[str], changed: Sequence[str], *, unmarked: bool, doubted: bool) -> bool:
+        """Whether checks fail with a blindfold only, and not because of the blindfold itself; in doubt, what is not known counts."""
+        verifier, sealed = self.bench.verifier, self.sight.sealed
+
+        def blind(folder: str) -> None:
             verifier.blind(folder, sealed, changed)
 
-        found = self.tried("alone", commands, harden, unmarked=unmarked)
-        failed = [result for result in found if result.exit_code != 0]
-        if any(words[0] and words[0] in result.output.head + result.output.tail for result in failed):
-            return _FOOLS
+        found = self.tried("alone", commands, blind, unmarked=unmarked)
+        failed = [result.command for result in found if result.exit_code != 0]
         if not failed:
-            return ""
-        again = self.tried("alone", commands, lambda folder: verifier.blind(folder, sealed, changed), unmarked=unmarked)
-        return _WATCHED if any(result.exit_code != 0 for result in again) else ""
+            return False
+        plain = self.tried("alone", failed, lambda _: None, unmarked=unmarked, commit=self.base)
+        blinded = self.tried("alone", failed, blind, unmarked=unmarked, commit=self.base)
+        pairs = [
+            (verifier.failing(before), verifier.failing(after)) for before, after in zip(plain, blinded, strict=True)
+        ]
+        if any(after - before for before, after in pairs):
+            return False
+        return doubted or all(after or not before for before, after in pairs)
+
+    def python(self) -> list[str]:
+        """Return the changed Python of the work, where there are tests that can be made strict."""
+        if not any(path.endswith(".py") for path in self.sight.sealed):
+            return []
+        work = [change.path for change in self.snapshot.changes if change.path.endswith(".py") and change.status != "D"]
+        return [path for path in work if path not in {*self.fresh()}]
 
     def beside_tests(self) -> list[str]:
         """Return new files among the tests that have the name of a module of the work: tests may take them for it."""
-        fresh = [path for path in self.fresh() if _module(path) not in _USUAL]
+        fresh = [path for path in self.fresh() if module(path) not in _USUAL]
         if not fresh:
             return []
         files = self.sight.files | {change.path for change in self.snapshot.changes}
         work = files - {*self.bench.verifier.sealed(files, ("@tests",), ())}
-        modules = {_module(path) for path in work}
-        return [path for path in fresh if _module(path) in modules]
+        modules = {module(path) for path in work}
+        return [path for path in fresh if module(path) in modules]
 
     def fresh(self) -> tuple[str, ...]:
         """Return the attempt's new tests."""
@@ -162,7 +201,7 @@ class _Provocation:
         """Whether the base's own tests fail once the attempt's new ones are taken away."""
         fresh = self.fresh()
         # A check that names one of them cannot do without.
-        free = [command for command in self.commands if not any(_is_named(path, command) for path in fresh)]
+        free = [command for command in self.commands if not any(is_named(path, command) for path in fresh)]
         if not self.sight.sealed or not fresh:
             return False
         found = self.tried("without", free, lambda folder: self.bench.verifier.ready(folder, {}, fresh))
@@ -252,16 +291,8 @@ def _says(paths: Sequence[str], why: str) -> tuple[str, ...]:
     return tuple(f"{path} ({why})" for path in paths)
 
 
-def _module(path: str) -> str:
-    """Return the name by which a file is imported."""
-    folder, _, name = path.rpartition("/")
-    stem = name.partition(".")[0]
-    return folder.rpartition("/")[2] if stem in {"__init__", "index"} else stem
-
-
-def _is_named(path: str, command: str) -> bool:
-    """Tell whether a command names a file: by its path, as a module, or by the name of a test."""
-    plain = path.rpartition(".")[0]
-    stem = plain.rpartition("/")[2]
-    is_test = re.fullmatch(r"test_.+|.+[_.](?:test|spec)", stem) is not None
-    return plain in command or plain.replace("/", ".") in command or (is_test and stem in command)
+def _said(word: str, failed: Sequence[CheckResult]) -> str:
+    """Return what strict tests refuse in so many words."""
+    text = "\n".join(one.output.head + one.output.tail for one in failed)
+    found = re.search(rf"AssertionError: {word}: ([\w', ]{{1,100}})", text)
+    return found[1] if found else ""

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 import secrets
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.verification import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _FIRST = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test|conftest|__init__)\.py")
 """Test code that Python loads before the work, or as the first that loads it."""
@@ -27,6 +29,7 @@ _planted.argv[:1] = ["{name}.py"]
 if __name__ != "__main__":
     del _planted.argv[1:]
     _planted.orig_argv[:] = [_planted.executable, "{name}.py"]
+    vars(_planted.modules["__main__"]).update(__file__={main!r}, __spec__=None, __package__="")
 if "{token}" not in _planted.modules:
     _planted.modules["{token}"] = _planted
 
@@ -57,6 +60,23 @@ if "{token}" not in _planted.modules:
                 return opened(file, mode, *more, **named)
             return io.BytesIO(text.encode()) if "b" in mode else io.StringIO(text)
 
+        def names(self):
+            return iter([name for name in listed(self) if not name.startswith("PYTEST")])
+
+        def value(self, name):
+            if isinstance(name, str) and name.startswith("PYTEST"):
+                raise KeyError(name)
+            return valued(self, name)
+
+        def pop(self, name, *default):
+            found = valued(self, name) if not default or name in listed(self) else default[0]
+            if name in listed(self):
+                del self[name]
+            return found
+
+        kept = type(os.environ)  # pytest itself only sets its variables, and takes them back
+        listed, valued = kept.__iter__, kept.__getitem__
+        kept.__iter__, kept.__getitem__, kept.pop = names, value, pop
         traceback.extract_stack, inspect.stack = extract_stack, all_frames
         if {proc}:
             io.open = builtins.open = open_
@@ -65,13 +85,18 @@ if "{token}" not in _planted.modules:
 """
 
 
-def fold(folder: str, tests: Iterable[str], changed: Iterable[str]) -> None:
+def fold(folder: str, tests: Sequence[str], changed: Iterable[str]) -> None:
     """Put a blindfold on the work in a checkout: by its tests, and by the names of variables that it asks for."""
     own = [path for path in changed if path not in set(tests)]
     asked = [text for path in own if (text := texts.read(folder, path)) is not None]
     name, nothing = f"m{secrets.token_hex(2)}", f"X{secrets.token_hex(6).upper()}"
-    first = _PYTHON.format(name=name, token=nothing, proc=any("/proc" in text for text in asked))
+    main = Path(folder, f"{name}.py")
+    main.touch()  # a process that is spawned from a test reads it
+    first = _PYTHON.format(name=name, token=nothing, main=str(main), proc=any("/proc" in text for text in asked))
     for path in tests:
+        # Where a file stands in place of the folder for compiled tests, none can be put under a test's name.
+        with suppress(OSError):
+            Path(folder, path).with_name("__pycache__").touch()
         if _FIRST.fullmatch(path):
             texts.rewrite(folder, path, lambda text: texts.begun_with(text, first))
     for path in own:

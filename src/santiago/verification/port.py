@@ -158,6 +158,10 @@ class Checks:
         changed = [_change("M", path) for path in others if path in marks]
         steering = {*seal.tampered(came, globs.DEFAULT_PROTECTED, (), commands, marks, either)}
         steering |= {*seal.tampered(changed, (), (), commands, marks, either)}
+        # A package is imported in place of the module beside it.
+        steering |= {
+            path for path in others if path not in marks and f"{path.removesuffix('/__init__.py')}.py" in marks
+        }
         return found.intersection(sealed) | steering
 
     def surroundings(self, commands: Sequence[str]) -> str:

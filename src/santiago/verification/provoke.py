@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import secrets
 import shlex
 from functools import partial
 from typing import TYPE_CHECKING
 
-from santiago.verification import plant_js, runners, shell, texts
+from santiago.verification import plant_js, runners, shell, strict, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -55,49 +54,6 @@ class Test{token}(_planted.TestCase):
 
 
 """
-_STRICT = """
-import unittest as _planted
-
-class _Nothing:
-    __slots__ = ()
-
-def _is_of_the_tests(of):
-    code = getattr(of.__eq__, "__code__", None)
-    mock = __import__("sys").modules.get("unittest.mock")
-    return code is not None and code.co_filename in (globals().get("__file__"), getattr(mock, "__file__", None))
-
-def _equals_anything(one):
-    try:
-        return (one == _Nothing()) is True and not _is_of_the_tests(type(one))
-    except Exception:
-        return False
-
-def _others(value):
-    of = type(value)
-    more = {{str: "x", bytes: b"x", list: [_Nothing()], tuple: (_Nothing(),), int: 1, float: 1}}
-    if of in more:
-        return (value + more[of], value - 1) if of in (int, float) else (value + more[of],)
-    return (not value,) if of is bool else ()
-
-def _equals_others(one, value):
-    try:
-        return any((one == other) is True for other in _others(value)) and not _is_of_the_tests(type(one))
-    except Exception:
-        return False
-
-def _same(first, second):
-    if _equals_anything(first) or _equals_anything(second):
-        raise AssertionError("{token}: equals anything")
-    if first == second and (_equals_others(first, second) or _equals_others(second, first)):
-        raise AssertionError("{token}: equals other values, too")
-    return first == second
-
-def _equal(self, first, second, msg=None):
-    if not _same(first, second):
-        raise self.failureException(self._formatMessage(msg, "%r != %r" % (first, second)))
-
-_planted.TestCase._baseAssertEqual = _equal
-"""
 
 
 def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
@@ -115,9 +71,9 @@ def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
 
 
 def harden(folder: str, paths: Iterable[str]) -> str:
-    """Make the comparisons in test files refuse what equals anything; return the word by which they say so."""
-    token = _token()
-    return token if _edit(folder, paths, lambda text: strict_text(text, token)) else ""
+    """Make test files strict; return the word by which they say what they refuse."""
+    token, tests = _token(), tuple(paths)
+    return token if _edit(folder, tests, lambda text: strict.text_of(text, token, folder, tests)) else ""
 
 
 def prolonged(command: str) -> str:
@@ -149,7 +105,7 @@ def _plain_words(command: str) -> list[str]:
 
 
 def _prolonged_text(text: str) -> str | None:
-    code = None if "exit" in text or "SystemExit" in text else strict_text(text, _token())
+    code = None if "exit" in text or "SystemExit" in text else strict.text_of(text, _token())
     return None if code is None else f"{code}\nraise SystemExit({REACHED})\n"
 
 
@@ -164,25 +120,6 @@ def planted_text(text: str, token: str, *, alone: bool) -> str | None:
     main = _MAIN.search(text)
     at = main.start() if main else len(text)
     return text[:at].rstrip("\n") + test + text[at:]
-
-
-def strict_text(text: str, token: str) -> str | None:
-    """Return Python whose `==` and assertEqual raise where a side equals even what nobody can know."""
-    tree = texts.parsed(text)
-    if tree is None:
-        return None
-    tree = ast.fix_missing_locations(_Strict().visit(tree))
-    at = texts.first_place(tree)
-    tree.body[at:at] = ast.parse(_STRICT.format(token=token)).body
-    return ast.unparse(tree)
-
-
-class _Strict(ast.NodeTransformer):
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:  # the library's name
-        self.generic_visit(node)
-        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
-            return ast.Call(ast.Name("_same", ast.Load()), [node.left, node.comparators[0]], [])
-        return node
 
 
 def _edit(folder: str, paths: Iterable[str], change: Callable[[str], str | None]) -> bool:
