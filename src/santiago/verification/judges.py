@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from santiago.verification import behind, comparisons, globs, runners, sections, steering
+from santiago.verification import behind, comparisons, globs, named_tests, runners, sections, steering
 from santiago.verification.examining import examines
 from santiago.verification.steps import Step, resolved, steps
 
@@ -81,6 +81,11 @@ class Judges:
             paths = [path for one in named if (path := resolved(folder, one))]
             found |= {path + ending for path in paths for ending in steering.ENDINGS}
         return frozenset(path for path in found & self.base_files if not sections.steers(path))
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Files of the base in which runners are told to look for tests."""
+        return named_tests.reached(self.every, self.base_files)
 
     @cached_property
     def expected(self) -> frozenset[str]:

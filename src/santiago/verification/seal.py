@@ -13,7 +13,8 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from santiago.verification import behind, comparisons, globs, inline_tests, runners, sections, shell
+from santiago.verification import behind, comparisons, globs, inline_tests, named_tests, runners, sections, shell
+from santiago.verification.examining import names_others
 from santiago.verification.judges import Judges
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ _TRANSFORMS = re.compile(r"(?:.*/)?(?:babel\.config\.\w+|\.babelrc(?:\.\w+)?|vit
 """Settings of what rewrites code before a runner sees it, tests included."""
 _REWRITES = re.compile(rb"\b(?:plugins|presets)\b[^\]]{0,300}?(?:['\"]\.{1,2}/|=>|\bfunction\b)|\btransform\s?\(")
 """A rewriting of the project's own."""
+_LONGEST = 100_000
 _MOST_READ = 60
 """Tests that are read in order to see whether they use a file."""
 
@@ -112,6 +114,7 @@ class _Seal:
             globs.matches(change.path, self.protected)
             or self.judges.holds(change.path)
             or self.helps_tests(change.path)
+            or self.is_named_test(change.path)
         ):
             return True
         if not sections.steers(change.path):
@@ -225,6 +228,14 @@ class _Seal:
     @cached_property
     def judges(self) -> Judges:
         return Judges(self.commands, self.base_files, lambda path: self.read(path, "base"))
+
+    def is_named_test(self, path: str) -> bool:
+        """Whether a check names it as a test, and it is one: it has tests, is about other files, and is no part of them."""
+        if path not in self.judges.named or not named_tests.holds_tests(text := self.read(path, "base") or b""):
+            return False
+        stem, dot, ending = path.rpartition("/")[2].rpartition(".")
+        about_others = names_others(path, text[:_LONGEST].decode("utf-8", "replace"), "", self.base_files)
+        return about_others and not self.is_used_by_work(path, stem, dot + ending)
 
     def helps_tests(self, path: str) -> bool:
         """Whether a file is there for the tests that use it: to say no for them, or to hold what they ask for."""
