@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from santiago.verification import behind, comparisons, globs, inline_tests, named_tests, runners, sections, shell
+from santiago.verification import behind, comparisons, globs, inline_tests, linting, named_tests, runners, sections, shell
 from santiago.verification.examining import names_others
 from santiago.verification.judges import Judges
 
@@ -107,6 +107,8 @@ class _Seal:
 
     def breaks(self, change: Change) -> bool:
         if self.leads_out(change) or self.is_compiled_judge(change) or self.rewrites_tests(change.path):
+            return True
+        if linting.loosened(change.path, self.read, self.linters, self.base_files):
             return True
         if change.path not in self.base_files:
             return self.is_new_judge(change.path)
@@ -224,6 +226,10 @@ class _Seal:
         )
         found |= {"python3", "sh", "bash", "env", "node", "make", "git", "pip", "npm", "npx"}
         return frozenset(found)
+
+    @cached_property
+    def linters(self) -> frozenset[str]:
+        return linting.tools_of(self.judges.every)
 
     @cached_property
     def judges(self) -> Judges:
