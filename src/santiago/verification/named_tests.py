@@ -46,7 +46,9 @@ def _of(step: Step, files: Collection[str]) -> Iterator[str]:
         words = [word.partition("::")[0] for word in step.argv[1:]]
         if runner == "unittest":
             # `pkg.module.Class.test` means a file by its beginning.
-            words += ["/".join(parts[:end]) + ".py" for word in words for parts in [word.split(".")] for end in range(1, 6)]
+            words += [
+                "/".join(parts[:end]) + ".py" for word in words for parts in [word.split(".")] for end in range(1, 6)
+            ]
         meant = {path for word in words if (path := resolved(step.folder, word))}
         for path in meant:
             yield from _meant(path, files, whole=runner in _BY_FOLDER)

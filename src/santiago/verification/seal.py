@@ -13,8 +13,8 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from santiago.verification import behind, comparisons, globs, inline_tests, linting, named_tests, runners, sections, shell
-from santiago.verification.examining import names_others
+from santiago.verification import behind, globs, inline_tests, linting, runners, sections, shell
+from santiago.verification.helping import Helpers
 from santiago.verification.judges import Judges
 
 if TYPE_CHECKING:
@@ -55,23 +55,10 @@ _UNCHECKED = b"\x01\0\0\0"
 """Flags of compiled Python whose source is not looked at."""
 _BIN = re.compile(r"(?:.*/)?(?:bin|\.bin|Scripts|shims)/([^/]+)")
 _SETS_ITSELF_BETWEEN = re.compile(rb"\bpytest_\w+|\b_pytest\b|_exit\b|\batexit\b|sys\.modules|\bexitstatus\b")
-_HELPS = re.compile(
-    rb"^[ \t]*(?:el)?if\b[^\n]{0,200}\n?[ \t]*raise AssertionError|\bself\.failureException\b|\bpytest\.fail\(|\bthrow new (?:\w+\.)?AssertionError\b",
-    re.MULTILINE,
-)
-"""What hardly anybody writes who does not help tests to say no."""
-_HELPER_NAME = re.compile(
-    r"(?:.*[_.-])?(?:asserts?|assertions?|expectations?|tests?(?:ing|_?utils?|_?helpers?|_?support))(?:[_.-].*)?"
-)
-_ASSERTS = re.compile(rb"^[ \t]+assert\b", re.MULTILINE)
-_SAYS_NO = re.compile(rb"\bassert\b|\braise\b|\bthrow\b|\bexpect\(")
 _TRANSFORMS = re.compile(r"(?:.*/)?(?:babel\.config\.\w+|\.babelrc(?:\.\w+)?|vite\.config\.\w+)")
 """Settings of what rewrites code before a runner sees it, tests included."""
 _REWRITES = re.compile(rb"\b(?:plugins|presets)\b[^\]]{0,300}?(?:['\"]\.{1,2}/|=>|\bfunction\b)|\btransform\s?\(")
 """A rewriting of the project's own."""
-_LONGEST = 100_000
-_MOST_READ = 60
-"""Tests that are read in order to see whether they use a file."""
 
 
 def tampered(
@@ -115,8 +102,7 @@ class _Seal:
         if (
             globs.matches(change.path, self.protected)
             or self.judges.holds(change.path)
-            or self.helps_tests(change.path)
-            or self.is_named_test(change.path)
+            or self.helpers.holds(change.path)
         ):
             return True
         if not sections.steers(change.path):
@@ -173,6 +159,8 @@ class _Seal:
                 and name not in {"package.json", "composer.json", "deno.json"}
             )
         if self.judges.takes(path) or (name.endswith("_test.go") and self.runs_no_test(path, folder)):
+            return True
+        if self.helpers.excuses(path):
             return True
         return path in self.judges.scripts and not globs.matches(path, self.protected)
 
@@ -235,39 +223,9 @@ class _Seal:
     def judges(self) -> Judges:
         return Judges(self.commands, self.base_files, lambda path: self.read(path, "base"))
 
-    def is_named_test(self, path: str) -> bool:
-        """Whether a check names it as a test, and it is one: it has tests, is about other files, and is no part of them."""
-        if path not in self.judges.named or not named_tests.holds_tests(text := self.read(path, "base") or b""):
-            return False
-        stem, dot, ending = path.rpartition("/")[2].rpartition(".")
-        about_others = names_others(path, text[:_LONGEST].decode("utf-8", "replace"), "", self.base_files)
-        return about_others and not self.is_used_by_work(path, stem, dot + ending)
-
-    def helps_tests(self, path: str) -> bool:
-        """Whether a file is there for the tests that use it: to say no for them, or to hold what they ask for."""
-        name = path.rpartition("/")[2]
-        stem, _, ending = name.rpartition(".")
-        if ending in {"py", "js", "mjs", "cjs", "ts"}:
-            text, kind = self.read(path, "base") or b"", f".{ending}"
-            signs = _SAYS_NO if _HELPER_NAME.fullmatch(stem) else _HELPS
-            says_no = signs.search(text) or (_ASSERTS.search(text) and not self.is_used_by_work(path, stem, kind))
-            return bool(says_no) and self.is_used_by_tests(stem, kind)
-        return comparisons.is_question(path) and self.is_used_by_tests(name, "")
-
-    def is_used_by_work(self, path: str, name: str, ending: str) -> bool:
-        others = (one for one in self.base_files if one.endswith(ending) and one != path)
-        work = sorted(one for one in others if not globs.matches(one, self.protected))
-        return any(_uses(name).search(self.read(one, "base") or b"") for one in work[:_MOST_READ])
-
-    def is_used_by_tests(self, name: str, ending: str) -> bool:
-        uses = _uses(name)
-        alike = {one for one in self.base_files if one.endswith(ending)}
-        tests = sorted(one for one in alike if one in self.judges.scripts or globs.matches(one, self.protected))
-        return any(uses.search(self.read(test, "base") or b"") for test in tests[:_MOST_READ])
-
-
-def _uses(name: str) -> re.Pattern[bytes]:
-    return re.compile(rb"(?:\b(?:from|import|require)\b|['\"./])[^\n]{0,200}?\b" + re.escape(name).encode() + rb"\b")
+    @cached_property
+    def helpers(self) -> Helpers:
+        return Helpers(self.protected, self.base_files, self.judges, lambda path: self.read(path, "base"))
 
 
 def _takes_a_name(path: str) -> bool:
