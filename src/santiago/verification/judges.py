@@ -55,6 +55,16 @@ class Judges:
         return tuple(step for _, line_steps in self.walked for step in line_steps)
 
     @cached_property
+    def programs(self) -> frozenset[str]:
+        """Names of the programs that the checks start."""
+        return frozenset(step.name for step in self.every)
+
+    @cached_property
+    def run(self) -> frozenset[str]:
+        """Files of the checkout that the checks run, as judges or as the work."""
+        return frozenset(path for step in self.every for path in self.runs(step))
+
+    @cached_property
     def scripts(self) -> frozenset[str]:
         """Files of the checkout that the checks run as judges; a program that is itself the work is none."""
         found: set[str] = set()

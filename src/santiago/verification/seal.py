@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from santiago.verification import behind, globs, inline_tests, linting, runners, sections, shell
+from santiago.verification import asserts, behind, globs, inline_tests, linting, runners, sections, shell
 from santiago.verification.helping import Helpers
 from santiago.verification.judges import Judges
 
@@ -82,6 +82,7 @@ def tampered(
     # Tests inside the work's own file are sealed too, unless the story is about tests.
     if protected and not any(globs.matches(file, protected) for file in files):
         broken |= {c.path for c in changes if inline_tests.loosened(c.path, seal.lines, once)}
+        broken |= {c.path for c in changes if asserts.loosened(c.path, seal.judges.run, seal.judges.programs, once)}
     return tuple(sorted(broken))
 
 
