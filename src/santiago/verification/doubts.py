@@ -74,7 +74,7 @@ _ENDS = re.compile(r"\b_exit\b|\bexec[lv]p?e?\(|^(?:sys\.exit|exit|quit|raise Sy
 _QUOTED_TEST = r"[\"'/](?:py|unit)?tests?(?:[_./]|[\"'])"
 _STACK = r"(?:_stack\b|\binspect ?\. ?stack\b)"
 _KNOWS = re.compile(
-    r"^ ?(?:import|from) (?:unittest|_?pytest)\b|\bmodules\b.{0,300}\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.{0,300}\bmodules\b"
+    r"^ ?(?:import|from) (?:unittest(?!\.mock\b| import mock ?(?:$|#|as\b))|_?pytest)\b|\bmodules\b.{0,300}\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.{0,300}\bmodules\b"
     rf"|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|{_QUOTED_TEST}.{{0,300}}{_STACK}|{_STACK}.{{0,300}}{_QUOTED_TEST}",
     re.MULTILINE,
 )

@@ -116,7 +116,7 @@ class Judges:
     def optional(self) -> frozenset[str]:
         """Files that need not be there, and would be taken if they were."""
         found: set[str] = set()
-        for making in self._makings:
+        for making in self.makings:
             found |= {
                 path for path in self._included(making) if not path.endswith(".d")
             }  # lists of headers, that builds leave behind
@@ -131,14 +131,15 @@ class Judges:
     def targets(self) -> frozenset[str]:
         """Names of make targets that are no files: one of that name, and make would have nothing left to do."""
         found: set[str] = set()
-        for making in self._makings:
+        for making in self.makings:
             if not making.files[0].lower().endswith("justfile"):
                 names = making.rules(self.read).names_only(making.targets)
                 found |= {path for name in names if (path := resolved(making.folder, name))}
         return frozenset(path for path in found if not self._is_known(path))
 
     @cached_property
-    def _makings(self) -> tuple[behind.Making, ...]:
+    def makings(self) -> tuple[behind.Making, ...]:
+        """What the checks have make do."""
         found = map(behind.making_of, self.every)
         return tuple(dict.fromkeys(making for making in found if making is not None))
 
@@ -174,7 +175,7 @@ class Judges:
     @cached_property
     def _wild(self) -> tuple[str, ...]:
         """Patterns by which makefiles include others."""
-        found = (path for making in self._makings for path in self._included(making))
+        found = (path for making in self.makings for path in self._included(making))
         return tuple(path for path in found if any(sign in path for sign in "*?["))
 
     def _included(self, making: behind.Making) -> list[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from santiago.verification import asserts, behind, globs, inline_tests, linting, runners, sections, shell
 from santiago.verification.helping import Helpers
 from santiago.verification.judges import Judges
+from santiago.verification.other_targets import only_adds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -102,7 +103,7 @@ class _Seal:
             return self.is_new_judge(change.path)
         if (
             globs.matches(change.path, self.protected)
-            or self.judges.holds(change.path)
+            or (self.judges.holds(change.path) and not self.adds_targets(change))
             or self.helpers.holds(change.path)
         ):
             return True
@@ -111,6 +112,12 @@ class _Seal:
         if change.status == "T" or (change.old_mode != change.new_mode and change.status != "D"):
             return sections.part(change.path, self.read(change.path, "base"), self.commands) is not None
         return self.loosened(change.path)
+
+    def adds_targets(self, change: Change) -> bool:
+        """Whether it is a makefile that has make do the same for all checks as before."""
+        same_kind = change.status == "M" and change.old_mode == change.new_mode
+        makings, path = self.judges.makings, change.path
+        return same_kind and path not in self.judges.scripts and only_adds(path, makings, self.read, self.base_files)
 
     def leads_out(self, change: Change) -> bool:
         """Whether it is a link out of the tree: what it leads to is nobody's commit, and may be another thing tomorrow."""
