@@ -219,7 +219,11 @@ MAKEFILE = b"PYTHON ?= python3\n\ntest:\n\t$(PYTHON) -m unittest -q\n\tA=1 sh mo
     ("text", "commands"),
     [
         (MAKEFILE + b"\nclean:\n\trm -rf build\n\n.PHONY: clean\n", ["make test"]),
-        (MAKEFILE.replace(b".PHONY: test", b".PHONY: test clean docs") + b"OUT = build\ndocs: test ; mkdir $(OUT)\nclean: docs\n\trm -r $(OUT)\n", ["make test"]),
+        (
+            MAKEFILE.replace(b".PHONY: test", b".PHONY: test clean docs")
+            + b"OUT = build\ndocs: test ; mkdir $(OUT)\nclean: docs\n\trm -r $(OUT)\n",
+            ["make test"],
+        ),
         (b"# More of it.\n" + MAKEFILE + b"\nclean:\n\trm -rf build \\\n\t  docs\n", ["make test", "mkdir build && make clean && test ! -d build"]),
         (MAKEFILE.replace(b"\n\n.PHONY", b"\n\n# all of them\nlint:\n\truff check .\n\n.PHONY"), ["make"]),
     ],

@@ -43,7 +43,7 @@ _SHELL = _signs(
     r"(?:\[|\btest)[ \t][^\n]{0,80}?\$\{?[A-Za-z_][^\n]{0,80}?(?:=|-eq|-ne)|\b(?:grep|diff|cmp)\b",
 )
 _OTHER = _signs(r"\bassert\w*\b|\b(?:is|ok|is_deeply)\s?\(", r"\b(?:die|abort|raise)\b|\bexit\(?\s?[1-9]")
-_IMPORTS = re.compile(r"^[ \t]*(?:from|import|use|require)[ \t]+([\w.:]+)", _FLAGS)
+_IMPORTS = re.compile(r"(?:^|[\"';])[ \t]*(?:from|import|use|require)[ \t]+([\w.:]+)", _FLAGS)
 _PATH = re.compile(r"[\w.][\w./-]{2,200}")
 _DATA_ENDINGS = ".md .txt .json .yml .yaml .toml .cfg .ini .lock .html .css .svg .png .csv .xml .log .env"
 _DATA = frozenset(_DATA_ENDINGS.split())

@@ -76,7 +76,11 @@ def _said(text: str, is_kept: Callable[[str], bool], every: str) -> tuple[list[s
         if line.startswith("\t"):
             lines += [] if passing else [mark + line]
         elif line.strip() and not line.lstrip().startswith("#"):
-            rule, called, variable = (one.fullmatch(line) for one in (_PLAIN_RULE, _PHONY, _PLAIN_VARIABLE))
+            rule, called, variable = (
+                _PLAIN_RULE.fullmatch(line),
+                _PHONY.fullmatch(line),
+                _PLAIN_VARIABLE.fullmatch(line),
+            )
             passing = rule is not None and not any(map(is_kept, rule[1].split()))
             phony |= set(filter(is_kept, called[1].split())) if called else set()
             left_out = passing or called or (variable and _is_unused(variable[1], every))
