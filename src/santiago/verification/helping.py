@@ -26,7 +26,7 @@ _HELPER_NAME = re.compile(
 )
 _ASSERTS = re.compile(rb"^[ \t]+assert\b[^\n]{0,200}[!=]=", re.MULTILINE)
 _SAYS_NO = re.compile(rb"\bassert\b|\braise\b|\bthrow\b|\bexpect\(")
-_READING = r"(?:<|\bcat\b|\b(?:open|File|Path)\b|\w*(?:[rR]ead|[lL]oad|[pP]arse)\w*\W)"
+_READING = r"(?:<|\bcat\b|\b(?:open|File|Path)\b|(?:[rR]ead|[lL]oad|[pP]arse)\w{0,20}\W)"
 _RUNS_TESTS = re.compile(
     rb"\b(?:unittest|pytest|jest|mocha|vitest|rspec|phpunit|tox|nox|ruff|mypy|eslint|(?:npm|cargo|go|make|node) (?:--)?test)\b"
 )
@@ -37,28 +37,8 @@ _SETTINGS = re.compile(
 """What work and judges both live with."""
 _EXCUSES = re.compile(r"ignore|exclude|skip|allow|baseline|suppress|waive|exempt", re.IGNORECASE)
 """How files are called that say what a judge is to pass over."""
-_CODE = (
-    ".py",
-    ".js",
-    ".mjs",
-    ".cjs",
-    ".ts",
-    ".tsx",
-    ".jsx",
-    ".rb",
-    ".go",
-    ".rs",
-    ".c",
-    ".cc",
-    ".cpp",
-    ".h",
-    ".java",
-    ".kt",
-    ".sh",
-    ".php",
-    ".pl",
-    "",
-)
+_WORDS_CODE = ".py .js .mjs .cjs .ts .tsx .jsx .rb .go .rs .c .cc .cpp .h .java .kt .sh .php .pl"
+_CODE = tuple(_WORDS_CODE.split())
 _LONGEST = 100_000
 _MOST_READ = 60
 """Tests that are read in order to see whether they use a file."""
@@ -136,7 +116,7 @@ class Helpers:
         stem, _, ending = name.rpartition(".")
         near = f"|['\"/]{re.escape(folder.rpartition('/')[2])}['\"/]" if folder else ""
         speaks = re.compile(
-            rf"\b{re.escape(name)}|['\"/.]{re.escape(stem)}\b|\b(?:from|import)\b[^\n]*\b{re.escape(stem)}\b|[*}}]\.{re.escape(ending)}\b{near}"
+            rf"(?<![\w-]){re.escape(name)}|['\"/.]{re.escape(stem)}\b|\b(?:from|import)\b[^\n]{{0,200}}\b{re.escape(stem)}\b|[*}}]\.{re.escape(ending)}\b{near}"
         )
         work = [one for one in self._work if one != path]
         return len(work) > _MOST_WORK or any(speaks.search(self._text(one)) for one in work)
@@ -145,21 +125,17 @@ class Helpers:
     def _judging(self) -> tuple[str, ...]:
         """Tests and scripts that judge, as many as are read."""
         scripts = sorted(self.judges.scripts & self.base_files)
-        tests = (one for one in sorted(self.base_files) if one.endswith(_CODE[:-1]) and self._is_test(one))
+        tests = (one for one in sorted(self.base_files) if one.endswith(_CODE) and self._is_test(one))
         return (*scripts[:_MOST_READ], *[one for one in tests if one not in self.judges.scripts][:_MOST_READ])
 
     @cached_property
     def _work(self) -> tuple[str, ...]:
         """Code that is no test and judges nothing."""
-        code = (
-            one
-            for one in self.base_files
-            if f".{one.rpartition('/')[2].rpartition('.')[2]}" in _CODE or "." not in one.rpartition("/")[2]
-        )
+        code = (one for one in self.base_files if one.endswith(_CODE) or "." not in one.rpartition("/")[2])
         return tuple(sorted(one for one in code if not self._is_test(one)))
 
     def _is_test(self, path: str) -> bool:
-        return path in self.judges.loaded or globs.matches(path, self.protected)
+        return path in self.judges.loaded or globs.matches(path, self.protected) or self._is_named_test(path)
 
     def _is_used_by_work(self, path: str, name: str, ending: str) -> bool:
         others = (one for one in self.base_files if one.endswith(ending) and one != path)
