@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.adversaries.asked import ASKED
 from tests.adversaries.beside import BESIDE
 from tests.adversaries.gits import GITS
 from tests.adversaries.inline import INLINE
@@ -18,6 +19,7 @@ GROUPS = {
     "Words": WORDS,
     "The tests and what runs them": JUDGES,
     "What checks load": LOADED,
+    "What judges ask with": ASKED,
     "Tests inside the work": INLINE,
     "The runner": RUNNERS,
     "Disguises, and work that knows who looks": WATCHED,

@@ -210,3 +210,42 @@ def test_new_work_is_welcome() -> None:
         == ()
     )
     assert broken({"Makefile": b"test:\n\tpytest\n"}, ["make test"], base={"src/a.py": b""}) == ()
+
+
+MAKEFILE = b"PYTHON ?= python3\n\ntest:\n\t$(PYTHON) -m unittest -q\n\tA=1 sh more.sh\n\n.PHONY: test\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        (MAKEFILE + b"\nclean:\n\trm -rf build\n\n.PHONY: clean\n", ["make test"]),
+        (
+            MAKEFILE.replace(b".PHONY: test", b".PHONY: test clean docs")
+            + b"OUT = build\ndocs: test ; mkdir $(OUT)\nclean: docs\n\trm -r $(OUT)\n",
+            ["make test"],
+        ),
+        (b"# More of it.\n" + MAKEFILE + b"\nclean:\n\trm -rf build \\\n\t  docs\n", ["make test", "mkdir build && make clean && test ! -d build"]),
+        (MAKEFILE.replace(b"\n\n.PHONY", b"\n\n# all of them\nlint:\n\truff check .\n\n.PHONY"), ["make"]),
+    ],
+)  # fmt: skip
+def test_a_makefile_may_gain_what_no_check_makes(text: bytes, commands: list[str]) -> None:
+    assert broken({"Makefile": text}, commands, base={"Makefile": MAKEFILE, "tests/test_a.py": b""}) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        (MAKEFILE.replace(b" -q", b" -q || true"), "make test"), (MAKEFILE + b"test:\n\ttrue\n", "make test"), (b"all:\n\ttrue\n" + MAKEFILE, "make"),
+        (MAKEFILE + b"MAKEFLAGS += -i\n", "make test"), (MAKEFILE + b"SHELL = /bin/true\n", "make test"), (MAKEFILE + b"test: PYTHON = true\n", "make test"),
+        (MAKEFILE + b".IGNORE:\n", "make test"), (MAKEFILE + b"-include more.mk\n", "make test"), (MAKEFILE + b"PYTHON = true\n", "make test"),
+        (MAKEFILE + b"Makefile:\n\techo 'test:' > Makefile\n", "make test"), (MAKEFILE + b"x := $(shell rm -r tests)\n", "make test"),
+        (MAKEFILE + b"clean: $(shell rm -r tests)\n", "make test"), (MAKEFILE.replace(b"\tA=1", b"X = 1\n\tA=1"), "make test"),
+        (MAKEFILE.replace(b"\tA=1", b".PHONY: x\n\tA=1"), "make test"), (MAKEFILE.replace(b"\tA=1", b"clean:\n\tA=1"), "make test"),
+        (MAKEFILE.replace(b" -q", b" -q\x0cclean: ; true"), "make test"), (MAKEFILE + b"# x \\\\\nexport PATH := .\n", "make test"),
+        (MAKEFILE + b"tests/test_a.py:\n\ttrue\n", "make test"), (MAKEFILE.replace(b".PHONY: test", b".PHONY: clean"), "make test"),
+        (MAKEFILE + b"define x\nendef\n", "make test"), (MAKEFILE + b"export PYTEST_ADDOPTS = --co\n", "make test"),
+    ],
+)  # fmt: skip
+def test_a_makefile_may_not_have_a_check_do_another_thing(text: bytes, command: str) -> None:
+    base = {"Makefile": MAKEFILE, "tests/test_a.py": b"", "more.sh": b"pytest\n"}
+    assert broken({"Makefile": text}, [command], base=base) == ("Makefile",)

@@ -36,7 +36,23 @@ _ASKED = _word(rf"{_EXPECTED}|cases?|vectors?|answers?|fixtures?|testdata")
 """What scripts that judge, and tests, read their questions and answers from."""
 _WRITTEN_AGAIN = re.compile(r"docs?/.*|.*\.(?:md|lock|rst)|.*(?:generated|[._]gen\.|\.pb\.).*", re.IGNORECASE)
 """What work brings up to date together with what it is made from."""
-_DATA = (".txt", ".json", ".csv", ".tsv", ".xml", ".yml", ".yaml", ".toml", ".out", ".in", ".dat", ".ndjson", ".jsonl")
+_DATA = (
+    ".txt",
+    ".json",
+    ".csv",
+    ".tsv",
+    ".xml",
+    ".yml",
+    ".yaml",
+    ".toml",
+    ".out",
+    ".in",
+    ".dat",
+    ".ndjson",
+    ".jsonl",
+    ".ini",
+    ".cfg",
+)
 _WORDS_CODE = ".py .js .mjs .cjs .ts .tsx .jsx .rb .go .rs .c .cc .cpp .h .java .kt .sh .php .pl .pm .swift .cs .lua"
 _CODE = tuple(_WORDS_CODE.split())
 _PATH = re.compile(r"[\w.][\w./-]{2,300}")
@@ -65,7 +81,11 @@ def compared_with(line: Sequence[Step], find: Find) -> set[str]:
 
 def is_question(path: str) -> bool:
     """Whether the name of a data file says that judges read it."""
-    return path.endswith(_DATA) and _ASKED.search(path.rpartition("/")[2]) is not None
+    return is_data(path) and _ASKED.search(path.rpartition("/")[2]) is not None
+
+
+def is_data(path: str) -> bool:
+    return path.endswith(_DATA)
 
 
 def expected_in(text: str, folders: Iterable[str], files: Collection[str], *, of_judge: bool = False) -> set[str]:

@@ -76,10 +76,13 @@ _ENDS = re.compile(r"\b_exit\b|\bexec[lv]p?e?\(|^(?:sys\.exit|exit|quit|raise Sy
 _QUOTED_TEST = r"[\"'/](?:py|unit)?tests?(?:[_./]|[\"'])"
 _STACK = r"(?:_stack\b|\binspect ?\. ?stack\b)"
 _KNOWS = re.compile(
-    r"^ ?(?:import|from) (?:unittest|_?pytest)\b|\bmodules\b.{0,300}\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.{0,300}\bmodules\b"
+    r"^ ?(?:import|from) (?:unittest(?!\.mock\b| import mock ?(?:$|#|as\b))|_?pytest)\b"
+    r"|\bmodules\b.{0,300}\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.{0,300}\bmodules\b"
     rf"|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|{_QUOTED_TEST}.{{0,300}}{_STACK}|{_STACK}.{{0,300}}{_QUOTED_TEST}",
     re.MULTILINE,
 )
+_MOCKS, _ANYTHING = re.compile(r"\bmock\b"), re.compile(r"\b_?ANY\b")
+"""What a mock may equal is for tests to say; work that brings it along knows them."""
 _FRAMES = re.compile(r"\b(?:_getframe|currentframe|_current_frames|f_back|tb_frame|walk_stack)\b")
 _ASKS_FOR_TESTS = re.compile(r"[\"'/][\w./ -]{0,30}(?:\btest|_test|[a-z]Test|\bTest|pytest|unittest)")
 _JS_REACHES = re.compile(
@@ -170,7 +173,8 @@ def _in_python(path: str, text: str) -> frozenset[Kind]:
     if _TEST.fullmatch(path) or path.endswith("conftest.py"):
         kinds["patches"] = _TEST_PATCHES  # what runs before tests can patch the work as well as they can
     found = _matching(kinds, text)
-    if not _ABOUT_TESTS.search(path) and _FRAMES.search(text) and _ASKS_FOR_TESTS.search(text):
+    pairs = ((_FRAMES, _ASKS_FOR_TESTS), (_MOCKS, _ANYTHING))
+    if not _ABOUT_TESTS.search(path) and any(one.search(text) and other.search(text) for one, other in pairs):
         found |= {"knows"}
     if _sets_others(text):
         found |= {"asks"}  # what it replaces shows where nobody is told that it is a test

@@ -43,7 +43,7 @@ _SHELL = _signs(
     r"(?:\[|\btest)[ \t][^\n]{0,80}?\$\{?[A-Za-z_][^\n]{0,80}?(?:=|-eq|-ne)|\b(?:grep|diff|cmp)\b",
 )
 _OTHER = _signs(r"\bassert\w*\b|\b(?:is|ok|is_deeply)\s?\(", r"\b(?:die|abort|raise)\b|\bexit\(?\s?[1-9]")
-_IMPORTS = re.compile(r"^[ \t]*(?:from|import|use|require)[ \t]+([\w.:]+)", _FLAGS)
+_IMPORTS = re.compile(r"(?:^|[\"';])[ \t]*(?:from|import|use|require)[ \t]+([\w.:]+)", _FLAGS)
 _PATH = re.compile(r"[\w.][\w./-]{2,200}")
 _DATA_ENDINGS = ".md .txt .json .yml .yaml .toml .cfg .ini .lock .html .css .svg .png .csv .xml .log .env"
 _DATA = frozenset(_DATA_ENDINGS.split())
@@ -73,12 +73,12 @@ def examines(path: str, raw: bytes, folder: str, files: Collection[str], *, prod
     if signs.strong.search(raw):
         # What a shell script looks at stands beside the sign; other languages import it first.
         looked_at = _looked_at(signs.strong, raw) if signs is _SHELL else text
-        if _names_others(path, looked_at, folder, files):
+        if names_others(path, looked_at, folder, files):
             return True
     likely_work = product_like or _READS_ARGUMENTS.search(raw) is not None
     if likely_work or not signs.weak.search(raw):
         return False
-    return _names_others(path, text, folder, files, by_path=signs is not _PYTHON)
+    return names_others(path, text, folder, files, by_path=signs is not _PYTHON)
 
 
 def _looked_at(signs: re.Pattern[bytes], raw: bytes) -> str:
@@ -104,7 +104,7 @@ def _signs_of(path: str, raw: bytes) -> _Signs:
     return _SHELL if ending in {".sh", ".bash", ""} or re.search(rb"\b(?:ba|da|z|k)?sh\b", first) else _OTHER
 
 
-def _names_others(path: str, text: str, folder: str, files: Collection[str], *, by_path: bool = True) -> bool:
+def names_others(path: str, text: str, folder: str, files: Collection[str], *, by_path: bool = True) -> bool:
     """Whether a text means other files of the base: modules that it imports, and paths that it names."""
     here = posixpath.dirname(path)
     modules = (name.replace("::", "/").replace(".", "/") for name in _IMPORTS.findall(text)[:_MOST_WORDS])

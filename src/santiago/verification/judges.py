@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from santiago.verification import behind, comparisons, globs, runners, sections, steering
+from santiago.verification import behind, comparisons, globs, named_tests, runners, sections, steering
 from santiago.verification.examining import examines
 from santiago.verification.steps import Step, resolved, steps
 
@@ -55,6 +55,16 @@ class Judges:
         return tuple(step for _, line_steps in self.walked for step in line_steps)
 
     @cached_property
+    def programs(self) -> frozenset[str]:
+        """Names of the programs that the checks start."""
+        return frozenset(step.name for step in self.every)
+
+    @cached_property
+    def run(self) -> frozenset[str]:
+        """Files of the checkout that the checks run, as judges or as the work."""
+        return frozenset(path for step in self.every for path in self.runs(step))
+
+    @cached_property
     def scripts(self) -> frozenset[str]:
         """Files of the checkout that the checks run as judges; a program that is itself the work is none."""
         found: set[str] = set()
@@ -83,6 +93,11 @@ class Judges:
         return frozenset(path for path in found & self.base_files if not sections.steers(path))
 
     @cached_property
+    def named(self) -> frozenset[str]:
+        """Files of the base in which runners are told to look for tests."""
+        return named_tests.reached(self.every, self.base_files)
+
+    @cached_property
     def expected(self) -> frozenset[str]:
         """Files and folders of the base that the checks compare with."""
         found: set[str] = set()
@@ -101,7 +116,7 @@ class Judges:
     def optional(self) -> frozenset[str]:
         """Files that need not be there, and would be taken if they were."""
         found: set[str] = set()
-        for making in self._makings:
+        for making in self.makings:
             found |= {
                 path for path in self._included(making) if not path.endswith(".d")
             }  # lists of headers, that builds leave behind
@@ -116,14 +131,15 @@ class Judges:
     def targets(self) -> frozenset[str]:
         """Names of make targets that are no files: one of that name, and make would have nothing left to do."""
         found: set[str] = set()
-        for making in self._makings:
+        for making in self.makings:
             if not making.files[0].lower().endswith("justfile"):
                 names = making.rules(self.read).names_only(making.targets)
                 found |= {path for name in names if (path := resolved(making.folder, name))}
         return frozenset(path for path in found if not self._is_known(path))
 
     @cached_property
-    def _makings(self) -> tuple[behind.Making, ...]:
+    def makings(self) -> tuple[behind.Making, ...]:
+        """What the checks have make do."""
         found = map(behind.making_of, self.every)
         return tuple(dict.fromkeys(making for making in found if making is not None))
 
@@ -159,7 +175,7 @@ class Judges:
     @cached_property
     def _wild(self) -> tuple[str, ...]:
         """Patterns by which makefiles include others."""
-        found = (path for making in self._makings for path in self._included(making))
+        found = (path for making in self.makings for path in self._included(making))
         return tuple(path for path in found if any(sign in path for sign in "*?["))
 
     def _included(self, making: behind.Making) -> list[str]:

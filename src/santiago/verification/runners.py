@@ -35,7 +35,7 @@ JUSTFILES = ("justfile", "Justfile", ".justfile")
 @shell.remembered
 def known_runners(command: str) -> tuple[str, ...]:
     """Return the test runners that the command line itself starts."""
-    found = (_runner(argv) for argv in programs(command))
+    found = (runner_of(argv) for argv in programs(command))
     return tuple(dict.fromkeys(runner for runner in found if runner))
 
 
@@ -52,7 +52,8 @@ def programs(command: str) -> list[list[str]]:
     return found
 
 
-def _runner(argv: list[str]) -> str | None:
+def runner_of(argv: Sequence[str]) -> str | None:
+    """Return the test runner that a program is."""
     name = argv[0].rpartition("/")[2]
     name = _ALIASES.get(name, name)
     words = [word for word in argv[1:] if not word.startswith("-")]

@@ -13,8 +13,10 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from santiago.verification import behind, comparisons, globs, inline_tests, runners, sections, shell
+from santiago.verification import asserts, behind, globs, inline_tests, linting, runners, sections, shell
+from santiago.verification.helping import Helpers
 from santiago.verification.judges import Judges
+from santiago.verification.other_targets import only_adds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -54,22 +56,10 @@ _UNCHECKED = b"\x01\0\0\0"
 """Flags of compiled Python whose source is not looked at."""
 _BIN = re.compile(r"(?:.*/)?(?:bin|\.bin|Scripts|shims)/([^/]+)")
 _SETS_ITSELF_BETWEEN = re.compile(rb"\bpytest_\w+|\b_pytest\b|_exit\b|\batexit\b|sys\.modules|\bexitstatus\b")
-_HELPS = re.compile(
-    rb"^[ \t]*(?:el)?if\b[^\n]{0,200}\n?[ \t]*raise AssertionError|\bself\.failureException\b|\bpytest\.fail\(|\bthrow new (?:\w+\.)?AssertionError\b",
-    re.MULTILINE,
-)
-"""What hardly anybody writes who does not help tests to say no."""
-_HELPER_NAME = re.compile(
-    r"(?:.*[_.-])?(?:asserts?|assertions?|expectations?|tests?(?:ing|_?utils?|_?helpers?|_?support))(?:[_.-].*)?"
-)
-_ASSERTS = re.compile(rb"^[ \t]+assert\b", re.MULTILINE)
-_SAYS_NO = re.compile(rb"\bassert\b|\braise\b|\bthrow\b|\bexpect\(")
 _TRANSFORMS = re.compile(r"(?:.*/)?(?:babel\.config\.\w+|\.babelrc(?:\.\w+)?|vite\.config\.\w+)")
 """Settings of what rewrites code before a runner sees it, tests included."""
 _REWRITES = re.compile(rb"\b(?:plugins|presets)\b[^\]]{0,300}?(?:['\"]\.{1,2}/|=>|\bfunction\b)|\btransform\s?\(")
 """A rewriting of the project's own."""
-_MOST_READ = 60
-"""Tests that are read in order to see whether they use a file."""
 
 
 def tampered(
@@ -93,6 +83,7 @@ def tampered(
     # Tests inside the work's own file are sealed too, unless the story is about tests.
     if protected and not any(globs.matches(file, protected) for file in files):
         broken |= {c.path for c in changes if inline_tests.loosened(c.path, seal.lines, once)}
+        broken |= {c.path for c in changes if asserts.loosened(c.path, seal.judges.run, seal.judges.programs, once)}
     return tuple(sorted(broken))
 
 
@@ -106,12 +97,14 @@ class _Seal:
     def breaks(self, change: Change) -> bool:
         if self.leads_out(change) or self.is_compiled_judge(change) or self.rewrites_tests(change.path):
             return True
+        if linting.loosened(change.path, self.read, self.linters, self.base_files):
+            return True
         if change.path not in self.base_files:
             return self.is_new_judge(change.path)
         if (
             globs.matches(change.path, self.protected)
-            or self.judges.holds(change.path)
-            or self.helps_tests(change.path)
+            or (self.judges.holds(change.path) and not self.adds_targets(change))
+            or self.helpers.holds(change.path)
         ):
             return True
         if not sections.steers(change.path):
@@ -119,6 +112,12 @@ class _Seal:
         if change.status == "T" or (change.old_mode != change.new_mode and change.status != "D"):
             return sections.part(change.path, self.read(change.path, "base"), self.commands) is not None
         return self.loosened(change.path)
+
+    def adds_targets(self, change: Change) -> bool:
+        """Whether it is a makefile that has make do the same for all checks as before."""
+        same_kind = change.status == "M" and change.old_mode == change.new_mode
+        makings, path = self.judges.makings, change.path
+        return same_kind and path not in self.judges.scripts and only_adds(path, makings, self.read, self.base_files)
 
     def leads_out(self, change: Change) -> bool:
         """Whether it is a link out of the tree: what it leads to is nobody's commit, and may be another thing tomorrow."""
@@ -168,6 +167,8 @@ class _Seal:
                 and name not in {"package.json", "composer.json", "deno.json"}
             )
         if self.judges.takes(path) or (name.endswith("_test.go") and self.runs_no_test(path, folder)):
+            return True
+        if self.helpers.excuses(path):
             return True
         return path in self.judges.scripts and not globs.matches(path, self.protected)
 
@@ -223,34 +224,16 @@ class _Seal:
         return frozenset(found)
 
     @cached_property
+    def linters(self) -> frozenset[str]:
+        return linting.tools_of(self.judges.every)
+
+    @cached_property
     def judges(self) -> Judges:
         return Judges(self.commands, self.base_files, lambda path: self.read(path, "base"))
 
-    def helps_tests(self, path: str) -> bool:
-        """Whether a file is there for the tests that use it: to say no for them, or to hold what they ask for."""
-        name = path.rpartition("/")[2]
-        stem, _, ending = name.rpartition(".")
-        if ending in {"py", "js", "mjs", "cjs", "ts"}:
-            text, kind = self.read(path, "base") or b"", f".{ending}"
-            signs = _SAYS_NO if _HELPER_NAME.fullmatch(stem) else _HELPS
-            says_no = signs.search(text) or (_ASSERTS.search(text) and not self.is_used_by_work(path, stem, kind))
-            return bool(says_no) and self.is_used_by_tests(stem, kind)
-        return comparisons.is_question(path) and self.is_used_by_tests(name, "")
-
-    def is_used_by_work(self, path: str, name: str, ending: str) -> bool:
-        others = (one for one in self.base_files if one.endswith(ending) and one != path)
-        work = sorted(one for one in others if not globs.matches(one, self.protected))
-        return any(_uses(name).search(self.read(one, "base") or b"") for one in work[:_MOST_READ])
-
-    def is_used_by_tests(self, name: str, ending: str) -> bool:
-        uses = _uses(name)
-        alike = {one for one in self.base_files if one.endswith(ending)}
-        tests = sorted(one for one in alike if one in self.judges.scripts or globs.matches(one, self.protected))
-        return any(uses.search(self.read(test, "base") or b"") for test in tests[:_MOST_READ])
-
-
-def _uses(name: str) -> re.Pattern[bytes]:
-    return re.compile(rb"(?:\b(?:from|import|require)\b|['\"./])[^\n]{0,200}?\b" + re.escape(name).encode() + rb"\b")
+    @cached_property
+    def helpers(self) -> Helpers:
+        return Helpers(self.protected, self.base_files, self.judges, lambda path: self.read(path, "base"))
 
 
 def _takes_a_name(path: str) -> bool:
