@@ -6,7 +6,6 @@ checks is looked at once more in any case; other trials are only where the work 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -72,7 +71,7 @@ class Provoker:
         moved = sight.surroundings != bench.verifier.surroundings(commands)
         one = _Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
         beside = one.beside_tests()
-        routine = one.python() if anyway else []
+        routine = one.loaded() if anyway else []
         if not (doubts or moved or beside or preparing or routine):
             return ()
         try:
@@ -93,6 +92,8 @@ class _Provocation:
     snapshot: Snapshot
     commands: tuple[str, ...]
     stop: Stop
+    marked: list[str] = field(default_factory=list)
+    """Checks that say whether they come to their end."""
 
     def found(
         self, doubts: Sequence[Doubt], beside: Sequence[str], preparing: Sequence[str], routine: Sequence[str], *, moved: bool
@@ -104,7 +105,7 @@ class _Provocation:
             return _says(of["knows"], "has no business with the test runner")
         if of["hides"]:
             return _says(of["hides"], "spells a name so that nobody finds it")
-        if looks := of["asks"] or of["equals"] or of["reaches"] or routine:
+        if looks := of["asks"] or of["equals"] or of["reaches"] or of["ends"] or routine:
             doubted = looks is not routine
             why = self.needs_eyes(unmarked=bool(of["asks"]) or not doubted, doubted=doubted)
             if why:
@@ -112,19 +113,16 @@ class _Provocation:
         if patches and self.needs_new_tests():
             return _says(patches, "the other tests pass only with it")
         suspects = of["reaches"] or of["ends"] or [_AROUND] * moved
-        return self.reached(suspects, of["ends"], of["equals"], moved=moved)
+        return self.reached(suspects, of["ends"], moved=moved)
 
-    def reached(self, suspects: list[str], ends: list[str], equals: list[str], *, moved: bool) -> tuple[str, ...]:
+    def reached(self, suspects: list[str], ends: list[str], *, moved: bool) -> tuple[str, ...]:
         """A test is planted that must fail; where no check would see it, what ends its process is not believed."""
         able = self.able() if suspects else ()
         if able and not self.reacts(able):
             return _says(suspects, "with it, a test that must fail passes")
         if suspects and not self.spoils():
             return _says(suspects, "with it, tests that must fail do not")
-        reached = self.ends_reached() if suspects or equals else []
-        if not all(reached):
-            return _says(suspects or equals, "with it, the check does not reach its end")
-        if able or reached:
+        if able or self.marked:
             return ()
         return _says(ends, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
 
@@ -138,17 +136,21 @@ class _Provocation:
         commands = [command for command in self.commands if not unmarked or VARIABLES not in command]
         verifier, sealed = self.bench.verifier, self.sight.sealed
         changed = [change.path for change in self.snapshot.changes]
+        judges = self.sight.files.difference(changed)
 
         def refused(commit: str = "") -> tuple[bool, str]:
             words: list[str] = []
 
-            def harden(folder: str) -> None:
-                words.append(verifier.harden(folder, sealed))
+            def harden(folder: str) -> Sequence[str]:
+                word, asked = verifier.harden(folder, sealed, commands, judges, changed)
                 verifier.blind(folder, sealed, changed)
+                words.append(word)
+                return asked if doubted or word else ()
 
-            found = self.tried("alone", commands, harden, unmarked=unmarked, commit=commit)
-            failed = [result for result in found if result.exit_code != 0]
-            return bool(failed), _said(words[0], failed) if failed and words[0] else ""
+            found = self.run("alone", harden, unmarked=unmarked, commit=commit) if commands else ()
+            whys = [verifier.refused(words[0], result) for result in found if words[0]]
+            self.marked.extend(result.command for result in found if words[0] and verifier.is_marked(words[0], result))
+            return any(result.exit_code != 0 for result in found), next(filter(None, whys), "")
 
         failed, why = refused()
         if why:
@@ -175,12 +177,11 @@ class _Provocation:
             return False
         return doubted or all(after or not before for before, after in pairs)
 
-    def python(self) -> list[str]:
-        """Return the changed Python of the work, where there are tests that can be made strict."""
-        if not any(path.endswith(".py") for path in self.sight.sealed):
-            return []
-        work = [change.path for change in self.snapshot.changes if change.path.endswith(".py") and change.status != "D"]
-        return [path for path in work if path not in {*self.fresh()}]
+    def loaded(self) -> list[str]:
+        """Return the changed files of the work that a check could load into its own process."""
+        tests = {*self.fresh(), *self.sight.sealed}
+        work = [change.path for change in self.snapshot.changes if change.status != "D" and change.path not in tests]
+        return [path for path in work if path.endswith(_LOADED)]
 
     def beside_tests(self) -> list[str]:
         """Return new files among the tests that have the name of a module of the work: tests may take them for it."""
@@ -206,21 +207,6 @@ class _Provocation:
             return False
         found = self.tried("without", free, lambda folder: self.bench.verifier.ready(folder, {}, fresh))
         return any(result.exit_code != 0 and bool(result.checks) for result in found)
-
-    def ends_reached(self) -> list[bool]:
-        """Return for each check that is a plain Python program whether it comes to its end, with strict comparisons."""
-        verifier = self.bench.verifier
-        judges = self.sight.files - {change.path for change in self.snapshot.changes}
-        longer = {command: verifier.prolonged(command) or command for command in self.commands}
-        asked: set[str] = set()
-
-        def edit(folder: str) -> Sequence[str]:
-            scripts = (command for command in self.commands if verifier.prolong(folder, command, judges))
-            asked.update(longer[command] for command in self.commands if longer[command] != command)
-            asked.update(scripts)
-            return tuple(longer.values()) if asked else ()
-
-        return [result.exit_code == _REACHED for result in self.run("longer", edit) if result.command in asked]
 
     def reacts(self, commands: Sequence[str]) -> bool:
         """Whether checks fail on the work when a test is planted that must fail."""
@@ -281,18 +267,11 @@ class _Provocation:
         return found
 
 
+_LOADED = (".py", ".js", ".cjs", ".mjs", ".sh")
 _KINDS = ("knows", "hides", "asks", "patches", "equals", "reaches", "ends")
-_REACHED = 97
 _USUAL = frozenset({"conftest", "tests", "test", ""})
 """Names that many folders of tests have."""
 
 
 def _says(paths: Sequence[str], why: str) -> tuple[str, ...]:
     return tuple(f"{path} ({why})" for path in paths)
-
-
-def _said(word: str, failed: Sequence[CheckResult]) -> str:
-    """Return what strict tests refuse in so many words."""
-    text = "\n".join(one.output.head + one.output.tail for one in failed)
-    found = re.search(rf"AssertionError: {word}: ([\w', ]{{1,100}})", text)
-    return found[1] if found else ""

@@ -74,7 +74,8 @@ _ENDS = re.compile(r"\b_exit\b|\bexec[lv]p?e?\(|^(?:sys\.exit|exit|quit|raise Sy
 _QUOTED_TEST = r"[\"'/](?:py|unit)?tests?(?:[_./]|[\"'])"
 _STACK = r"(?:_stack\b|\binspect ?\. ?stack\b)"
 _KNOWS = re.compile(
-    r"^ ?(?:import|from) (?:unittest|_?pytest)\b|\bmodules\b.{0,300}\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.{0,300}\bmodules\b"
+    r"^ ?(?:import|from) (?!unittest(?:\.mock\b| import mock\b))(?:unittest|_?pytest)\b"
+    r"|\bmodules\b.{0,300}\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.{0,300}\bmodules\b"
     rf"|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|{_QUOTED_TEST}.{{0,300}}{_STACK}|{_STACK}.{{0,300}}{_QUOTED_TEST}",
     re.MULTILINE,
 )
@@ -100,7 +101,7 @@ _JS_TEST_PATCHES = re.compile(
 )
 _JS_ABOUT_TESTS = re.compile(r"test|spec|config|setup|mock|fixture|stor(?:y|ies)\b|e2e|bench", re.IGNORECASE)
 _DISGUISED = re.compile(
-    r"__\w{1,40}__|\b(?:unittest|pytest|modules|environ|getenv|_exit|setattr|getattr|builtins|importlib|ctypes|settrace|TestCase|assertEqual|ALWAYS_EQ"
+    r"__\w{1,40}__|\b(?:unittest|pytest|modules|environ|getenv|_exit|setattr|getattr|builtins|importlib|ctypes|settrace|TestCase|assertEqual|ALWAYS_EQ|ANY"
     r"|extract_stack|SANTIAGO\w*|santiago|PYTEST_\w+|NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|toPrimitive|strictEqual|node:test)\b|/proc/"
 )
 """Names that nobody writes in pieces, or in letters that only look like theirs, unless they are not to be found."""
