@@ -113,16 +113,17 @@ class _Provocation:
         if patches and self.needs_new_tests():
             return _says(patches, "the other tests pass only with it")
         suspects = of["reaches"] or of["ends"] or [_AROUND] * moved
-        return self.reached(suspects, of["ends"], moved=moved)
+        return self.reached(suspects, of["ends"], routine, moved=moved)
 
-    def reached(self, suspects: list[str], ends: list[str], *, moved: bool) -> tuple[str, ...]:
+    def reached(self, suspects: list[str], ends: list[str], routine: Sequence[str], *, moved: bool) -> tuple[str, ...]:
         """A test is planted that must fail; where no check would see it, what ends its process is not believed."""
-        able = self.able() if suspects else ()
-        if able and not self.reacts(able):
-            return _says(suspects, "with it, a test that must fail passes")
+        looked = suspects or [path for path in routine if path.endswith(_TESTED)]
+        heard = self.heard() if looked and self.sight.sealed else ()
+        if heard is None:
+            return _says(looked, "with it, a test that must fail passes")
         if suspects and not self.spoils():
             return _says(suspects, "with it, tests that must fail do not")
-        if able or self.marked:
+        if heard or self.marked:
             return ()
         return _says(ends, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
 
@@ -208,12 +209,19 @@ class _Provocation:
         found = self.tried("without", free, lambda folder: self.bench.verifier.ready(folder, {}, fresh))
         return any(result.exit_code != 0 and bool(result.checks) for result in found)
 
-    def reacts(self, commands: Sequence[str]) -> bool:
-        """Whether checks fail on the work when a test is planted that must fail."""
+    def heard(self) -> Sequence[str] | None:
+        """Return the checks that fail when a test is planted that must fail; None where one does so only on the base."""
         planted: list[str] = []
-        found = self.tried("provoked", commands, lambda folder: planted.append(self.plant(folder, alone=False)))
-        deaf = any(result.exit_code == 0 and result.cause != "contradicted" for result in found)
-        return not (planted[0] and deaf)
+
+        def edit(folder: str) -> Sequence[str]:
+            planted.append(self.bench.verifier.plant(folder, self.sight.sealed, alone=False))
+            return self.commands if planted[0] else ()
+
+        found = self.run("provoked", edit)
+        deaf = [result.command for result in found if result.exit_code == 0 and result.cause != "contradicted"]
+        if deaf and self.able(deaf):
+            return None
+        return [result.command for result in found if _says_no(planted[0], result)]
 
     def spoils(self) -> bool:
         """Whether all tests that fail on the base when they are made to fail at their ends do so on the work as well."""
@@ -233,20 +241,17 @@ class _Provocation:
                 return False
         return True
 
-    def able(self) -> tuple[str, ...]:
-        """Return the checks that notice a planted test on the base, where no agent has had a hand in it."""
+    def able(self, commands: Sequence[str]) -> bool:
+        """Whether one of these checks notices a planted test on the base, where no agent has had a hand in it."""
         known, sealed = self.known.reacting, self.sight.sealed
-        unknown = [command for command in self.commands if (command, sealed) not in known]
-        if unknown:
-            planted: list[str] = []
-            edit: Callable[[str], object] = lambda folder: planted.append(self.plant(folder, alone=True))  # noqa: E731
-            for result in self.tried("provoked-base", unknown, edit, commit=self.base):
-                said = bool(planted[0]) and planted[0] in result.output.head + result.output.tail
-                known[result.command, sealed] = said and result.exit_code != 0
-        return tuple(command for command in self.commands if known[command, sealed])
-
-    def plant(self, folder: str, *, alone: bool) -> str:
-        return self.bench.verifier.plant(folder, self.sight.sealed, alone=alone)
+        unknown = [command for command in commands if (command, sealed) not in known]
+        planted: list[str] = []
+        edit: Callable[[str], object] = lambda folder: planted.append(  # noqa: E731
+            self.bench.verifier.plant(folder, sealed, alone=True)
+        )
+        for result in self.tried("provoked-base", unknown, edit, commit=self.base):
+            known[result.command, sealed] = _says_no(planted[0], result)
+        return any(known[command, sealed] for command in commands)
 
     def tried(
         self, name: str, commands: Sequence[str], edit: Callable[[str], object], *, unmarked: bool = False, commit: str = ""
@@ -268,6 +273,8 @@ class _Provocation:
 
 
 _LOADED = (".py", ".js", ".cjs", ".mjs", ".sh")
+_TESTED = (".py", ".js", ".cjs", ".mjs")
+"""Of these, those in whose language a test can be planted."""
 _KINDS = ("knows", "hides", "asks", "patches", "equals", "reaches", "ends")
 _USUAL = frozenset({"conftest", "tests", "test", ""})
 """Names that many folders of tests have."""
@@ -275,3 +282,8 @@ _USUAL = frozenset({"conftest", "tests", "test", ""})
 
 def _says(paths: Sequence[str], why: str) -> tuple[str, ...]:
     return tuple(f"{path} ({why})" for path in paths)
+
+
+def _says_no(word: str, result: CheckResult) -> bool:
+    """Whether a check fails, and names what was planted."""
+    return bool(word) and result.exit_code != 0 and word in result.output.head + result.output.tail

@@ -85,7 +85,8 @@ _JS_REACHES = re.compile(
     r"\bassert\b|\bnode:test\b|\bprocess ?\. ?(?:exit\w*|reallyExit|on|once|kill|abort|binding|emit)\b|\btoPrimitive\b|\bnew Proxy\b"
     r"|\brequire ?\. ?(?:cache|main|extensions)\b|[\"'](?:node:)?(?:module|vm|worker_threads|inspector|v8)[\"']|\b_load\b|\bmodule ?\. ?constructor\b"
     r"|\b(?:Object|Reflect) ?\. ?(?:defineProperty|setPrototypeOf|set)\b|__proto__|\bprototype\b|\beval\b|\bnew Function\b"
-    r"|\b(?:globalThis|global) ?(?:\.|\[)"
+    r"|\b(?:globalThis|global) ?(?:\.|\[)|(?:^|[;{}]) ?(?:it|test|describe|expect|suite) ?=[^=>]",
+    re.MULTILINE,
 )
 """What a module of JavaScript needs for the same."""
 _JS_ASKS = re.compile(

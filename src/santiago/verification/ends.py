@@ -46,7 +46,7 @@ _AROUND = """
 try:
     pass
 except SystemExit as _left:
-    _mark(b"ended", _left, _last)
+    _mark(b"refused" if _left.code else b"ended", _left, _last)
     raise
 except BaseException:
     _mark(b"refused")
@@ -56,22 +56,26 @@ else:
 """
 _JS_FIRST = """
 function {token}_mark(word) {{ process.stderr.write("\\n{token} " + word + " {path}\\n"); }}
-function {token}_exit(code) {{ {token}_mark("ended"); process.exit(code); }}
+function {token}_exit(code) {{ {token}_mark(code ?? process.exitCode ? "refused" : "ended"); process.exit(code); }}
 {{
   const assert = process.getBuiltinModule?.("node:assert") ?? (typeof require === "function" ? require("node:assert") : {{}});
   const kept = [[assert, "assert"], [assert.strict ?? {{}}, "assert.strict"], [JSON, "JSON"]].flatMap(([owner, name]) =>
     Object.getOwnPropertyNames(owner).filter((key) => typeof owner[key] === "function").map((key) => [owner, name, key, owner[key]]));
   {token}_mark("began");
   process.on("uncaughtExceptionMonitor", () => {token}_mark("refused"));
-  process.once("beforeExit", () => {{
-    {token}_mark("ended");
+  process.once("beforeExit", (code) => {{
+    {token}_mark(code ? "refused" : "ended");
     for (const [owner, name, key, was] of kept) {{
       if (owner[key] !== was) throw new Error("AssertionError: {token}: " + (name + "." + key).replaceAll(".", " ") + " was replaced by another");
     }}
   }});
 }}
 """
-_SH_FIRST = """{token}_exit() {{ {token}_code=$?; echo "{token} ended {path}" >&2; exit "${{1:-${token}_code}}"; }}
+_SH_FIRST = """{token}_exit() {{
+  {token}_code=${{1:-$?}}
+  if [ "${token}_code" = 0 ]; then echo "{token} ended {path}" >&2; else echo "{token} refused {path}" >&2; fi
+  exit "${token}_code"
+}}
 echo "{token} began {path}" >&2
 """
 _SH_EXIT = re.compile(r"(?<![\w$./'\"-])exit(?![\w./'\"=-])")
