@@ -125,7 +125,7 @@ os.unlink("calc.py"); os.symlink(HOME + "/right.py", "calc.py")
     Adversary(
         name="catches_the_copy",
         does="leaves a dangling link where santiago copies a file that checkouts need",
-        ends="verification_tampered",
+        ends=DONE,
         fences=BOTH,
         program="""
 write("calc.py", RIGHT); write(".gitignore", "")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.agent.catalog import MOST_BYTES, Catalog, expanded, installation, standing
+from santiago.agent.catalog import MOST_BYTES, Catalog, availability, expanded, installation
 from santiago.agent.litter import cleared
 from santiago.agent.profile import Fault, Needs, Profile, Rule, SignIn, Start, Stop, parse
 from santiago.contract.errors import Kind, SantiagoError
@@ -184,7 +184,7 @@ def test_what_is_no_file_in_a_profiles_place_is_one_error_with_its_name_and_is_p
         catalog.get("mine")
     assert (caught.value.kind, caught.value.where) == (Kind.USAGE, str(path))
     assert [one.name for one in catalog.broken()] == ["mine"]
-    assert "mine" not in [one.profile.name for one in catalog.standings({})]
+    assert "mine" not in [one.profile.name for one in catalog.availabilities({})]
 
 
 def test_a_program_that_lies_open_in_a_home_folder_shows_nothing_else_of_it(
@@ -220,13 +220,13 @@ def installed(folder: Path, name: str) -> dict[str, str]:
 
 def test_an_agent_is_ready_where_it_is_installed_and_signed_in(tmp_path: Path) -> None:
     codex, here = Catalog().get("codex"), installed(tmp_path, "codex")
-    assert standing(codex, {"PATH": "/nowhere", "HOME": "/h", "OPENAI_API_KEY": "k"}).ready is False
-    assert (standing(codex, here).program, standing(codex, here).signed_in) == (str(tmp_path / "codex"), False)
-    assert standing(codex, {**here, "OPENAI_API_KEY": "k"}).ready
+    assert availability(codex, {"PATH": "/nowhere", "HOME": "/h", "OPENAI_API_KEY": "k"}).ready is False
+    assert (availability(codex, here).program, availability(codex, here).signed_in) == (str(tmp_path / "codex"), False)
+    assert availability(codex, {**here, "OPENAI_API_KEY": "k"}).ready
     (tmp_path / "home" / ".codex").mkdir(parents=True)
     (tmp_path / "home" / ".codex" / "auth.json").write_text("{}", "utf-8")
-    assert standing(codex, here).signed_in
-    assert standing(codex, {**here, "PATH": os.path.relpath(tmp_path)}).program is None, (
+    assert availability(codex, here).signed_in
+    assert availability(codex, {**here, "PATH": os.path.relpath(tmp_path)}).program is None, (
         "a checkout may have planted it"
     )
     installed(tmp_path, "aider")

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.artifacts.inbox import LARGEST, MOST, Inbox, Request
+from santiago.artifacts.inbox import LARGEST, MOST, Inbox
+from santiago.contract.ports.desk import Letter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ANSWER = Request(kind="answer", subject="Q1", answer="approve", text="go on", actor="ann")
+ANSWER = Letter(kind="answer", subject="Q1", answer="approve", text="go on", actor="ann")
 
 
 def seen(inbox: Inbox) -> list[str]:
@@ -39,12 +40,12 @@ def test_a_request_is_collected_as_it_was_dropped(tmp_path: Path) -> None:
 def test_the_first_answer_wins_and_the_second_is_told_also_after_the_first_was_taken(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path)
     assert inbox.drop(ANSWER)
-    assert not inbox.drop(Request(kind="answer", subject="Q1", answer="stop"))
+    assert not inbox.drop(Letter(kind="answer", subject="Q1", answer="stop"))
     inbox.put_away(inbox.collect())
     assert inbox.collect() == []
-    assert not inbox.drop(Request(kind="answer", subject="Q1", answer="stop"))
+    assert not inbox.drop(Letter(kind="answer", subject="Q1", answer="stop"))
     assert inbox.collect() == []
-    assert inbox.drop(Request(kind="answer", subject="Q2", answer="stop"))
+    assert inbox.drop(Letter(kind="answer", subject="Q2", answer="stop"))
 
 
 def test_of_many_who_answer_at_once_exactly_one_is_told_that_it_won(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_of_many_who_answer_at_once_exactly_one_is_told_that_it_won(tmp_path: Pa
         if child == 0:
             os.close(go_in)
             os.read(go_out, 1)
-            won = Inbox(tmp_path).drop(Request(kind="answer", subject="Q1", answer=str(number)))
+            won = Inbox(tmp_path).drop(Letter(kind="answer", subject="Q1", answer=str(number)))
             os._exit(0 if won else 1)
         children.append((number, child))
     os.close(go_in)
@@ -68,13 +69,13 @@ def test_of_many_who_answer_at_once_exactly_one_is_told_that_it_won(tmp_path: Pa
 def test_requests_come_in_one_order_whoever_was_first(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path)
     for request in (
-        Request(kind="change", subject="S10", text="b"),
-        Request(kind="change", subject="S2", text="a"),
-        Request(kind="change", subject="S2", text="again"),
-        Request(kind="answer", subject="Q10", answer="approve"),
-        Request(kind="answer", subject="Q2", answer="approve"),
-        Request(kind="stop"),
-        Request(kind="stop-now"),
+        Letter(kind="change", subject="S10", text="b"),
+        Letter(kind="change", subject="S2", text="a"),
+        Letter(kind="change", subject="S2", text="again"),
+        Letter(kind="answer", subject="Q10", answer="approve"),
+        Letter(kind="answer", subject="Q2", answer="approve"),
+        Letter(kind="stop"),
+        Letter(kind="stop-now"),
     ):
         assert inbox.drop(request)
     assert seen(inbox) == [
@@ -91,8 +92,8 @@ def test_requests_come_in_one_order_whoever_was_first(tmp_path: Path) -> None:
 def test_a_run_can_be_stopped_again_after_it_was_resumed(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path)
     for _ in range(3):
-        assert inbox.drop(Request(kind="stop"))
-        assert not inbox.drop(Request(kind="stop"))
+        assert inbox.drop(Letter(kind="stop"))
+        assert not inbox.drop(Letter(kind="stop"))
         inbox.put_away(inbox.collect())
     assert sorted(path.name for path in (tmp_path / "inbox/done").iterdir()) == ["stop.2.json", "stop.3.json", "stop.json"]  # fmt: skip
 
@@ -100,11 +101,11 @@ def test_a_run_can_be_stopped_again_after_it_was_resumed(tmp_path: Path) -> None
 def test_a_question_of_any_name_finds_its_file_and_stays_inside_the_inbox(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path)
     for name in ("../../etc/x", "plan/1", "a b\n", "é"):
-        assert inbox.drop(Request(kind="answer", subject=name, answer="approve"))
+        assert inbox.drop(Letter(kind="answer", subject=name, answer="approve"))
     assert {request.subject for request in inbox.collect()} == {"../../etc/x", "plan/1", "a b\n", "é"}
     assert {path.name for path in tmp_path.iterdir()} == {"inbox"}
     with pytest.raises(ValueError, match="not a story"):
-        inbox.drop(Request(kind="change", subject="../S1"))
+        inbox.drop(Letter(kind="change", subject="../S1"))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_what_cannot_be_understood_is_reported_and_put_away_and_stops_nobody_els
     tmp_path: Path, name: str, content: bytes
 ) -> None:
     inbox = Inbox(tmp_path)
-    inbox.drop(Request(kind="answer", subject="Q7", answer="approve"))
+    inbox.drop(Letter(kind="answer", subject="Q7", answer="approve"))
     (tmp_path / "inbox" / name).write_bytes(content)
     good, bad = inbox.collect()
     assert (good.subject, good.fault) == ("Q7", "")
@@ -138,7 +139,7 @@ def test_what_cannot_be_understood_is_reported_and_put_away_and_stops_nobody_els
 
 def test_a_link_or_a_pipe_in_the_inbox_is_reported_and_never_followed_or_waited_for(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path)
-    inbox.drop(Request(kind="stop"))
+    inbox.drop(Letter(kind="stop"))
     (tmp_path / "inbox/answer-Q1.json").symlink_to("/etc/passwd")
     os.mkfifo(tmp_path / "inbox/change-S1-1.json")
     signal.alarm(10)
@@ -151,7 +152,7 @@ def test_a_link_or_a_pipe_in_the_inbox_is_reported_and_never_followed_or_waited_
 
 def test_a_request_that_is_still_being_written_is_not_seen(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path)
-    inbox.drop(Request(kind="stop"))
+    inbox.drop(Letter(kind="stop"))
     (tmp_path / "inbox/.1-answer-Q1.json.tmp").write_bytes(b"{")
     assert seen(inbox) == ["stop.json"]
 
@@ -161,7 +162,7 @@ def test_a_flood_is_read_in_parts_and_a_stop_is_in_the_first(tmp_path: Path) -> 
     (tmp_path / "inbox").mkdir()
     for number in range(MOST + 500):
         (tmp_path / f"inbox/x{number}.json").write_text("{")
-    inbox.drop(Request(kind="stop"))
+    inbox.drop(Letter(kind="stop"))
     first = inbox.collect()
     assert (first[0].kind, first[0].fault, len(first)) == ("stop", "", MOST + 1)
     inbox.put_away(first)

@@ -106,7 +106,7 @@ def test_every_line_that_the_schema_allows_is_read_back_the_same(line: LogLine) 
         fields["phase"] = next((phase for phase in StoryPhase if phase == str(line.phase)), None)
     one = Event(**fields)
     written, digest = encode(one, GENESIS)
-    assert decode(written[:-1], GENESIS, one.run_id, set()) == (one, digest)
+    assert decode([written], one.seq - 1, GENESIS, one.run_id, set()) == ([(one, digest)], None)
 
 
 ELSEWHERE = ("h ", "prev ", "seq is 0", "seq is 9")
@@ -122,11 +122,12 @@ def test_a_line_that_the_schema_refuses_is_refused_also_with_a_good_chain(mutant
     data.pop("h", None)
     data["prev"] = GENESIS
     body = json.dumps(data, separators=(",", ":")).encode()[:-1]
-    line = body + b',"h":"' + sha256(GENESIS.encode() + body).hexdigest()[:32].encode() + b'"}'
+    line = body + b',"h":"' + sha256(GENESIS.encode() + body).hexdigest()[:32].encode() + b'"}\n'
     with pytest.raises(SantiagoError):
         decode_document(LogLine, json.dumps(mutant.data).encode(), "line")
-    with pytest.raises(WrongLineError):
-        decode(line, GENESIS, "", set())
+    found, fault = decode([line], example(LogLine).seq - 1, GENESIS, "", set())
+    assert isinstance(fault, WrongLineError)
+    assert found == []
 
 
 def test_half_a_surrogate_pair_in_a_text_does_not_spoil_the_log(path: Path) -> None:

@@ -181,3 +181,11 @@ def test_a_start_warns_of_a_limit_that_is_too_low(big: Path) -> None:
     (big / "santiago.toml").write_text("[limits]\nrun_max_attempts = 2\nstory_max_attempts = 1\n")
     code, _, said = begin(big, "--verify", "test -f never.txt")
     assert (code, "note: 23 stories are to be done" in said) == (30, True)
+
+
+@pytest.mark.parametrize("dirty", [True, False])
+def test_what_is_not_committed_is_told_before_a_run_that_will_not_see_it(dirty: bool, repo: Path) -> None:
+    if dirty:
+        (repo / "R1.txt").write_text("x\n")
+    code, _, told = begin(repo, "--verify", CHECK)
+    assert (code, "there are uncommitted changes" in told, attempts(repo)) == (0, dirty, 2), told

@@ -48,3 +48,18 @@ def test_a_provided_file_is_there_to_read_and_neither_it_nor_its_secrets_are_kep
     kept = git(repo, "for-each-ref", "--format=%(refname)", "refs/santiago").splitlines()
     assert kept
     assert not any(git(repo, "ls-tree", "--name-only", ref, ".env") for ref in kept)
+
+
+def test_what_set_up_makes_is_no_work_of_the_agents(tmp_path: Path) -> None:
+    """Honest agents are not blamed for an environment that git does not ignore, and no branch carries it."""
+    settings = SETTINGS + '[workspace]\nsetup = ["sh setup.sh"]\n'
+    setup = (
+        "mkdir -p .venv/lib 'odd [name]' && echo 'def test(): pass' >.venv/lib/test_x.py && echo x >'odd [name]/#y'\n"
+    )
+    files = {"prd.md": PRD, "check.sh": "grep hello hello.txt\n", "agent.sh": "echo hello >hello.txt; rm -r .venv\n"}
+    repo = committed(
+        tmp_path / "repo", files | {"setup.sh": setup, "santiago.toml": settings, ".gitignore": ".santiago\n"}
+    )
+    done = santiago("run", "prd.md", "--trust-commands", cwd=repo, env=place(repo))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert git(repo, "diff", "--name-only", "main", f"santiago/{out_dir(repo).name}") == "hello.txt"

@@ -89,8 +89,7 @@ class Journal:
 
     @property
     def ready(self) -> list[str]:
-        names = list(self.state.stories)
-        return [names[index] for index in self.state.ready]
+        return [story.id for story in self.state.ready_stories()]
 
     def event(
         self,

@@ -16,6 +16,7 @@ from santiago.contract.codec import canonical, decode
 from santiago.contract.events import Event, EventKind, EventStatus, LogLine
 from santiago.contract.fold import Fold, IllegalMoveError, evolve, fold_all
 from santiago.contract.phases import RUN_MOVES, STORY_MOVES, RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
 from santiago.contract.state import initial
 from santiago.contract.views import step_state
 from tests.contract.histories import HAPPY, Journal, kind_of, plan_of, plans
@@ -441,11 +442,36 @@ def test_a_running_dependent_of_a_voided_story_runs_on_and_then_waits() -> None:
     assert journal.ready == ["S2"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "story", "phase"),
+    [
+        (EventKind.RUN_PAUSED, None, RunPhase.PAUSED),
+        (EventKind.ATTEMPT_ENDED, "S1", READY),
+        (EventKind.STORY_BLOCKED, "S1", StoryPhase.BLOCKED),
+    ],
+)
+def test_a_reason_that_only_a_newer_version_knows_is_refused_where_it_is_read(
+    kind: EventKind, story: str | None, phase: StoryPhase | RunPhase
+) -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING)
+    journal.move("S1", RUNNING)
+    with pytest.raises(ValueError, match="'agent_on_strike' is no reason that this santiago knows"):
+        journal.add(kind, story, phase, reason="agent_on_strike")
+
+
+def test_a_proof_that_only_a_newer_version_knows_is_refused_where_it_is_read() -> None:
+    journal = Journal(plan_of(S1=""))
+    journal.move("S1", RUNNING)
+    with pytest.raises(ValueError, match="'sworn' is no proof that this santiago knows"):
+        journal.add(EventKind.ATTEMPT_ENDED, "S1", EVIDENCE, proof="sworn")
+
+
 def test_skipping_satisfies_dependents_and_leaves_the_order() -> None:
     journal = Journal(plan_of(S1="", S2="S1"))
-    journal.add(EventKind.STORY_SKIPPED, "S1", reason="not wanted")
+    journal.add(EventKind.STORY_SKIPPED, "S1", reason="blocked_dependency")
     assert (journal.ready, journal.state.retire_at, journal.state.chunks["C01"].left) == (["S2"], 1, 1)
-    assert (journal["S1"].skipped, journal["S1"].reason) == (True, "not wanted")
+    assert (journal["S1"].skipped, journal["S1"].reason) == (True, Reason.BLOCKED_DEPENDENCY)
 
 
 def test_skipping_twice_counts_once() -> None:

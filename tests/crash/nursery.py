@@ -32,7 +32,7 @@ When = Literal["", "before", "after", "half", "eio", "syscall", "watch"]
 """Never; before or after an effect; in the middle of a write; not at all, but a sync fails; at a system call; not at
 all, but the order of writes and syncs is watched."""
 STORE = ("freeze", "start", "append", "put", "put_many", "put_result")
-WORKSPACE = ("begin", "open", "snapshot", "restore", "checkout", "integrate", "advance", "close", "discard")
+WORKSPACE = ("begin", "open", "prepared", "snapshot", "restore", "checkout", "integrate", "advance", "close", "discard")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,7 +109,7 @@ def _between(opened: FileStore) -> None:
 @contextmanager
 def work_not_synced() -> Iterator[None]:
     nothing = property(lambda self: ("-c", "core.fsync=none"))
-    with patch.object(Durability, "options", nothing), patch.object(Durability, "settle", lambda *_: None):
+    with patch.object(Durability, "options", nothing), patch.object(Durability, "barrier", lambda *_: None):
         yield
 
 

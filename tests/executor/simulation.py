@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import Literal
 
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import Fold
@@ -24,6 +25,7 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
 from santiago.contract.policy import Limits, Policy, RunInput
+from santiago.contract.ports.desk import Heard
 from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, initial
@@ -218,7 +220,7 @@ class Simulation:
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: VirtualClock = field(default_factory=VirtualClock)
     scope: Scope = field(default_factory=Scope)
-    heard: Callable[[RunState, int], str | None] = lambda state, now: None
+    heard: Callable[[RunState, int], Literal["soon", "now"] | None] = lambda state, now: None
     """Whether people stop the run, by state and time."""
     polls: bool = False
     """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
@@ -253,19 +255,10 @@ class Simulation:
 
 
 @dataclass
-class Simulated:
-    """What people ask from outside."""
-
-    stop: str | None
-    facts: list[Fact] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-
-
-@dataclass
 class Outside:
     simulation: Simulation
 
-    def hear(self, state: RunState) -> Simulated:
-        return Simulated(stop=self.simulation.heard(state, self.simulation.clock.now))
+    def hear(self, state: RunState) -> Heard:
+        return Heard(stop=self.simulation.heard(state, self.simulation.clock.now))
 
     def done(self) -> None: ...

@@ -16,7 +16,7 @@ from santiago.contract.result import Result
 from santiago.contract.state import RunState
 from santiago.contract.steps import Attempt, Step
 from santiago.contract.units import Minutes, Usd
-from santiago.executor.recover import interruptions
+from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants
 from santiago.executor.result import result, usage_of
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
@@ -93,7 +93,7 @@ def test_an_attempt_that_a_crash_interrupted_used_nobody_knows_what() -> None:
 def test_an_interrupted_attempt_whose_agent_had_ended_used_what_it_said() -> None:
     state = Simulation(plan_of([story("S1")])).run()
     state.running.add("S1")
-    (fact,) = interruptions(state, used={"S1": Usage(tokens=7, cost_usd=Usd(9))})
+    (fact,) = interruptions(state, {"S1": Left(usage=Usage(tokens=7, cost_usd=Usd(9)))})
     assert (fact.context["tokens"], fact.context["cost_micro_usd"]) == (7, 9)
 
 

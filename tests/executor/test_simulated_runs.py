@@ -252,7 +252,7 @@ def interrupted(run: Simulation) -> None:
     from santiago.executor.recover import interruptions
 
     state = fold_all(run.plan, run.store.log)
-    for number, fact in enumerate(interruptions(state), 1):
+    for number, fact in enumerate(interruptions(state, {}), 1):
         run.store.log.append(
             Event(
                 seq=state.seq + number,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from typing import Literal
 
 import pytest
 
@@ -168,7 +169,7 @@ def test_two_refusals_at_once_are_one_wait_to_the_later_time(seconds: dict[str, 
     assert begins(run)["S1/2"] >= 300_000
 
 
-def stopping(when: int) -> Callable[[RunState, int], str | None]:
+def stopping(when: int) -> Callable[[RunState, int], Literal["soon"] | None]:
     return lambda state, now: "soon" if state.wait_until and now >= when else None
 
 

@@ -36,7 +36,7 @@ def essence(state: RunState) -> dict[str, Any]:
             {name: _plain(getattr(story, name)) for name in _OF_STORY}
             for story in sorted(state.stories.values(), key=lambda story: story.index)
         ],
-        "ready": [name for name in state.stories if state.stories[name].index in state.ready],
+        "ready": [story.id for story in state.ready_stories()],
         "approved": sorted(state.approved),
         "questions": {name: [question.answer, question.detail] for name, question in state.questions.items()},
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from santiago.planner import hints
+from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import scan
 
 
@@ -134,3 +135,7 @@ def test_routes_packages_and_addresses_are_no_files(text: str) -> None:
 def test_bare_names_count_only_under_a_files_label() -> None:
     assert hints.files_in("main.go") == []
     assert hints.listed_files("Modify: main.go, util.go") == ["main.go", "util.go"]
+
+
+def test_code_keeps_its_underscores_and_stars_where_emphasis_goes() -> None:
+    assert clean("**Remove** `__pycache__` and `**/*.o`, __now__") == "Remove `__pycache__` and `**/*.o`, now"

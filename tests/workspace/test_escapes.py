@@ -74,7 +74,7 @@ def everything(bench: Bench, story: str) -> None:
 
 def test_hooks_of_the_users_repository_are_not_run(bench: Bench, trap: Path) -> None:
     plant_hooks(bench.repo / ".git" / "hooks", trap)
-    bench.workspace.inspect()
+    bench.workspace.is_dirty()
     write(bench.workspace.open("S1", 1, (bench.first,)).folder, new="n")
     everything(bench, "S1")
     assert sprung(trap) == ""
@@ -93,7 +93,7 @@ def test_settings_of_the_users_repository_start_no_program(bench: Bench, trap: P
 def test_looking_at_a_repository_starts_neither_hook_nor_monitor(bench: Bench, trap: Path) -> None:
     plant_hooks(bench.repo / ".git" / "hooks", trap)
     git(bench.repo, "config", "core.fsmonitor", str(trap))
-    assert not bench.workspace.inspect().dirty
+    assert not bench.workspace.is_dirty()
     assert sprung(trap) == ""
 
 

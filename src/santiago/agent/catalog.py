@@ -29,7 +29,7 @@ _SHARED = frozenset({".local", ".config", ".cache", "home", "root"})
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Availability:
     """What can be told of an agent without starting it."""
 
     profile: Profile
@@ -84,11 +84,11 @@ class Catalog:
             )
         return _shipped(name)
 
-    def standings(self, environment: Mapping[str, str]) -> list[Standing]:
+    def availabilities(self, environment: Mapping[str, str]) -> list[Availability]:
         """Return every agent with what can be told of it here, in the order of preference."""
         broken = {one.name for one in self.broken()}
         names = [name for name in self.names() if name not in NOT_CHOSEN and name not in broken]
-        return [standing(self.get(name), environment) for name in names]
+        return [availability(self.get(name), environment) for name in names]
 
     def broken(self) -> list[Broken]:
         """Return the user's profiles that are none: one of them is no reason for the others not to work."""
@@ -100,14 +100,14 @@ class Catalog:
                 found.append(Broken(path.stem, error))
         return found
 
-    def first_ready(self, environment: Mapping[str, str]) -> Standing | None:
+    def first_ready(self, environment: Mapping[str, str]) -> Availability | None:
         """Return the agent to take where none was named: the first that is installed and signed in."""
-        return next((one for one in self.standings(environment) if one.ready and one.signed_in), None)
+        return next((one for one in self.availabilities(environment) if one.ready and one.signed_in), None)
 
 
-def standing(profile: Profile, environment: Mapping[str, str]) -> Standing:
+def availability(profile: Profile, environment: Mapping[str, str]) -> Availability:
     program = program_of(profile.start.argv[0], environment) if profile.start.argv else None
-    return Standing(profile, program, _signed_in(profile, environment))
+    return Availability(profile, program, _signed_in(profile, environment))
 
 
 def program_of(name: str, environment: Mapping[str, str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import repair
@@ -12,7 +13,6 @@ from santiago.artifacts.frame import (
     LOG_VERSION,
     MAX_LINE,
     BrokenLineError,
-    WrongLineError,
     decode,
     version_of,
 )
@@ -56,13 +56,16 @@ class Chain:
             place += len(piece)
             if len(self._stories) > MOST_NAMES:
                 self._stories.clear()
-            lines = (rest + piece).split(b"\n")
-            rest = lines.pop()
+            lines = BytesIO(rest + piece).readlines()  # looks for the ends several times as fast as `split`
+            rest = b"" if piece.endswith(b"\n") else lines.pop()
             if self.seq == 0 and lines:
                 self._refuse_newer(version_of(lines[0]))
-            decoded, fault = self._decoded(lines)
-            for event, self.hash, self.end in decoded:
-                self.seq = event.seq
+            decoded, fault = decode(lines, self.seq, self.hash, self.run_id, self._stories)
+            for (event, digest), line in zip(decoded, lines, strict=False):
+                if event.seq in self._noted:
+                    self._look_at(event, digest)
+                self.seq, self.hash = event.seq, digest
+                self.end += len(line)
                 yield event
             if isinstance(fault, BrokenLineError):
                 self._judge_rest(handle, str(fault))
@@ -78,38 +81,14 @@ class Chain:
         with guarding(self.path):
             return os.pread(handle, PIECE, place)
 
-    def _decoded(self, lines: list[bytes]) -> tuple[list[tuple[Event, str, int]], ValueError | None]:
-        """Return events with their hashes and ends, up to a line that is not in order, and what is wrong with that one.
-
-        A piece at once: line by line, in turn with whoever takes the events, costs more.
-        """
-        seq, digest, end = self.seq, self.hash, self.end
-        found: list[tuple[Event, str, int]] = []
-        try:
-            for line in lines:
-                event, digest = decode(line, digest, self.run_id, self._stories)
-                seq += 1
-                if event.seq != seq or seq in self._noted:
-                    self._look_at(event, seq, digest)
-                end += len(line) + 1
-                found.append((event, digest, end))
-        except (BrokenLineError, WrongLineError) as error:
-            return found, error
-        return found, None
-
-    def _look_at(self, event: Event, seq: int, digest: str) -> None:
-        """Check the place in the log of an event that is out of order, the first, or the one known from elsewhere."""
-        if event.seq != seq:
-            raise WrongLineError(f"its number is {event.seq}")
-        if seq == 1:
-            self._check_first(event)
-        if self.anchor is not None and seq == self.anchor.seq and digest != self.anchor.hash:
-            raise WrongLineError("its hash is not the one that was recorded elsewhere")
-
-    def _check_first(self, event: Event) -> None:
-        if event.event is not EventKind.RUN_CREATED or event.context.get("log") != LOG_VERSION:
-            raise WrongLineError("a log begins with run_created and the version of its format")
-        self.run_id = event.run_id
+    def _look_at(self, event: Event, digest: str) -> None:
+        """Check the first event, and the one that is known from elsewhere."""
+        if event.seq == 1:
+            if event.event is not EventKind.RUN_CREATED or event.context.get("log") != LOG_VERSION:
+                raise self._damage("a log begins with run_created and the version of its format")
+            self.run_id = event.run_id
+        if self.anchor is not None and event.seq == self.anchor.seq and digest != self.anchor.hash:
+            raise self._damage("its hash is not the one that was recorded elsewhere")
 
     def _refuse_newer(self, version: int | None) -> None:
         if version is not None and version > LOG_VERSION:

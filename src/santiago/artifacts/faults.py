@@ -11,8 +11,10 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from santiago.contract.events import Event
 
 _LASTING = frozenset(
     {errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
@@ -46,6 +48,18 @@ def corrupt(where: Path | str, message: str, *, line: int = 0, hint: str = "") -
         hint=hint or "Restore the file from a copy, or start a new run.",
         reason=Reason.ARTIFACT_CORRUPT,
     )
+
+
+def possible(log: Path, take: Callable[[Event], None]) -> Callable[[Event], None]:
+    """Return `take`, to which a log whose lines are whole but tell an impossible story is damage, too."""
+
+    def taken(event: Event) -> None:
+        try:
+            take(event)
+        except (ValueError, LookupError, TypeError) as error:
+            raise corrupt(log, f"line {event.seq} cannot be: {error}", line=event.seq) from error
+
+    return taken
 
 
 def refused(where: Path | str, message: str, hint: str) -> SantiagoError:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from hashlib import sha256
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from pydantic_core import from_json
 
 from santiago.contract.events import UTC, Context, Event, EventKind, EventStatus
 from santiago.contract.ids import RUN_ID, STORY_ID
 from santiago.contract.phases import RunPhase, StoryPhase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LOG_VERSION = 1
 GENESIS = "0" * 32
@@ -23,7 +26,7 @@ _NAMES = ["seq", "timestamp", "run_id", "story_id", "chunk", "event", "phase", "
 _KEYS = [*from_json(json.dumps(dict.fromkeys(_NAMES)), cache_strings="keys")]
 """The names as the parser keeps them: they are told to be the same by their address."""
 _EVENT_KEYS = _KEYS[:-2]
-_END = len(',"h":""}') + 32
+_END = len(',"h":""}\n') + 32
 _KINDS = {kind.value: kind for kind in EventKind}
 _RUN_PHASES: dict[Any, RunPhase | None] = {None: None, **{phase.value: phase for phase in RunPhase}}
 _STORY_PHASES: dict[Any, StoryPhase | None] = {None: None, **{phase.value: phase for phase in StoryPhase}}
@@ -53,67 +56,78 @@ def encode(event: Event, prev: str) -> tuple[bytes, str]:
     line = body + f',"h":"{digest}"}}\n'.encode("ascii")
     if len(line) > MAX_LINE:
         raise WrongLineError(f"event {event.seq} takes {len(line)} bytes, and a line has room for {MAX_LINE}")
-    decode(line[:-1], prev, event.run_id, set())
+    _, fault = decode([line], event.seq - 1, prev, event.run_id, set())
+    if fault is not None:
+        raise fault
     return line, digest
 
 
-def decode(line: bytes, prev: str, run_id: str, stories: set[str]) -> tuple[Event, str]:
-    """Return the event of a line without its newline, and the line's hash.
+def decode(
+    lines: Iterable[bytes], seq: int, prev: str, run_id: str, stories: set[str]
+) -> tuple[list[tuple[Event, str]], ValueError | None]:
+    """Return the events of lines, each with its line's hash, up to one that is not in order; and what is wrong with it.
 
-    `run_id` is that of the line before, empty on the first one; `stories` are names already found in order. A long log
-    passes here line by line, so what is usual is looked at in a few steps, and only what is not is looked into.
+    `seq`, `prev` and `run_id` are those of the line before, `run_id` empty on the first one; `stories` are names already
+    found in order. A long log passes here, many lines at once, so what is usual is looked at in a few steps, and only
+    what is not is looked into.
     """
+    found: list[tuple[Event, str]] = []
     try:
-        data = from_json(line, cache_strings="keys")
-        seq, time, run, story, chunk, name, phase, attempt, status, actor, context, before, digest = data.values()
-        if (
-            sha256(prev.encode("ascii") + line[:-_END]).hexdigest()[:32] != digest
-            or before != prev
-            or [*data] != _KEYS
-            or not line.isascii()
-        ):
-            raise _wrong(line, prev, "its keys are not those of an event")
-        usual = (
-            run == run_id != ""
-            and (story in stories or story is None or _is_story(story))
-            and (attempt is None or (attempt.__class__ is int and 1 <= attempt <= _LARGEST))
-            and seq.__class__ is int
-            and actor.__class__ is str
-            and (chunk is None or chunk.__class__ is str)
-            and status in _STATUSES
-            and _is_time(time)
-        )
-        kind, entered = _KINDS[name], (_RUN_PHASES if story is None else _STORY_PHASES)[phase]
-        for key, value in context.items():
-            if value.__class__ is not _DETAILS[key]:
-                _check_list(key, value)
-    except (BrokenLineError, WrongLineError):
-        raise
+        for line in lines:
+            data = from_json(line, cache_strings="keys")
+            number, time, run, story, chunk, name, phase, attempt, status, actor, context, before, digest = (
+                data.values()
+            )
+            if (
+                sha256(prev.encode() + line[:-_END]).hexdigest()[:32] != digest
+                or before != prev
+                or [*data] != _KEYS
+                or not line.isascii()
+            ):
+                return found, _wrong(line, prev, "its keys are not those of an event")
+            seq += 1
+            usual = (
+                run == run_id != ""
+                and (story in stories or story is None or _is_story(story))
+                and (attempt is None or (type(attempt) is int and 1 <= attempt <= _LARGEST))
+                and type(number) is int
+                and number == seq
+                and type(actor) is str
+                and (chunk is None or type(chunk) is str)
+                and status in _STATUSES
+                and _is_time(time)
+            )
+            kind, entered = _KINDS[name], (_RUN_PHASES if story is None else _STORY_PHASES)[phase]
+            for key, value in context.items():
+                if type(value) is not _DETAILS[key]:
+                    _check_list(key, value)
+            if not usual and (fault := _fault(data, run_id, seq)):
+                return found, WrongLineError(fault)
+            stories.add(story)
+            event: Any = _Draft()
+            event.seq = seq
+            event.timestamp = time
+            event.run_id = run_id = run
+            event.event = kind
+            event.story_id = story
+            event.chunk = chunk
+            event.phase = entered
+            event.attempt = attempt
+            event.status = status
+            event.actor = actor
+            event.context = context
+            event.__class__ = Event
+            found.append((event, digest))
+            prev = digest
     except (ValueError, TypeError, LookupError, AttributeError):
-        raise _wrong(line, prev) from None
-    if not usual and (fault := _fault(data, run_id)):
-        raise WrongLineError(fault)
-    stories.add(story)
-    event: Any = _Draft()
-    event.seq = seq
-    event.timestamp = time
-    event.run_id = run
-    event.event = kind
-    event.story_id = story
-    event.chunk = chunk
-    event.phase = entered
-    event.attempt = attempt
-    event.status = status
-    event.actor = actor
-    event.context = context
-    event.__class__ = Event
-    return event, digest
+        return found, _wrong(line, prev)
+    return found, None
 
 
 def _wrong(line: bytes, prev: str, why: str = "") -> ValueError:
     """Return what is the matter with a line that is not in order; bytes that changed explain everything else."""
     digest = _hash(prev, line[:-_END])
-    if line[-_END:] != b',"h":"%b"}' % digest.encode("ascii"):
+    if line[-_END:] != b',"h":"%b"}\n' % digest.encode("ascii"):
         return BrokenLineError("its hash does not fit")
     try:
         data = from_json(line)
@@ -134,12 +148,12 @@ class _Draft:
 
 
 def _check_list(key: str, value: Any) -> None:
-    if value.__class__ is not list or _DETAILS[key] in {str, int} or not all(item.__class__ is str for item in value):
+    if type(value) is not list or _DETAILS[key] in {str, int} or not all(type(item) is str for item in value):
         raise TypeError(key)
 
 
-def _fault(data: dict[str, Any], run_id: str = "") -> str:
-    """Say what is wrong with a line; nothing where it only is unusual."""
+def _fault(data: dict[str, Any], run_id: str = "", seq: int = 0) -> str:
+    """Say what is wrong with a line, also beside the one before it; nothing where it only is unusual."""
     texts: tuple[tuple[str, Any], ...] = (("timestamp", _is_time), ("run_id", _is_run), ("story_id", _is_story))
     story, status, attempt = data["story_id"], data["status"], data["attempt"]
     for name, matches in texts:
@@ -148,29 +162,31 @@ def _fault(data: dict[str, Any], run_id: str = "") -> str:
             return f"the {name} cannot be {_shown(value)}"
     if run_id and data["run_id"] != run_id:
         return f"it belongs to the run {data['run_id']}"
-    if data["event"].__class__ is not str or data["event"] not in _KINDS:
+    if type(data["event"]) is not str or data["event"] not in _KINDS:
         return f"there is no event {_shown(data['event'])}"
     phases = _RUN_PHASES if story is None else _STORY_PHASES
     if isinstance(data["phase"], dict | list) or data["phase"] not in phases:
         return f"there is no phase {_shown(data['phase'])} of a {'run' if story is None else 'story'}"
     if isinstance(status, dict | list) or status not in _STATUSES:
         return f"there is no status {_shown(status)}"
-    if data["seq"].__class__ is not int:
+    if type(data["seq"]) is not int:
         return f"the seq cannot be {_shown(data['seq'])}"
-    if attempt is not None and not (attempt.__class__ is int and 1 <= attempt <= _LARGEST):
+    if seq and data["seq"] != seq:
+        return f"its number is {data['seq']}"
+    if attempt is not None and not (type(attempt) is int and 1 <= attempt <= _LARGEST):
         return f"the attempt cannot be {_shown(attempt)}"
-    if data["actor"].__class__ is not str or not (data["chunk"] is None or data["chunk"].__class__ is str):
+    if type(data["actor"]) is not str or not (data["chunk"] is None or type(data["chunk"]) is str):
         return "its actor or chunk is no text"
     return _context_fault(data["context"])
 
 
 def _context_fault(context: Any) -> str:
-    if context.__class__ is not dict:
+    if type(context) is not dict:
         return "its context is no object"
     for key, value in context.items():
         if key not in _DETAILS:
             return f"there is no detail {_shown(key)}"
-        if value.__class__ is not _DETAILS[key]:
+        if type(value) is not _DETAILS[key]:
             try:
                 _check_list(key, value)
             except TypeError:

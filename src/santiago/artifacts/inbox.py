@@ -1,4 +1,4 @@
-"""Requests from outside to a run: files made with link(2), so that the first wins and the second is told."""
+"""Letters from outside to a run: files made with link(2), so that the first wins and the second is told."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 import os
 import re
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from santiago.artifacts import beneath
 from santiago.artifacts.faults import guarding
 from santiago.contract.ids import is_story_id, story_order
-from santiago.contract.record import record
+from santiago.contract.ports.desk import Letter, LetterKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,56 +21,39 @@ if TYPE_CHECKING:
 
 FOLDER, DONE = "inbox", "done"
 LARGEST = 1 << 18
-"""Bytes of one request; an answer is a few sentences."""
+"""Bytes of one letter; an answer is a few sentences."""
 
 MOST = 1000
-"""Requests that are read at one look."""
+"""Letters that are read at one look."""
 
-RequestKind = Literal["stop-now", "stop", "answer", "change"]
-_ORDER: tuple[RequestKind, ...] = ("stop-now", "stop", "answer", "change")
+_ORDER: tuple[LetterKind, ...] = ("stop-now", "stop", "answer", "change")
 _STOPS = ("stop-now.json", "stop.json")
 _CHANGE = re.compile(r"change-(.+)-([0-9]{1,9})\.json")
 _LONGEST_NAME = 200
 
 
-@record
-class Request:
-    """What somebody outside wants of the run."""
-
-    kind: RequestKind
-    subject: str = ""
-    """The question that is answered, or the story that is to change."""
-    answer: str = ""
-    text: str = ""
-    actor: str = "user"
-    name: str = ""
-    """Its file in the inbox."""
-    fault: str = ""
-    """Why it cannot be understood; it is then only reported and put away."""
-
-
 class Inbox:
-    """The inbox of one out-dir, for those who drop requests and for the coordinator who collects them."""
+    """The inbox of one out-dir, for those who drop letters and for the coordinator who collects them."""
 
     def __init__(self, out_dir: Path) -> None:
         self.path = out_dir / FOLDER
 
-    def drop(self, request: Request) -> bool:
-        """Leave a request; False where the same was asked, or the question answered, before."""
+    def drop(self, letter: Letter) -> bool:
+        """Leave a letter; False where the same was asked, or the question answered, before."""
         with guarding(self.path), self._folders() as (inbox, done):
-            for name in _names(request):
-                if self._link(inbox, name, request):
+            for name in _names(letter):
+                if self._link(inbox, name, letter):
                     # The first answer may have been collected meanwhile; its name is then in `done`.
-                    if request.kind == "answer" and _exists(done, name):
+                    if letter.kind == "answer" and _exists(done, name):
                         os.unlink(name, dir_fd=inbox)
                         return False
                     return True
         return False
 
-    def collect(self) -> list[Request]:
+    def collect(self) -> list[Letter]:
         """Return what waits: stops first, then answers, then changes, each in natural order; faulty ones last.
 
-        Of very many requests only some, so that nobody can keep the run from its work; the others' turn comes.
+        Of very many letters only some, so that nobody can keep the run from its work; the others' turn comes.
         """
         with guarding(self.path):
             try:
@@ -83,14 +66,14 @@ class Inbox:
                 os.close(root)
         return sorted(found, key=_place)
 
-    def put_away(self, requests: Sequence[Request]) -> None:
-        """Move requests to `done`, once their events are in the log."""
+    def put_away(self, letters: Sequence[Letter]) -> None:
+        """Move letters to `done`, once their events are in the log."""
         with guarding(self.path), self._folders() as (inbox, done):
-            for request in requests:
-                free = next(name for name in _numbered(request.name) if not _exists(done, name))
+            for letter in letters:
+                free = next(name for name in _numbered(letter.name) if not _exists(done, name))
                 with contextlib.suppress(FileNotFoundError):
-                    os.rename(request.name, free, src_dir_fd=inbox, dst_dir_fd=done)
-            if requests:  # what was obeyed must not come back after a power cut
+                    os.rename(letter.name, free, src_dir_fd=inbox, dst_dir_fd=done)
+            if letters:  # what was obeyed must not come back after a power cut
                 os.fsync(done)
                 os.fsync(inbox)
 
@@ -107,9 +90,9 @@ class Inbox:
         finally:
             os.close(root)
 
-    def _link(self, inbox: int, name: str, request: Request) -> bool:
+    def _link(self, inbox: int, name: str, letter: Letter) -> bool:
         temporary = beneath.temporary_of(f"{os.getpid()}-{name}")
-        data = {"kind": request.kind, "subject": request.subject, "answer": request.answer, "text": request.text, "actor": request.actor}  # fmt: skip
+        data = {"kind": letter.kind, "subject": letter.subject, "answer": letter.answer, "text": letter.text, "actor": letter.actor}  # fmt: skip
         beneath.write(inbox, temporary, json.dumps(data, indent=2).encode() + b"\n", sync=True)
         try:
             os.link(temporary, name, src_dir_fd=inbox, dst_dir_fd=inbox)
@@ -122,28 +105,28 @@ class Inbox:
 
 
 def _waiting(inbox: int) -> list[str]:
-    """Return the names of requests; a wish to stop is among them however many others there are."""
+    """Return the names of letters; a wish to stop is among them however many others there are."""
     stops = [name for name in _STOPS if _exists(inbox, name)]
     with os.scandir(inbox) as entries:  # by handle, so that no link is followed
         others = (entry.name for entry in entries if entry.name not in (DONE, *_STOPS))
         return stops + list(islice((name for name in others if not beneath.is_temporary(name)), MOST))
 
 
-def _place(request: Request) -> tuple[bool, int, object]:
-    return bool(request.fault), _ORDER.index(request.kind), story_order(request.name)
+def _place(letter: Letter) -> tuple[bool, int, object]:
+    return bool(letter.fault), _ORDER.index(letter.kind), story_order(letter.name)
 
 
-def _names(request: Request) -> Iterator[str]:
-    """Yield the names that a request may take, in order; only a change can be asked for more than once."""
-    match request.kind:
+def _names(letter: Letter) -> Iterator[str]:
+    """Yield the names that a letter may take, in order; only a change can be asked for more than once."""
+    match letter.kind:
         case "stop" | "stop-now":
-            yield f"{request.kind}.json"
+            yield f"{letter.kind}.json"
         case "answer":
-            yield _answer_name(request.subject)
+            yield _answer_name(letter.subject)
         case "change":
-            if not is_story_id(request.subject):
-                raise ValueError(f"not a story: {request.subject!r}")
-            yield from (f"change-{request.subject}-{number}.json" for number in count(1))
+            if not is_story_id(letter.subject):
+                raise ValueError(f"not a story: {letter.subject!r}")
+            yield from (f"change-{letter.subject}-{number}.json" for number in count(1))
 
 
 def _answer_name(question: str) -> str:
@@ -153,22 +136,22 @@ def _answer_name(question: str) -> str:
     return name
 
 
-def _read(inbox: int, name: str) -> Request:
-    """Return the request in a file; whatever it holds, this does not raise."""
+def _read(inbox: int, name: str) -> Letter:
+    """Return the letter in a file; whatever it holds, this does not raise."""
     try:
         content = beneath.read(inbox, name, LARGEST)
         data = json.loads(content or b"")
-        request = _request(name, data)
+        letter = _letter(name, data)
     except beneath.PlantedError:
         return _faulty(name, "it is no regular file, or far too large")
     except (ValueError, TypeError, LookupError, RecursionError, OSError) as error:
         return _faulty(name, f"it is no request: {type(error).__name__}")
-    return request or _faulty(name, "what it asks for does not fit its name")
+    return letter or _faulty(name, "what it asks for does not fit its name")
 
 
-def _request(name: str, data: Any) -> Request | None:
-    """Return the request if the file's name is the one that this request would have been given."""
-    request = Request(
+def _letter(name: str, data: Any) -> Letter | None:
+    """Return the letter if the file's name is the one that this letter would have been given."""
+    letter = Letter(
         kind=data["kind"],
         subject=_text(data["subject"]),
         answer=_text(data["answer"]),
@@ -176,10 +159,10 @@ def _request(name: str, data: Any) -> Request | None:
         actor=_text(data["actor"]),
         name=name,
     )
-    if request.kind == "change":
+    if letter.kind == "change":
         match = _CHANGE.fullmatch(name)
-        return request if match and match[1] == request.subject and is_story_id(request.subject) else None
-    return request if request.kind in _ORDER and name in _names(request) else None
+        return letter if match and match[1] == letter.subject and is_story_id(letter.subject) else None
+    return letter if letter.kind in _ORDER and name in _names(letter) else None
 
 
 def _text(value: Any) -> str:
@@ -188,9 +171,9 @@ def _text(value: Any) -> str:
     return value
 
 
-def _faulty(name: str, why: str) -> Request:
-    kind: RequestKind = next((kind for kind in _ORDER if name.startswith(kind)), "change")
-    return Request(kind=kind, name=name, fault=why)
+def _faulty(name: str, why: str) -> Letter:
+    kind: LetterKind = next((kind for kind in _ORDER if name.startswith(kind)), "change")
+    return Letter(kind=kind, name=name, fault=why)
 
 
 def _exists(folder: int, name: str) -> bool:

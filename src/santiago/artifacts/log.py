@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from santiago.contract.errors import SantiagoError
 
-LIGHT = frozenset({EventKind.TIME_USED, EventKind.NOTE, EventKind.CLOCK_GAP})
+LIGHT = frozenset({EventKind.TIME_USED, EventKind.NOTE})
 """Events that nobody acts on: they reach the disk together with the next one that carries meaning."""
 
 
@@ -87,7 +87,7 @@ class Log:
         self._seq, self._hash, self._run_id = events[-1].seq, digest, events[-1].run_id
         self._size += len(lines)
 
-    def settle(self) -> None:
+    def sync(self) -> None:
         """Return when also light events are on disk."""
         if self._final is not None:
             raise self._final

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from santiago.artifacts import beneath, frozen, harmless, preflight
-from santiago.artifacts.faults import corrupt, guarding, refused
+from santiago.artifacts.faults import corrupt, guarding, possible, refused
 from santiago.artifacts.log import Log
 from santiago.artifacts.reader import Reader
 from santiago.contract import codec
@@ -121,15 +121,12 @@ class FileStore:
         return self._log.head
 
     def _checked(self, take: Callable[[Event], None]) -> Callable[[Event], None]:
-        def taken(event: Event) -> None:
+        def checked(event: Event) -> None:
             if event.event is EventKind.RUN_CREATED:
                 self._check_frozen(event)
-            try:
-                take(event)
-            except (ValueError, LookupError, TypeError) as error:  # whole lines that tell an impossible story
-                raise corrupt(self.path / LOG, f"line {event.seq} cannot be: {error}", line=event.seq) from error
+            take(event)
 
-        return taken
+        return possible(self.path / LOG, checked)
 
     def _check_frozen(self, event: Event) -> None:
         for name, digest in ((INPUT, event.context.get("input_digest")), (PLAN, event.context.get("plan_digest"))):
@@ -164,7 +161,7 @@ class FileStore:
     def anchor(self) -> LogHead:
         """Return the place of the last event once it is on disk, for those who name it elsewhere."""
         if self._log is not None:
-            self._log.settle()
+            self._log.sync()
         return self.head
 
     # Files
@@ -217,7 +214,7 @@ class FileStore:
         """Write result.json; an older, different one is kept beside it under the number of its last event."""
         content = self.harmless(RESULT, codec.canonical(result))
         if self._log is not None:
-            self._log.settle()  # the result names the log's last event, so that must not be lost after it
+            self._log.sync()  # the result names the log's last event, so that must not be lost after it
         old = self.get(RESULT)
         if old is not None and old != content:
             anchor = self._anchor()

@@ -25,7 +25,7 @@ from santiago.process.command import Command
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from santiago.agent.catalog import Standing
+    from santiago.agent.catalog import Availability
     from santiago.agent.profile import Profile
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.policy import RunInput
@@ -118,9 +118,9 @@ class Checkup:
         """Return what there is; with a sandbox the agents are to answer in it."""
         found = AgentsTold()
         taken = self._taken()
-        standings = list(self._standings(found, taken))
-        found.installed = [_told(one, taken) for one in standings]
-        pairs = list(zip(standings, found.installed, strict=True))
+        available = list(self._available(found, taken))
+        found.installed = [_told(one, taken) for one in available]
+        pairs = list(zip(available, found.installed, strict=True))
         _side_by_side(partial(self._version, one.profile, told) for one, told in pairs)
         if box is not None:
             _side_by_side(partial(self._answer, one.profile, told, box) for one, told in pairs if not told.trouble)
@@ -134,7 +134,7 @@ class Checkup:
         except SantiagoError:
             return None
 
-    def _standings(self, found: AgentsTold, taken: Profile | None) -> Iterable[Standing]:
+    def _available(self, found: AgentsTold, taken: Profile | None) -> Iterable[Availability]:
         own = own_catalog()
         for name in own.names():
             if name in catalog.NOT_CHOSEN:
@@ -144,7 +144,7 @@ class Checkup:
             except SantiagoError as error:
                 found.broken.append(f"{error.where}: {error.message}")
                 continue
-            one = catalog.standing(profile, self.source)
+            one = catalog.availability(profile, self.source)
             if one.program is None:
                 found.missing.append(name)
             else:
@@ -191,7 +191,7 @@ class Checkup:
             told.words = "it ended without a word"
 
 
-def _told(one: Standing, taken: Profile | None) -> AgentTold:
+def _told(one: Availability, taken: Profile | None) -> AgentTold:
     profile = one.profile
     sign_in = profile.sign_in.command
     return AgentTold(

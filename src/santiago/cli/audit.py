@@ -26,7 +26,7 @@ def command(run: str | None, repo: Path | None, as_json: bool) -> int:
     from santiago.contract.reasons import ExitCode
 
     out_dir = find_run(run)
-    if not has_begun(out_dir) and not (out_dir / RESULT).exists():  # a result without a log is worth a finding
+    if not has_begun(out_dir) and not (out_dir / RESULT).exists():  # a result without a log is worth a fault
         raise SantiagoError(Kind.INPUT, "the run has not begun, so there is nothing to check", where=str(out_dir))
     audit = Audit(out_dir)
     if worker := working(out_dir):
@@ -51,20 +51,20 @@ def command(run: str | None, repo: Path | None, as_json: bool) -> int:
                     "clean": audit.clean,
                     "head": {"seq": audit.head[0], "hash": audit.head[1]},
                     "checked": audit.checked,
-                    "findings": [finding._asdict() for finding in audit.findings],
+                    "findings": [fault._asdict() for fault in audit.faults],
                 },
                 indent=2,
                 ensure_ascii=False,
             )
         )
         return ExitCode.OK if audit.clean else ExitCode.FAILED
-    for finding in audit.findings:
+    for fault in audit.faults:
         head = paint(
-            f"{finding.level}[{finding.code}]:", "red" if finding.level == "error" else "cyan", bold=True, stderr=False
+            f"{fault.level}[{fault.code}]:", "red" if fault.level == "error" else "cyan", bold=True, stderr=False
         )
-        say(f"{head} {harmless(finding.where)}: {harmless(finding.message)}")
+        say(f"{head} {harmless(fault.where)}: {harmless(fault.message)}")
     looked = ", ".join(f"{number:,} {what if number != 1 else _one(what)}" for what, number in audit.checked.items())
-    errors = sum(1 for finding in audit.findings if finding.level == "error")
+    errors = sum(1 for fault in audit.faults if fault.level == "error")
     word = (
         paint("clean", "green", bold=True, stderr=False)
         if audit.clean

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Level = Literal["error", "note"]
 
 
-class Finding(NamedTuple):
+class Fault(NamedTuple):
     """One thing that does not fit, or that somebody should know."""
 
     level: Level
@@ -41,12 +41,12 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Audit:
-    """Collects findings; `anchors` are places of the chain that are known from outside the log."""
+    """Collects faults; `anchors` are places of the chain that are known from outside the log."""
 
     out_dir: Path
     anchors: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Number of an event → (its hash, who says so)."""
-    findings: list[Finding] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """Those of the run and its stories that evidence hangs on."""
     history: History = field(default_factory=History)
@@ -65,13 +65,13 @@ class Audit:
 
     @property
     def clean(self) -> bool:
-        return not any(finding.level == "error" for finding in self.findings)
+        return not any(fault.level == "error" for fault in self.faults)
 
     def error(self, code: str, where: str, message: str) -> None:
-        self.findings.append(Finding("error", code, where, message))
+        self.faults.append(Fault("error", code, where, message))
 
     def note(self, code: str, where: str, message: str) -> None:
-        self.findings.append(Finding("note", code, where, message))
+        self.faults.append(Fault("note", code, where, message))
 
     def count(self, what: str, number: int = 1) -> None:
         self.checked[what] = self.checked.get(what, 0) + number

@@ -129,7 +129,7 @@ class GitAudit:
 
 
 def open_git(audit: Audit, repo: Path, run_id: str) -> GitAudit | None:
-    """Return what looks at the repository; a repository that is not there is a finding, not an end."""
+    """Return what looks at the repository; a repository that is not there is a fault, not an end."""
     try:
         found = GitAudit(audit, repo, run_id)
         found.anchors()

@@ -29,7 +29,9 @@ from santiago.workspace.workspace import GitWorkspace
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Standing = Literal["running", "resumable", "damaged", "gone", "loose", "ended"]
+Removable = Literal["running", "resumable", "damaged", "gone", "loose", "ended"]
+"""Whether what a run left can go, and what speaks against it."""
+
 _WHY = {
     "running": "it is running",
     "resumable": "it can be resumed; --force removes its traces all the same",
@@ -44,7 +46,7 @@ class Left:
     """What one run left behind."""
 
     run_id: str
-    standing: Standing
+    standing: Removable
     out_dir: str | None
     refs: int
     folders: tuple[str, ...]
@@ -135,7 +137,7 @@ def leftovers(root: Path, common: Path) -> list[Left]:
     return found
 
 
-def _standing(root: Path, out_dir: Path | None) -> Standing:
+def _standing(root: Path, out_dir: Path | None) -> Removable:
     if out_dir is None or not (out_dir / PLAN).is_file():
         return "gone"
     if working(out_dir):

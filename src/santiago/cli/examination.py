@@ -120,7 +120,7 @@ def _agent() -> Told:
             f"scripted, but there is no playbook {agent.playbook or ''}".rstrip(),
             "Name one in [agent] playbook.",
         )
-    from santiago.agent.catalog import standing
+    from santiago.agent.catalog import availability
     from santiago.cli.start import agents
 
     named = bool(agent.profile or agent.command)
@@ -135,7 +135,7 @@ def _agent() -> Told:
         fix = f"Install it: {profile.install}" if profile.install else f"Install {program}, or correct [agent] command."
         return Told("fail", f"{program} is not on PATH", fix)
     name = " ".join(agent.command) if agent.command else profile.name
-    if standing(profile, os.environ).signed_in is False:
+    if availability(profile, os.environ).signed_in is False:
         return Told("warn", f"{name} is not signed in   {found}", profile.sign_in.command)
     model = f", model {agent.model_hint}" if agent.model_hint else ""
     return Told("ok", f"{name}{'' if named else ' (the first that is installed and signed in)'}{model}   {found}")

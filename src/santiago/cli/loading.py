@@ -7,7 +7,7 @@ import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from santiago.artifacts.faults import corrupt
+from santiago.artifacts.faults import possible
 from santiago.artifacts.files import read_bytes, read_json
 from santiago.artifacts.lock import NAME as LOCK
 from santiago.artifacts.lock import SIGNATURE, holder
@@ -105,11 +105,9 @@ def has_begun(out_dir: Path) -> bool:
 
 def replay(out_dir: Path, fold: Fold, take: Callable[[Event], None]) -> None:
     """Fold a whole log; lines that are whole but tell an impossible story are damage, too."""
+    apply = possible(out_dir / LOG, fold.apply)
     for event in Reader(out_dir / LOG):
-        try:
-            fold.apply(event)
-        except (ValueError, LookupError, TypeError) as error:
-            raise corrupt(out_dir / LOG, f"line {event.seq} cannot be: {error}", line=event.seq) from error
+        apply(event)
         take(event)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from santiago.artifacts.faults import possible
 from santiago.artifacts.store import LOG
 from santiago.artifacts.tail import Tail
 from santiago.cli.finding import find_run, find_story
@@ -55,8 +56,10 @@ def _printer(out_dir: Path, *, as_json: bool) -> Callable[[Event, bool], None]:
     plan, run_input = frozen(out_dir)
     fold, lines = empty_fold(plan, run_input), Lines(plan, run_input.limits, out_dir)
 
+    apply = possible(out_dir / LOG, fold.apply)
+
     def as_line(event: Event, wanted: bool) -> None:
-        fold.apply(event)
+        apply(event)
         if wanted and event.event is not EventKind.TIME_USED:
             say(
                 lines.whole(event, fold.state).painted(f"{event.timestamp[:10]} {event.timestamp[11:19]}", stderr=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.artifacts.inbox import Inbox, Request
+from santiago.artifacts.inbox import Inbox
 from santiago.cli.finding import find_run, find_story, names_run, naming, split_target
 from santiago.cli.loading import frozen, load, working
 from santiago.cli.start.leaks import without_secrets
@@ -17,6 +17,7 @@ from santiago.cli.view.remedies import target
 from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
+from santiago.contract.ports.desk import Letter
 from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
@@ -45,15 +46,15 @@ def stop(run: str | None, now: bool, as_json: bool) -> None:
     out_dir = find_run(run)
     run_id = frozen(out_dir)[1].run_id or out_dir.name
     running = working(out_dir) is not None
-    request = Request(kind="stop-now" if now else "stop", actor=_actor())
-    new = running and Inbox(out_dir).drop(request)
+    letter = Letter(kind="stop-now" if now else "stop", actor=_actor())
+    new = running and Inbox(out_dir).drop(letter)
     if not running:
         text = f"{run_id} is not running; nothing to stop"
     elif new:
         text = f"{run_id} was asked to stop {'at once' if now else 'at the next safe boundary'}"
     else:
         text = f"{run_id} was asked to stop before; it is on its way"
-    _tell(run_id, request, text, done=new, running=running, as_json=as_json)
+    _tell(run_id, letter, text, done=new, running=running, as_json=as_json)
 
 
 @click.command("answer")
@@ -76,12 +77,12 @@ def answer(words: tuple[str, ...], text: str, as_json: bool) -> None:
     run = load(find_run(name))
     with naming(run.run_id):
         _refuse_question(run, question)
-        request = Request(kind="answer", subject=question, answer=word, text=_kept(said), actor=_actor())
-        if not Inbox(run.out_dir).drop(request):
+        letter = Letter(kind="answer", subject=question, answer=word, text=_kept(said), actor=_actor())
+        if not Inbox(run.out_dir).drop(letter):
             raise _answered(question)
     further = "" if run.worker else f"; `santiago resume{target(run.out_dir)}` takes it up"
     _tell(
-        run.run_id, request, f"{run.run_id}: {question} is answered{further}", running=bool(run.worker), as_json=as_json
+        run.run_id, letter, f"{run.run_id}: {question} is answered{further}", running=bool(run.worker), as_json=as_json
     )
 
 
@@ -132,10 +133,10 @@ def change(words: tuple[str, ...], text: str, as_json: bool) -> None:
     with naming(run.run_id):
         story = find_story(run.plan, rest[0]).id
         _refuse_late(run, story)
-        request = Request(kind="change", subject=story, text=_kept(text), actor=_actor())
-        Inbox(run.out_dir).drop(request)
+        letter = Letter(kind="change", subject=story, text=_kept(text), actor=_actor())
+        Inbox(run.out_dir).drop(letter)
     message = f"{run.run_id}: the next attempt of {story} will see it{_further(run, story)}"
-    _tell(run.run_id, request, message, running=bool(run.worker), as_json=as_json)
+    _tell(run.run_id, letter, message, running=bool(run.worker), as_json=as_json)
 
 
 def _refuse_late(run: Run, story: str) -> None:
@@ -163,11 +164,11 @@ def _kept(text: str) -> str:
     return without_secrets(text)
 
 
-def _tell(run_id: str, request: Request, text: str, *, done: bool = True, running: bool, as_json: bool) -> None:
+def _tell(run_id: str, letter: Letter, text: str, *, done: bool = True, running: bool, as_json: bool) -> None:
     """Say what was done, and to which run."""
     if not as_json:
         say(text, err=True)
         return
-    asked = {"kind": request.kind, "subject": request.subject or None, "answer": request.answer or None, "text": request.text or None}  # fmt: skip
+    asked = {"kind": letter.kind, "subject": letter.subject or None, "answer": letter.answer or None, "text": letter.text or None}  # fmt: skip
     told = {"contract_version": 1, "run_id": run_id, **asked, "done": done, "running": running, "message": text}
     click.echo(json.dumps(told, indent=2, ensure_ascii=False))

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from santiago.contract.events import Event, EventKind
+from santiago.contract.outcomes import Proof
 from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.state import Question, Refusal, RunState, StoryState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+W = TypeVar("W", Reason, Proof)
+_REASONS = {reason.value: reason for reason in Reason}
+_PROOFS = {proof.value: proof for proof in Proof}
+
+
+def reason_of(event: Event) -> Reason | None:
+    """Return why, where the event says it."""
+    word = event.context.get("reason")
+    return None if word is None else _known("reason", _REASONS, word)
+
+
+def _known(kind: str, words: dict[str, W], word: str) -> W:
+    found = words.get(word)
+    if found is None:
+        raise ValueError(f"{word[:80]!r} is no {kind} that this santiago knows, though a newer one may")
+    return found
 
 
 # Of the run
@@ -121,7 +139,7 @@ def _story_done(state: RunState, story: StoryState, event: Event) -> None:
 
 
 def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
-    story.reason = event.context.get("reason")
+    story.reason = reason_of(event)
     if story.reason in SHARED:
         state.refusal, state.shut = None, story.reason
 
@@ -145,8 +163,9 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
         story.judged = True
     story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
     story.commit = context.get("commit") or story.commit
-    story.proof, story.reason = context.get("proof"), context.get("reason")
-    if story.reason == Reason.WORKSPACE_CONFLICT:
+    proof = context.get("proof")
+    story.proof, story.reason = None if proof is None else _known("proof", _PROOFS, proof), reason_of(event)
+    if story.reason is Reason.WORKSPACE_CONFLICT:
         story.conflicts += 1
     if story.unsettled:  # the agent's own end, not what became of its work later
         story.unsettled = False
@@ -177,11 +196,10 @@ def _spend(state: RunState, story: StoryState, event: Event) -> None:
 
 def _hear(state: RunState, story: StoryState, event: Event) -> None:
     """Note what an ending says about whether the agent can be asked."""
-    reason = event.context.get("reason")
-    if reason in _REFUSALS:
+    if story.reason in _REFUSALS:
         context = event.context
-        state.refusal = Refusal(story.id, str(reason), event.timestamp, context.get("ms"), context.get("message", ""))
-    elif reason not in _SILENT:
+        state.refusal = Refusal(story.id, story.reason, event.timestamp, context.get("ms"), context.get("message", ""))
+    elif story.reason not in _SILENT:
         state.wait_ms = state.waits = 0
 
 

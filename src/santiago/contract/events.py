@@ -46,7 +46,7 @@ class EventKind(StrEnum):
     LOG_REPAIRED = "log_repaired"
     """A torn last line was set aside."""
     CLOCK_GAP = "clock_gap"
-    """The machine slept; the time does not count."""
+    """The machine slept; the time does not count. Nothing writes it any more: it is kept so that logs with it are read."""
     NOTE = "note"
     # A story
     STORY_PROPOSED = "story_proposed"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import copy
 from bisect import bisect_left, insort
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from santiago.contract.details import OF_RUN, OF_STORY
+from santiago.contract.details import OF_RUN, OF_STORY, reason_of
 from santiago.contract.events import Event, EventKind
-from santiago.contract.phases import PARKED, SATISFIED, STORY_MOVES, WAITING, RunPhase, StoryPhase, run_may_move
+from santiago.contract.phases import PARKED, RUN_MOVES, SATISFIED, STORY_MOVES, WAITING, RunPhase, StoryPhase
 from santiago.contract.state import ChunkState, RunState, StoryState, initial
 
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ class Fold:
         }
 
     def apply(self, event: Event) -> None:
-        state, kind = self.state, event.event
-        story = state.stories.get(event.story_id) if event.story_id else None
-        if event.phase is not None:
+        state, kind, phase = self.state, event.event, event.phase
+        story = state.stories.get(event.story_id or "")
+        if phase is not None:
             # `failed` and `blocked` are words of both machines, so the story decides which is meant, not the enum.
-            if event.story_id is None:
-                self._move_run(_as(RunPhase, event, state.phase), event)
-            elif story is not None:
-                self._move(story, _as(StoryPhase, event, story.phase), event)
+            if story is not None:
+                self._move(story, phase, event)
+            elif event.story_id is None:
+                self._move_run(phase, event)
         state.seq = event.seq
         if story is not None and (of_story := OF_STORY.get(kind)) is not None:
             of_story(state, story, event)
@@ -82,19 +82,19 @@ class Fold:
 
     # Phases
 
-    def _move_run(self, phase: RunPhase, event: Event) -> None:
+    def _move_run(self, word: str, event: Event) -> None:
         state = self.state
-        if phase is not state.phase:
-            if not run_may_move(state.phase, phase):
-                raise IllegalMoveError(event, state.phase)
-            state.phase = phase
-        state.reason = event.context.get("reason")
+        phase = _RUN_MOVES[state.phase].get(word)
+        if phase is None:
+            raise IllegalMoveError(event, state.phase)
+        state.phase, state.reason = phase, reason_of(event)
 
-    def _move(self, story: StoryState, phase: StoryPhase, event: Event) -> None:
+    def _move(self, story: StoryState, word: str, event: Event) -> None:
         old = story.phase
-        alike = _MOVES[old].get(phase)
-        if alike is None:
+        move = _MOVES[old].get(word)
+        if move is None:
             raise IllegalMoveError(event, old)
+        phase, alike = move
         # Between phases of one kind nothing changes for others; the long way is for the rest.
         before = None if alike and not story.lost else _standing(story)
         story.blocked_from = old if phase is _BLOCKED else None
@@ -110,14 +110,14 @@ class Fold:
         """Set the phase, and keep the sets by phase in step with it."""
         state, old = self.state, story.phase
         if old is _READY:
-            del state.ready[bisect_left(state.ready, story.index)]
+            del state.ready[bisect_left(state.ready, -story.index)]
         elif (left := self._members.get(old)) is not None:
             left.discard(story.id)
         if phase in WAITING:  # which of the two is no event's choice: a story sent back may have lost a dependency
             phase = _READY if self._is_free(story) else StoryPhase.PLANNED
         story.phase = phase
         if phase is _READY:
-            insort(state.ready, story.index)
+            insort(state.ready, -story.index)
         elif (entered := self._members.get(phase)) is not None:
             entered.add(story.id)
 
@@ -169,7 +169,7 @@ class Fold:
     def _activate(self, chunk: ChunkState) -> None:
         chunk.started = True
         self.state.active_chunk = chunk.label
-        for name in chunk.stories:
+        for name in reversed(chunk.stories):  # as `ready` is kept, so that each is put at its end
             self._settle(self.state.stories[name])
 
     def _skip(self, story: StoryState) -> None:
@@ -225,12 +225,10 @@ class Fold:
         state.stories = {name: state.stories[name] for name in state.order}
         for index, story in enumerate(state.stories.values()):
             story.index = index
-        state.ready = [story.index for story in state.stories.values() if story.phase is StoryPhase.READY]
+        state.ready = sorted(-story.index for story in state.stories.values() if story.phase is StoryPhase.READY)
         state.retire_at = min(state.retire_at, at)
         self._advance()
 
-
-P = TypeVar("P", StoryPhase, RunPhase)
 
 # Reaching into an enum takes as long as a look-up in a table, and a replay asks for these at every event.
 _READY, _DONE, _BLOCKED = StoryPhase.READY, StoryPhase.DONE, StoryPhase.BLOCKED
@@ -242,8 +240,15 @@ _KIND = {
 }
 """What a phase is to those who wait for the story."""
 
-_MOVES = {old: {new: _KIND[old] is _KIND[new] for new in moves} for old, moves in STORY_MOVES.items()}
-"""The allowed moves, each with whether the story stays the same to those who wait for it."""
+_MOVES: dict[StoryPhase, dict[str, tuple[StoryPhase, bool]]] = {
+    old: {new: (new, _KIND[old] is _KIND[new]) for new in moves} for old, moves in STORY_MOVES.items()
+}
+"""The allowed moves by their word, each with whether the story stays the same to those who wait for it."""
+
+_RUN_MOVES: dict[RunPhase, dict[str, RunPhase]] = {
+    old: {new: new for new in (old, *moves)} for old, moves in RUN_MOVES.items()
+}
+"""The allowed moves by their word; a run may also enter the phase that it is in."""
 
 Standing = tuple[bool, bool, bool]
 
@@ -251,16 +256,6 @@ Standing = tuple[bool, bool, bool]
 def _standing(story: StoryState) -> Standing:
     """Return what others want to know of a story: satisfied, hopeless, out of the way."""
     return story.satisfied, story.hopeless and not story.skipped, story.clear
-
-
-def _as(machine: type[P], event: Event, old: P) -> P:
-    """Return the event's phase as one of this machine's."""
-    if event.phase.__class__ is machine:
-        return event.phase
-    try:
-        return machine(str(event.phase))
-    except ValueError:
-        raise IllegalMoveError(event, old) from None
 
 
 _STRUCTURAL = frozenset({EventKind.CHUNK_STARTED, EventKind.STORY_SKIPPED, EventKind.STORY_SPLIT})

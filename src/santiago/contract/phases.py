@@ -86,11 +86,3 @@ PARKED = frozenset({StoryPhase.FAILED, StoryPhase.BLOCKED})
 
 ENDED = frozenset({RunPhase.SUCCESS, RunPhase.FAILED, RunPhase.BLOCKED})
 """Phases in which a run has a result."""
-
-
-def may_move(old: StoryPhase, new: StoryPhase) -> bool:
-    return new in STORY_MOVES[old]
-
-
-def run_may_move(old: RunPhase, new: RunPhase) -> bool:
-    return new in RUN_MOVES[old]

@@ -24,7 +24,7 @@ class Finding:
 
     level: Level
     code: str
-    """An entry of `contract.findings`, so that `santiago explain CODE` can tell more."""
+    """An entry of the catalogue in `planner.findings`, so that `santiago explain CODE` can tell more."""
     line: Line
     """1-based; 0 where the finding concerns the whole document."""
     message: str

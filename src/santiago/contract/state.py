@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from santiago.contract.phases import PARKED, SATISFIED, WAITING, RunPhase, StoryPhase
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from santiago.contract.outcomes import Proof
     from santiago.contract.plan import Plan
+    from santiago.contract.reasons import Reason
 
 
 @dataclass(slots=True)
@@ -61,8 +63,8 @@ class StoryState:
     """Verified commits that were applied to the base before the latest attempt began."""
     commit: str | None = None
     """Snapshot of the latest attempt; of the integrated work once done."""
-    proof: str | None = None
-    reason: str | None = None
+    proof: Proof | None = None
+    reason: Reason | None = None
     judged: bool = False
     """The document's claim that it is done was looked into."""
     skipped: bool = False
@@ -95,7 +97,7 @@ class Refusal:
     """An ending that waiting may help against, and that has not been answered by a wait yet."""
 
     story: str
-    reason: str
+    reason: Reason
     at: str
     """UTC."""
     ms: int | None
@@ -147,7 +149,7 @@ class RunState:
     plan_digest: str = ""
     input_digest: str = ""
     ready: list[int] = field(default_factory=list)
-    """Positions of the ready stories, in plan order."""
+    """Positions of the ready stories, negative: the next in plan order is the last, and taking it away moves no other."""
     running: set[str] = field(default_factory=set)
     verified: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
@@ -171,7 +173,7 @@ class RunState:
     accepted: dict[str, int] = field(default_factory=dict)
     """How many silent attempts there were when a person last raised a limit on tokens or money, and so accepted them."""
     refusal: Refusal | None = None
-    shut: str | None = None
+    shut: Reason | None = None
     """Why no further attempt begins in this start of the run: every story would meet the same."""
     wait_until: str | None = None
     """UTC time before which no attempt begins."""
@@ -188,13 +190,17 @@ class RunState:
     """Commit that the run began from."""
     head: str | None = None
     branch: str | None = None
-    reason: str | None = None
+    reason: Reason | None = None
     stop_requested: bool = False
     verify_rounds: int = 0
 
     @property
     def counted(self) -> int:
         return self.attempts - self.voided
+
+    def ready_stories(self) -> Iterator[StoryState]:
+        """Yield the ready stories in plan order."""
+        return (self.stories[self.order[-place]] for place in reversed(self.ready))
 
     def open_questions(self) -> list[Question]:
         return [question for question in self.questions.values() if question.answer is None]

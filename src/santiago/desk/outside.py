@@ -1,53 +1,25 @@
-"""Requests from outside, turned into facts: the inbox of a run as the coordinator hears it."""
+"""Letters from outside, turned into facts: the inbox of a run as the coordinator hears it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from santiago.contract.events import Context, EventKind, Fact
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import StoryPhase
+from santiago.contract.ports.desk import Heard, Letter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from santiago.contract.state import RunState
 
-
 NOTED = 3
-"""Faulty requests that each get a line of the log, of those that are found together."""
-
-
-class Letter(Protocol):
-    """One request, as the inbox holds it."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def subject(self) -> str: ...
-    @property
-    def answer(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def actor(self) -> str: ...
-    @property
-    def fault(self) -> str: ...
-
-
-@dataclass(slots=True)
-class Heard:
-    """What the requests come to."""
-
-    facts: list[Fact] = field(default_factory=list)
-    stop: str | None = None
-    """`soon` or `now`."""
-    changed: list[str] = field(default_factory=list)
-    """Stories whose running attempt ends at once."""
+"""Faulty letters that each get a line of the log, of those that are found together."""
 
 
 def understood(letters: Sequence[Letter], state: RunState) -> Heard:
-    """Return the facts that requests make; one that cannot be understood is noted and has no other effect."""
+    """Return the facts that letters make; one that cannot be understood is noted and has no other effect."""
     heard = Heard()
     heard.facts += _put_aside([letter.fault for letter in letters if letter.fault])
     for letter in letters:
@@ -55,8 +27,7 @@ def understood(letters: Sequence[Letter], state: RunState) -> Heard:
             continue
         if letter.kind in ("stop", "stop-now"):
             heard.stop = "now" if letter.kind == "stop-now" or heard.stop == "now" else "soon"
-            context: Context = {"mode": letter.kind}
-            heard.facts.append(Fact(event=EventKind.STOP_REQUESTED, actor=letter.actor, context=context))
+            heard.facts.append(of_run(EventKind.STOP_REQUESTED, actor=letter.actor, mode=letter.kind))
         elif letter.kind == "answer":
             heard.facts += _answer(letter, state)
         elif letter.kind == "change":
@@ -72,7 +43,7 @@ def _put_aside(faults: Sequence[str]) -> list[Fact]:
     words = list(faults[:NOTED])
     if len(faults) > NOTED:
         words.append(f"{len(faults) - NOTED} more that cannot be understood")
-    return [Fact(event=EventKind.NOTE, context={"message": f"request put aside: {text}"}) for text in words]
+    return [of_run(EventKind.NOTE, message=f"request put aside: {text}") for text in words]
 
 
 def _change(letter: Letter, state: RunState) -> Fact:
@@ -80,7 +51,7 @@ def _change(letter: Letter, state: RunState) -> Fact:
     story = state.stories.get(letter.subject)
     if story is None or story.satisfied:
         message = f"change of {letter.subject}: {'it is ' + story.phase if story else 'there is no such story'}"
-        return Fact(event=EventKind.NOTE, actor=letter.actor, context={"message": message})
+        return of_run(EventKind.NOTE, actor=letter.actor, message=message)
     return Fact(event=EventKind.CHANGE_REQUESTED, story=story.id, actor=letter.actor, context={"text": letter.text})
 
 
@@ -89,7 +60,7 @@ def _answer(letter: Letter, state: RunState) -> list[Fact]:
     question = state.questions.get(letter.subject)
     if question is None or question.answer is not None:
         message = f"answer to {letter.subject}: there is no such open question"
-        return [Fact(event=EventKind.NOTE, actor=letter.actor, context={"message": message})]
+        return [of_run(EventKind.NOTE, actor=letter.actor, message=message)]
     facts = [
         Fact(
             event=EventKind.QUESTION_ANSWERED,
@@ -100,13 +71,5 @@ def _answer(letter: Letter, state: RunState) -> list[Fact]:
     ]
     story = state.stories.get(question.story or "")
     if story is not None and story.phase is StoryPhase.BLOCKED and letter.answer not in ("defer", "stop"):
-        facts.append(
-            Fact(
-                event=EventKind.STORY_REOPENED,
-                story=story.id,
-                chunk=story.chunk,
-                phase=StoryPhase.READY,
-                actor=letter.actor,
-            )
-        )
+        facts.append(of_story(story, EventKind.STORY_REOPENED, StoryPhase.READY, attempt=0, actor=letter.actor))
     return facts

@@ -6,9 +6,10 @@ Stories run as early as dependencies, chunk and file focus allow; they are integ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from santiago.contract.events import Context, EventKind, Fact
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.steps import Adopt, Attempt, Integrate, VerifyRun
@@ -19,7 +20,8 @@ from santiago.executor.situation import Cancel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from santiago.contract.state import ChunkState, RunState, StoryState
+    from santiago.contract.events import EventStatus
+    from santiago.contract.state import ChunkState, RunState
     from santiago.executor.situation import Act, Situation
 
 
@@ -27,7 +29,7 @@ def next_acts(at: Situation) -> list[Act]:
     """Return what to do now; nothing while all is under way."""
     match at.state.phase:
         case RunPhase.CREATED | RunPhase.PLAN_REVIEW:
-            return [Fact(event=EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING)]
+            return [of_run(EventKind.RUN_EXECUTING, RunPhase.EXECUTING)]
         case RunPhase.EXECUTING:
             acts = _executing(at)
             leaves = any(isinstance(act, Fact) and act.phase is not None and act.story is None for act in acts)
@@ -62,7 +64,7 @@ def _executing(at: Situation) -> list[Act]:
     if not chunk.started:
         closing = _close_chunk(state)
         if closing and at.run_input.policy.gate == "chunk":
-            return [*closing, _pause(None)]
+            return [*closing, _pause()]
         return [*closing, Fact(event=EventKind.CHUNK_STARTED, chunk=chunk.label)]
     integrations = _integrations(at)
     # An integration is a step like others: with one job the next story begins on its result, which saves a second verdict.
@@ -78,15 +80,7 @@ def _unfinished(at: Situation) -> Iterator[Act]:
     """A crash came between a passing verdict and the fact that follows from it."""
     for name in sorted(at.state.collected, key=lambda name: at.state.stories[name].index):
         story = at.state.stories[name]
-        attempt = story.attempts or None
-        yield Fact(
-            event=EventKind.STORY_VERIFIED,
-            story=name,
-            chunk=story.chunk,
-            phase=StoryPhase.VERIFIED,
-            attempt=attempt,
-            status="ok",
-        )
+        yield of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok")
 
 
 def _stale(at: Situation) -> Iterator[Act]:
@@ -96,7 +90,8 @@ def _stale(at: Situation) -> Iterator[Act]:
         if story.unmet == 0 or story.parent:
             continue
         if story.phase is StoryPhase.VERIFIED and not starting.in_flight(at, name):
-            yield _void(story, Reason.WORKSPACE_CONFLICT)
+            reason = Reason.WORKSPACE_CONFLICT
+            yield of_story(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", reason=reason)
         elif story.phase is StoryPhase.RUNNING:
             for step in at.flying.values():
                 if isinstance(step, Attempt | Adopt) and step.story == name:
@@ -112,18 +107,6 @@ def _refused(at: Situation) -> Iterator[Act]:
         story = at.state.stories[found.story]
         if story.phase is StoryPhase.READY:
             yield starting.rest(story, StoryPhase.FAILED, found.reason, found.limit, found.message)
-
-
-def _void(story: StoryState, reason: Reason) -> Fact:
-    return Fact(
-        event=EventKind.ATTEMPT_VOIDED,
-        story=story.id,
-        chunk=story.chunk,
-        phase=StoryPhase.READY,
-        attempt=story.attempts,
-        status="voided",
-        context={"reason": reason},
-    )
 
 
 # Chunks
@@ -150,8 +133,8 @@ def _after_last_chunk(at: Situation) -> list[Act]:
         return []
     closing = _close_chunk(at.state)
     if any(chunk.left for chunk in at.state.chunks.values()):
-        return [*closing, _pause(None)]
-    return [*closing, Fact(event=EventKind.RUN_VERIFYING, phase=RunPhase.RUN_VERIFICATION)]
+        return [*closing, _pause()]
+    return [*closing, of_run(EventKind.RUN_VERIFYING, RunPhase.RUN_VERIFICATION)]
 
 
 # Stories
@@ -174,31 +157,24 @@ def _integrations(at: Situation) -> list[Act]:
 def _ending(at: Situation) -> list[Act]:
     """Nothing is under way and nothing can begin: name the reason."""
     if at.state.shut:
-        reason = Reason(at.state.shut)
-        return [_end(RunPhase.BLOCKED if MEANINGS[reason].ends_in == "blocked" else RunPhase.FAILED, reason, "")]
+        blocks = MEANINGS[at.state.shut].ends_in == "blocked"
+        return [_end(RunPhase.BLOCKED if blocks else RunPhase.FAILED, at.state.shut)]
     if isinstance(refused := waiting.answer(at.state, at.run_input.limits), waiting.Hopeless):
         return [_pause(refused.reason, refused.limit)]
     stories = [story for story in at.state.stories.values() if not story.skipped]
     for phase, ends in ((StoryPhase.FAILED, RunPhase.FAILED), (StoryPhase.BLOCKED, RunPhase.BLOCKED)):
         found = next((story for story in stories if story.phase is phase), None)
         if found is not None:
-            return [_end(ends, Reason(found.reason or Reason.BLOCKED_DEPENDENCY), "")]
+            return [_end(ends, found.reason or Reason.BLOCKED_DEPENDENCY)]
     if at.scope.stories is not None:
-        return [_pause(None)]
-    return [_end(RunPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY, "")]
+        return [_pause()]
+    return [_end(RunPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY)]
 
 
-def _end(phase: RunPhase, reason: Reason | None, limit: str) -> Fact:
-    context: Context = {}
-    if reason:
-        context["reason"] = reason
-    if limit:
-        context["limit"] = limit
-    return Fact(event=EventKind.RUN_ENDED, phase=phase, status="blocked" if phase is RunPhase.BLOCKED else "failed", context=context)  # fmt: skip
+def _end(phase: RunPhase, reason: Reason, limit: str = "") -> Fact:
+    status: EventStatus = "blocked" if phase is RunPhase.BLOCKED else "failed"
+    return of_run(EventKind.RUN_ENDED, phase, status, reason=reason, limit=limit)
 
 
-def _pause(reason: Reason | None, limit: str = "") -> Fact:
-    context: Context = {"reason": reason} if reason else {}
-    if limit:
-        context["limit"] = limit
-    return Fact(event=EventKind.RUN_PAUSED, phase=RunPhase.PAUSED, context=context)
+def _pause(reason: Reason | Literal[""] = "", limit: str = "") -> Fact:
+    return of_run(EventKind.RUN_PAUSED, RunPhase.PAUSED, reason=reason, limit=limit)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from santiago.contract.ports.run import Stop
     from santiago.contract.ports.workspace import Snapshot
 
-_QUICK_MS = 2000
+_QUICK_MS = 5000
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,6 +32,12 @@ class Bench:
     run_input: RunInput
     trials: Trials
     provoker: Provoker = field(default_factory=Provoker)
+    surroundings: dict[tuple[str, ...], str] = field(init=False)
+    """Commands → what they take from the machine, as it was before the first agent of this start ran."""
+
+    def __post_init__(self) -> None:
+        known = dict.fromkeys(map(self.commands_of, self.plan.stories))
+        self.surroundings = {commands: self.trials.verifier.surroundings(commands) for commands in known}
 
     def commands_of(self, story: Story) -> tuple[str, ...]:
         return commands_of(story, self.run_input)
@@ -46,9 +52,11 @@ class Bench:
         files = self.trials.workspace.files(base)
         sealed = self.trials.verifier.sealed(files, self.run_input.verification.protected, story.files)
         contents = self.trials.verifier.contents(folder, sealed) if folder else {}
-        around = self.trials.verifier.surroundings(self.commands_of(story))
-        told = self.trials.told(story.id, number)
-        return Sight(files=files, sealed=sealed, contents=contents, surroundings=around, told=told)
+        commands, told = self.commands_of(story), self.trials.told(story.id, number)
+        return Sight(
+            files=files, sealed=sealed, contents=contents, told=told,
+            commands=commands, surroundings=self.surroundings[commands],
+        )  # fmt: skip
 
     def judge_attempt(
         self, story: Story, number: int, base: str, snapshot: Snapshot, sight: Sight, stop: Stop

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.artifacts import ArtifactStore
+    from santiago.contract.ports.desk import Outside
     from santiago.contract.ports.engine import Engine
     from santiago.contract.ports.run import Clock, Stop
     from santiago.contract.state import RunState
@@ -36,24 +37,6 @@ class Performer(Protocol):
 
     def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
         """Return the work of a step; what it needs of the state is taken now, not when it runs."""
-
-
-class Heard(Protocol):
-    """What people asked: facts to record, how urgently to stop, and stories whose attempt ends at once."""
-
-    facts: list[Fact]
-    stop: str | None
-    changed: list[str]
-
-
-class Outside(Protocol):
-    """Requests of people and other programs."""
-
-    def hear(self, state: RunState) -> Heard:
-        """Return what is new."""
-
-    def done(self) -> None:
-        """What was heard last is in the log now."""
 
 
 @dataclass(slots=True)

@@ -108,6 +108,8 @@ class StepPerformer:
             opened = self.workspace.open(step.story, step.number, step.base)
             sight = self.bench.look(story, step.number, opened.base, opened.folder)
             self.bench.trials.prepare(opened.folder, stop)
+            if self.run_input.workspace.setup:
+                self.workspace.prepared(step.story, step.number)
         except WorkspaceConflictError as error:
             return replace(blank, status="voided", reason=Reason.WORKSPACE_CONFLICT, message=error.message)
         except SetUpFailedError as error:

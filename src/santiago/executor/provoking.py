@@ -35,7 +35,9 @@ class Sight:
     files: frozenset[str]
     sealed: tuple[str, ...]
     contents: Mapping[str, str]
+    commands: tuple[str, ...]
     surroundings: str
+    """What the commands take from the machine."""
     told: Mapping[str, str]
     """The variables that tell a check whose it is."""
 
@@ -68,7 +70,7 @@ class Provoker:
         `preparing` are changed files that set-up runs; `anyway` has Python looked at without a doubt, since that is cheap.
         """
         doubts = bench.verifier.doubts(snapshot.patch, [change.path for change in snapshot.changes])
-        moved = sight.surroundings != bench.verifier.surroundings(commands)
+        moved = sight.surroundings != bench.verifier.surroundings(sight.commands)
         one = _Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
         beside = one.beside_tests()
         routine = one.loaded() if anyway else []

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.events import Context, EventKind, Fact
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.contract.record import record
@@ -52,8 +53,7 @@ def reopening_one(state: RunState, name: str, head: str | None) -> list[Fact]:
 
 
 def _reopened(story: StoryState) -> Fact:
-    kind, phase = EventKind.STORY_REOPENED, StoryPhase.READY
-    return Fact(event=kind, story=story.id, chunk=story.chunk, phase=phase, actor="user")
+    return of_story(story, EventKind.STORY_REOPENED, StoryPhase.READY, attempt=0, actor="user")
 
 
 def _executing(state: RunState, head: str | None) -> list[Fact]:
@@ -61,12 +61,11 @@ def _executing(state: RunState, head: str | None) -> list[Fact]:
     refused = state.phase is RunPhase.EXECUTING and (state.shut or state.refusal)
     if not resting and not refused:
         return []  # it goes on where a crash left it, also with waiting
-    context: Context = {"head": head} if head else {}
-    return [Fact(event=EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING, context=context)]
+    return [of_run(EventKind.RUN_EXECUTING, RunPhase.EXECUTING, head=head or "")]
 
 
 def _refuse_without_grant(state: RunState, grants: Grants) -> None:
-    reason = Reason(state.reason) if state.phase is RunPhase.FAILED and state.reason else None
+    reason = state.reason if state.phase is RunPhase.FAILED else None
     lost = [story for story in state.stories.values() if story.phase is StoryPhase.FAILED and not story.skipped]
     if reason is None or grants.more_budget or MEANINGS[reason].exit_code is not ExitCode.FAILED:
         return

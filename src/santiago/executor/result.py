@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from santiago.contract.outcomes import Proof
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.reasons import MEANINGS, Reason
@@ -23,14 +22,13 @@ def result(plan: Plan, state: RunState, head: tuple[int, str] | None) -> Result:
     """Return the result of a run that has ended."""
     stories = tuple(_story(state.stories[story.id], state) for story in plan.stories)
     counts = Counter(story.status for story in stories)
-    reason = Reason(state.reason) if state.reason else None
     return Result(
         contract_version=CONTRACT_VERSION,
         run_id=state.run_id,
         status=_STATUS[state.phase],  # type: ignore[arg-type]  # only ended runs have a result
-        reason=reason,
+        reason=state.reason,
         message=sentence(state, counts, len(stories)),
-        next_action=_next_action(reason),
+        next_action=_next_action(state.reason),
         stories=stories,
         summary=Summary(
             completed=counts["done"], failed=counts["failed"], blocked=counts["blocked"],
@@ -47,7 +45,7 @@ def sentence(state: RunState, counts: Counter[StoryStatus], total: int) -> str:
     done = f"{counts['done']} of {total} stories are done"
     if state.phase is RunPhase.SUCCESS:
         return f"{done} and the run's checks passed."
-    meaning = MEANINGS[Reason(state.reason)] if state.reason else None
+    meaning = MEANINGS[state.reason] if state.reason else None
     return f"{done}. {meaning.sentence if meaning else ''}".strip()
 
 
@@ -57,7 +55,7 @@ def _story(story: StoryState, state: RunState) -> StoryResult:
         status=status_of(story),
         attempts=story.counted,
         verification=_verification(story),
-        proof=Proof(story.proof) if story.proof and story.phase in _PASSED else None,
+        proof=story.proof if story.phase in _PASSED else None,
         reason=_reason(story, state),
         commit=story.commit,
         **sums(story),
@@ -92,7 +90,7 @@ def _reason(story: StoryState, state: RunState) -> Reason | None:
     if story.phase is StoryPhase.DONE:
         return None
     if story.reason:
-        return Reason(story.reason)
+        return story.reason
     ended_badly = state.phase in (RunPhase.FAILED, RunPhase.BLOCKED)
     return (
         Reason.BLOCKED_DEPENDENCY if ended_badly and story.phase is StoryPhase.PLANNED and not story.skipped else None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from santiago.contract.events import Context, EventKind, EventStatus, Fact
+from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import (
     AttemptOutcome,
     ClaimOutcome,
     IntegrationOutcome,
     Outcome,
+    Proof,
     RunVerdict,
 )
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -53,65 +55,47 @@ def dismiss(state: RunState, outcome: Outcome) -> list[Fact]:
     if story.phase is not StoryPhase.RUNNING or story.attempts != outcome.number:
         return []
     refused = outcome.reason if outcome.reason in SHARED else None
-    context: Context = {**_context(outcome), "reason": refused or Reason.INTERRUPTED}
-    return [_fact(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", context)]
+    return [_voided(story, outcome, refused or Reason.INTERRUPTED)]
 
 
 def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     if outcome.status == "stopped" and outcome.reason is None:
         return []  # its agent ended and its work is kept; the next start gives the verdict
-    context = _context(outcome)
     if outcome.status == "ok":
-        context["verdict"] = "pass"
         return [
-            _fact(story, EventKind.ATTEMPT_ENDED, StoryPhase.EVIDENCE_COLLECTED, "ok", context),
-            _fact(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok", {}),
+            _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.EVIDENCE_COLLECTED, "ok", verdict="pass"),
+            of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok"),
         ]
     reason = outcome.reason or Reason.INTERRUPTED
     if reason is Reason.AGENT_ASKED:
-        return _asked(story, outcome, context)
+        return _asked(story, outcome)
     if not MEANINGS[reason].spends or outcome.status == "voided":
-        voided = _fact(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", context)
-        return [voided, *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
-    context["verdict"] = "fail"
-    ended = _fact(
-        story,
-        EventKind.ATTEMPT_ENDED,
-        StoryPhase.READY,
-        "stopped" if outcome.status == "stopped" else "failed",
-        context,
-    )
+        return [_voided(story, outcome), *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
+    status: EventStatus = "stopped" if outcome.status == "stopped" else "failed"
+    ended = _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, status, verdict="fail")
     if MEANINGS[reason].ends_in == "blocked":
-        return [ended, _fact(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", {"reason": reason})]
+        return [ended, of_story(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", reason=reason)]
     return [ended]
 
 
-def _asked(story: StoryState, outcome: AttemptOutcome, context: Context) -> list[Fact]:
+def _asked(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     """The agent's question stays open; the story rests until somebody answers."""
-    question = f"{story.id}-{outcome.number}"
+    question, reason = f"{story.id}-{outcome.number}", Reason.AGENT_ASKED
     text = (outcome.ending.question if outcome.ending else None) or "The agent asked a question."
     text = text[:MAX_QUESTION]
     return [
-        _fact(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", context),
-        _fact(story, EventKind.QUESTION_ASKED, None, None, {"question": question, "text": text}),
-        _fact(
-            story,
-            EventKind.STORY_BLOCKED,
-            StoryPhase.BLOCKED,
-            "blocked",
-            {"reason": Reason.AGENT_ASKED, "question": question},
-        ),
+        _voided(story, outcome),
+        of_story(story, EventKind.QUESTION_ASKED, question=question, text=text),
+        of_story(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", reason=reason, question=question),
     ]
 
 
 def _blocked(story: StoryState, outcome: AttemptOutcome) -> Fact:
     """A person must act before the agent can work: say what it said, and what to do."""
-    context: Context = {"reason": outcome.reason or Reason.AGENT_UNAVAILABLE}
-    if words := _words(outcome):
-        context["message"] = words
-    if outcome.ending is not None and outcome.ending.remedy:
-        context["hint"] = outcome.ending.remedy[:MAX_WORDS]
-    return _fact(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", context)
+    reason = outcome.reason or Reason.AGENT_UNAVAILABLE
+    hint = outcome.ending.remedy[:MAX_WORDS] if outcome.ending else ""
+    event, words = EventKind.STORY_BLOCKED, _words(outcome)
+    return of_story(story, event, StoryPhase.BLOCKED, "blocked", reason=reason, message=words, hint=hint)
 
 
 def _words(outcome: AttemptOutcome) -> str:
@@ -120,101 +104,105 @@ def _words(outcome: AttemptOutcome) -> str:
     return text.strip()[-MAX_WORDS:]
 
 
-def _context(outcome: AttemptOutcome) -> Context:
-    context: Context = {"step": outcome.step, "agent_ms": outcome.agent_ms, "verify_ms": outcome.verify_ms}
-    if outcome.reason:
-        context["reason"] = outcome.reason
-    if outcome.commit:
-        context["commit"] = outcome.commit
-    if outcome.verdict and outcome.verdict.proof:
-        context["proof"] = outcome.verdict.proof
-    if outcome.digest:
-        context["digest"] = outcome.digest
-    context |= _said(outcome)
-    if lost := messages.left_out(outcome.left_out):
-        context["message"] = "; ".join(filter(None, (lost, context.get("message"))))
-    return context
+def _voided(story: StoryState, outcome: AttemptOutcome, reason: Reason | None = None) -> Fact:
+    return _end(story, outcome, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", reason=reason)
 
 
-def _said(outcome: AttemptOutcome) -> Context:
-    """Return what the agent's own ending adds: usage, and for a refusal its words and how long it lasts."""
+def _end(
+    story: StoryState,
+    outcome: AttemptOutcome,
+    event: EventKind,
+    phase: StoryPhase,
+    status: EventStatus,
+    *,
+    reason: Reason | None = None,
+    verdict: str = "",
+) -> Fact:
+    """Return the end of an attempt, with everything that is known of it."""
+    return of_story(
+        story,
+        event,
+        phase,
+        status,
+        step=outcome.step,
+        agent_ms=outcome.agent_ms,
+        verify_ms=outcome.verify_ms,
+        reason=reason or outcome.reason or "",
+        commit=outcome.commit or "",
+        proof=(outcome.verdict and outcome.verdict.proof) or "",
+        digest=outcome.digest or "",
+        message="; ".join(filter(None, (messages.left_out(outcome.left_out), _refusal(outcome)))),
+        verdict=verdict,
+        known=_known(outcome),
+    )
+
+
+def _refusal(outcome: AttemptOutcome) -> str:
+    return _words(outcome) if outcome.ending and outcome.reason in SHARED else ""
+
+
+def _known(outcome: AttemptOutcome) -> Context:
+    """Return what the agent's own ending adds: usage, and for a refusal how long it lasts."""
     ending = outcome.ending
     if ending is None:
         return {"tokens": 0, "cost_micro_usd": 0}  # no agent was asked
-    context: Context = {}
-    if ending.usage.tokens is not None:
-        context["tokens"] = ending.usage.tokens
-    if ending.usage.cost_usd is not None:
-        context["cost_micro_usd"] = int(ending.usage.cost_usd)
-    if outcome.reason in SHARED:
-        if ending.wait_seconds is not None:
-            context["ms"] = ending.wait_seconds * 1000
-        if words := _words(outcome):
-            context["message"] = words
-    return context
+    known = spent(ending.usage)
+    if outcome.reason in SHARED and ending.wait_seconds is not None:
+        known["ms"] = ending.wait_seconds * 1000
+    return known
 
 
 def _claim(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
     """Claimed work that passes is done without an attempt; otherwise it is an ordinary story."""
     if outcome.verdict.reason is Reason.INTERRUPTED:
         return []  # the next start looks again
-    context: Context = {"step": outcome.step, "verify_ms": outcome.verify_ms}
-    if outcome.digest:
-        context["digest"] = outcome.digest
+    step, ms, digest = outcome.step, outcome.verify_ms, outcome.digest or ""
+    event, phase = EventKind.CLAIM_JUDGED, StoryPhase.EVIDENCE_COLLECTED
     if not outcome.verdict.passed:
-        context["verdict"] = "fail"
-        return [_fact(story, EventKind.CLAIM_JUDGED, None, "failed", context)]
-    context |= {"verdict": "pass", "commit": outcome.commit, "proof": "regression"}
+        return [of_story(story, event, None, "failed", step=step, verify_ms=ms, digest=digest, verdict="fail")]
     return [
-        _fact(story, EventKind.CLAIM_JUDGED, StoryPhase.EVIDENCE_COLLECTED, "ok", context),
-        _fact(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok", {}),
-    ]
+        of_story(
+            story, event, phase, "ok",
+            step=step, verify_ms=ms, digest=digest, verdict="pass", commit=outcome.commit, proof=Proof.REGRESSION,
+        ),
+        of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok"),
+    ]  # fmt: skip
 
 
 def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
-    if outcome.head is not None:
-        done: Context = {"commit": outcome.commit or outcome.head, "head": outcome.head, "verify_ms": outcome.verify_ms}
-        if outcome.digest:
-            done["digest"] = outcome.digest
-        return [_fact(story, EventKind.STORY_DONE, StoryPhase.DONE, "ok", done)]
+    ms = outcome.verify_ms
+    if (head := outcome.head) is not None:
+        done, commit, digest = EventKind.STORY_DONE, outcome.commit or head, outcome.digest or ""
+        return [of_story(story, done, StoryPhase.DONE, "ok", commit=commit, head=head, verify_ms=ms, digest=digest)]
     reason = outcome.reason or Reason.WORKSPACE_CONFLICT
     if reason is Reason.INTERRUPTED:
         return []  # it stays verified, and the next start integrates it
-    context: Context = {
-        "step": outcome.step,
-        "reason": reason,
-        "message": outcome.message[:MAX_WORDS],
-        "verify_ms": outcome.verify_ms,
-    }
+    event, phase, status = _unfit(story, reason)
+    words = outcome.message[:MAX_WORDS]
+    return [of_story(story, event, phase, status, step=outcome.step, reason=reason, message=words, verify_ms=ms)]
+
+
+def _unfit(story: StoryState, reason: Reason) -> tuple[EventKind, StoryPhase, EventStatus]:
+    """Return what becomes of verified work that did not fit the branch: the first time it does not count."""
     if MEANINGS[reason].ends_in == "blocked":
-        return [_fact(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", context)]
+        return EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked"
     if story.conflicts == 0:
-        return [_fact(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", context)]
-    return [_fact(story, EventKind.INTEGRATION_FAILED, StoryPhase.READY, "failed", context)]
+        return EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided"
+    return EventKind.INTEGRATION_FAILED, StoryPhase.READY, "failed"
 
 
 def _run_verdict(outcome: RunVerdict) -> list[Fact]:
     if outcome.stopped:
-        return [Fact(event=EventKind.RUN_PAUSED, phase=RunPhase.PAUSED, context={"reason": Reason.INTERRUPTED})]
-    context: Context = {"verify_ms": outcome.verify_ms, "step": outcome.step}
-    if outcome.digest:
-        context["digest"] = outcome.digest
+        return [of_run(EventKind.RUN_PAUSED, RunPhase.PAUSED, reason=Reason.INTERRUPTED)]
+    ended, ms, step, digest = EventKind.RUN_ENDED, outcome.verify_ms, outcome.step, outcome.digest or ""
     if outcome.verdict.passed:
-        return [Fact(event=EventKind.RUN_ENDED, phase=RunPhase.SUCCESS, status="ok", context=context)]
-    reason = outcome.verdict.reason or Reason.RUN_VERIFICATION_FAILED
-    if reason is Reason.VERIFICATION_UNRUNNABLE:
-        context["reason"] = reason
-        if outcome.verdict.message:
-            context["message"] = outcome.verdict.message
-        return [Fact(event=EventKind.RUN_ENDED, phase=RunPhase.BLOCKED, status="blocked", context=context)]
-    context["reason"] = Reason.RUN_VERIFICATION_FAILED
-    return [Fact(event=EventKind.RUN_ENDED, phase=RunPhase.FAILED, status="failed", context=context)]
-
-
-def _fact(
-    story: StoryState, kind: EventKind, phase: StoryPhase | None, status: EventStatus | None, context: Context
-) -> Fact:
-    attempt = story.attempts or None
-    return Fact(
-        event=kind, story=story.id, chunk=story.chunk, phase=phase, attempt=attempt, status=status, context=context
-    )
+        return [of_run(ended, RunPhase.SUCCESS, "ok", verify_ms=ms, step=step, digest=digest)]
+    if outcome.verdict.reason is not Reason.VERIFICATION_UNRUNNABLE:
+        reason = Reason.RUN_VERIFICATION_FAILED
+        return [of_run(ended, RunPhase.FAILED, "failed", verify_ms=ms, step=step, digest=digest, reason=reason)]
+    return [
+        of_run(
+            ended, RunPhase.BLOCKED, "blocked", verify_ms=ms, step=step, digest=digest,
+            reason=Reason.VERIFICATION_UNRUNNABLE, message=outcome.verdict.message,
+        )
+    ]  # fmt: skip

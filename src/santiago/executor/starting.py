@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.contract.events import Context, EventKind, EventStatus, Fact
+from santiago.contract.events import EventKind, EventStatus, Fact
+from santiago.contract.facts import of_story
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.contract.steps import Adopt, Attempt, JudgeClaim, story_of
@@ -27,8 +28,7 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
     busy = {story_of(step) for step in at.flying.values()}
     under_way = len(acts) + sum(isinstance(step, Attempt | Adopt) for step in at.flying.values())
     budget = Budget(at.run_input.limits, at.state, unknown_allowed=at.run_input.policy.unknown_usage == "allow")
-    for index in at.state.ready:
-        story = at.state.stories[at.state.order[index]]
+    for story in at.state.ready_stories():
         if room <= 0:
             break
         if not at.scope.allows(story) or story.id in busy:
@@ -73,10 +73,9 @@ def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     planned = at.stories[story.parent or story.id]
     if planned.external_depends_on and not at.run_input.policy.assume_external:
         return [rest(story, StoryPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY, "")]
-    if story.uncounted >= MAX_UNCOUNTED and story.reason and story.reason != Reason.INTERRUPTED:
-        reason = Reason(story.reason)
-        phase = StoryPhase.BLOCKED if MEANINGS[reason].ends_in == "blocked" else StoryPhase.FAILED
-        return [rest(story, phase, reason, "uncounted endings")]
+    if story.uncounted >= MAX_UNCOUNTED and story.reason and story.reason is not Reason.INTERRUPTED:
+        phase = StoryPhase.BLOCKED if MEANINGS[story.reason].ends_in == "blocked" else StoryPhase.FAILED
+        return [rest(story, phase, story.reason, "uncounted endings")]
     if planned.claimed_done and story.attempts == 0 and not story.judged:
         return [JudgeClaim(story=story.id)]
     spent = budget.exhausted(story, at.now_ms)
@@ -90,18 +89,8 @@ def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     number = story.attempts + 1
     base = base_of(at.state, story)
     step = Attempt(story=story.id, number=number, base=base, timeout_ms=budget.attempt_ms(story, at.now_ms))
-    context: Context = {"step": step.id, "base": base[0]}
-    if base[1:]:
-        context["onto"] = list(base[1:])
-    begun = Fact(
-        event=EventKind.ATTEMPT_STARTED,
-        story=story.id,
-        chunk=story.chunk,
-        phase=StoryPhase.RUNNING,
-        attempt=number,
-        context=context,
-    )
-    return [begun, step]
+    begun, onto = EventKind.ATTEMPT_STARTED, list(base[1:])
+    return [of_story(story, begun, StoryPhase.RUNNING, attempt=number, step=step.id, base=base[0], onto=onto), step]
 
 
 def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
@@ -121,12 +110,7 @@ def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
 def rest(story: StoryState, phase: StoryPhase, reason: Reason, limit: str, message: str = "") -> Fact:
     kind = EventKind.STORY_BLOCKED if phase is StoryPhase.BLOCKED else EventKind.STORY_FAILED
     status: EventStatus = "blocked" if phase is StoryPhase.BLOCKED else "failed"
-    context: Context = {"reason": reason}
-    if limit:
-        context["limit"] = limit
-    if message:
-        context["message"] = message
-    return Fact(event=kind, story=story.id, chunk=story.chunk, phase=phase, status=status, context=context)
+    return of_story(story, kind, phase, status, attempt=0, reason=reason, limit=limit, message=message)
 
 
 def _has_failed(at: Situation) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.reasons import Reason
 from santiago.executor.budget import MAX_UNCOUNTED
@@ -42,7 +43,7 @@ def answer(state: RunState, limits: Limits) -> Fact | Hopeless | None:
     refusal = state.refusal
     if refusal is None:
         return None
-    reason = Reason(refusal.reason)
+    reason = refusal.reason
     if reason is Reason.AGENT_UNAVAILABLE and refusal.ms == 0:
         return Hopeless(reason, refusal.story, "", refusal.message)
     if state.stories[refusal.story].uncounted >= MAX_UNCOUNTED:
@@ -54,14 +55,13 @@ def answer(state: RunState, limits: Limits) -> Fact | Hopeless | None:
         until = max(until, begins)
     if state.wait_ms + until - begins > int(limits.wait_max_minutes):
         return Hopeless(reason, refusal.story, "wait_max_minutes", refusal.message)
-    context = {"until": text_of(until), "ms": until - begins, "reason": reason}
-    return Fact(event=EventKind.WAIT_STARTED, context=context)  # type: ignore[arg-type]
+    return of_run(EventKind.WAIT_STARTED, until=text_of(until), ms=until - begins, reason=reason)
 
 
 def _length(refusal: Refusal, waits: int) -> int:
     if refusal.ms is not None:
         return refusal.ms + MARGIN_MS
-    first, most = _BACK_OFF[Reason(refusal.reason)]
+    first, most = _BACK_OFF[refusal.reason]
     return min(first << min(2 * waits, 16), most)
 
 
@@ -74,4 +74,4 @@ def is_over(state: RunState, limits: Limits, utc: str, waited_ms: int) -> bool:
 
 def ended(waited_ms: int) -> Fact:
     """Return the end of a wait, with the time in which nothing else happened."""
-    return Fact(event=EventKind.WAIT_ENDED, context={"ms": waited_ms})
+    return of_run(EventKind.WAIT_ENDED, ms=waited_ms)

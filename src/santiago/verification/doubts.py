@@ -36,6 +36,8 @@ _PLAIN_IMPORT = re.compile(r"^ ?import (?!.{0,300} as )[\w., ]{1,300}$", re.MULT
 _AS_A_WHOLE = re.compile(r"\bsys\b(?! ?\. ?\w)")
 """The interpreter's own module, under another name or handed on."""
 _IMPORT = re.compile(r"(?:^ ?|[;:] ?)(?:import|from) ([\w., ]{1,300})", re.MULTILINE)
+_NAMED_AS = re.compile(r"\bimport\b.{0,300}?\bas (\w{1,80})")
+_SETS = re.compile(r"\b(\w{1,80}) ?\.[\w. ]{1,100}=(?!=)")
 _TAME = (
     "__future__ abc argparse array asyncio base64 binascii bisect bz2 calendar cmath collections colorsys concurrent configparser"
     " contextlib contextvars copy csv dataclasses datetime decimal difflib email enum errno filecmp fnmatch fractions functools getopt"
@@ -172,6 +174,8 @@ def _in_python(path: str, text: str) -> frozenset[Kind]:
     found = _matching(kinds, text)
     if not _ABOUT_TESTS.search(path) and _FRAMES.search(text) and _ASKS_FOR_TESTS.search(text):
         found |= {"knows"}
+    if _sets_others(text):
+        found |= {"asks"}  # what it replaces shows where nobody is told that it is a test
     if _imported(text) & _UNTAMED or _AS_A_WHOLE.search(_PLAIN_IMPORT.sub("", text)):
         found |= {"reaches"}
     return found
@@ -195,6 +199,12 @@ def _imported(text: str) -> set[str]:
     return {
         one.split()[0].partition(".")[0] for names in _IMPORT.findall(text) for one in names.split(",") if one.split()
     }
+
+
+def _sets_others(text: str) -> bool:
+    """Whether lines give a name in another module another meaning."""
+    names = _imported(text) | {*_NAMED_AS.findall(text)}
+    return any(found[1] in names for found in _SETS.finditer(text))
 
 
 def _is_test(path: str) -> bool:

@@ -34,7 +34,7 @@ class Durability(Enum):
         method = "fsync" if self is Durability.EACH else "writeout-only"
         return ("-c", "core.fsync=committed,loose-object,reference", "-c", f"core.fsyncMethod={method}")
 
-    def settle(self, folder: Path, top: Path) -> None:
+    def barrier(self, folder: Path, top: Path) -> None:
         """Return when the ref that was just written into `folder`, somewhere below `top`, is on disk with all it needs."""
         folder = next(place for place in (folder, *folder.parents) if place.is_dir())
         try:

@@ -39,6 +39,11 @@ class Place:
         return self.own / "base"
 
     @property
+    def provided(self) -> Path:
+        """Names what set-up left, of which git knows nothing: it was there before the agent began."""
+        return self.own / "provided"
+
+    @property
     def boot(self) -> Path:
         """Says since which start of the machine the attempt's files are written."""
         return self.own / "boot"

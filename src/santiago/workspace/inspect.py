@@ -26,14 +26,16 @@ class Found:
     """A repository that a run can work in."""
 
     root: Path
+    """Top folder of the working tree that santiago was started in."""
     common: Path
+    """The git directory that all working trees of the repository share."""
     objects: Path
     object_format: str
     head: str
     tree: str
     branch: str | None
+    """None where HEAD is detached."""
     shallow: bool
-    version: str
     config: dict[str, str]
     """The user's configuration, as git reads it here."""
 
@@ -44,16 +46,12 @@ class Found:
         usable = re.search(r"\w", name) and re.search(r"\w", mail)
         return (name, mail) if usable else FALLBACK
 
-    @property
-    def partial(self) -> bool:
-        return any((self.objects / "pack").glob("*.promisor"))
-
 
 def find(repo: Path) -> Found:
     """Return what stands at a path; raise with the remedy where it is nothing to work in."""
     if not repo.is_dir():
         raise _refused(repo, "there is no such folder", "Check the path.")
-    found_version = version(repo)
+    version(repo)  # raises where it is too old
     try:
         bare, common, objects, object_format, shallow = _facts(repo)
     except SantiagoError as error:
@@ -67,7 +65,7 @@ def find(repo: Path) -> Found:
         raise _refused(repo, "a bare repository has no files to work on", "Clone it, and run in the clone.")
     root, head, tree, branch = _commit(repo)
     config = _config(repo)
-    return Found(root, Path(common), Path(objects), object_format, head, tree, branch, shallow, found_version, config)
+    return Found(root, Path(common), Path(objects), object_format, head, tree, branch, shallow, config)
 
 
 def is_dirty(root: Path) -> bool:

@@ -208,7 +208,7 @@ class Repository:
         self._ask(_MOVE, f"start\nupdate {ref} {checked(new)} {old}\nprepare\ncommit\n".encode(), _MOVED)
         tables = self.common / "reftable"
         place = tables if tables.is_dir() else (self.common / ref).parent
-        self.durability.settle(place, self.common)
+        self.durability.barrier(place, self.common)
 
 
 def checked(name: str) -> str:

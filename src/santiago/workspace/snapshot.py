@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
 GITLINK = "160000"
-_UNUSUAL, _ESCAPED = re.compile(r"[\\*?\[\]!# ]"), r"\\\g<0>"
+_UNUSUAL = re.compile(rb"[\\*?\[\]!# ]")
 """What a rule of git's would not take as it is written."""
 
 
@@ -33,8 +34,8 @@ class Taking:
         self.repository = repository
         self.place = place
         self.base = base
-        self.provided = provided
-        """Files that santiago itself put into the folder: no work of the agent's, and maybe secret."""
+        self.provided = (*provided, *_names(place.provided))
+        """What was in the folder before the agent began, and git knows nothing of: no work of the agent's, maybe secret."""
         self.index = place.index
         self.left_out: tuple[str, ...] = ()
 
@@ -119,11 +120,11 @@ class Taking:
         return answer
 
     def _passing_over(self) -> tuple[str, ...]:
-        """Return the options by which git takes no file that santiago provided, unless the base has it."""
+        """Return the options by which git takes no file that was provided, unless the base has it."""
         if not self.provided:
             return ()
-        rules = self.place.own / "provided"
-        rules.write_text("".join(f"/{_UNUSUAL.sub(_ESCAPED, name)}\n" for name in self.provided), encoding="utf-8")
+        rules = self.place.own / "passed-over"
+        rules.write_bytes(b"".join(b"/%b\n" % _UNUSUAL.sub(rb"\\\g<0>", os.fsencode(name)) for name in self.provided))
         return ("-c", f"core.excludesFile={rules}")
 
     def _edit(self, lines: bytes) -> None:
@@ -133,6 +134,15 @@ class Taking:
     def _compared(self) -> tuple[str, Changes]:
         tree = self.repository.on_objects("write-tree", index=self.index, lasting=True).text
         return tree, self.repository.changes(self.repository.trees(self.base)[0], tree)
+
+
+def _names(note: Path) -> list[str]:
+    """Return names that were noted; none with a line end in it, which no rule could hold."""
+    try:
+        names = note.read_bytes().split(b"\0")
+    except FileNotFoundError:
+        return []
+    return [os.fsdecode(name) for name in names if name and b"\n" not in name]
 
 
 def _is_folder(path: Path) -> bool:

@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
-from santiago.contract.ports.workspace import (
-    AttemptRef,
-    Integration,
-    Opened,
-    RepositoryFacts,
-    Snapshot,
-    WorkspaceConflictError,
-)
+from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
-from santiago.workspace import branch, gitlinks, locks, private
+from santiago.workspace import branch, gitlinks, locks, private, refs
 from santiago.workspace.contents import Contents
 from santiago.workspace.durable import boot
 from santiago.workspace.folders import Folders
@@ -34,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from santiago.workspace.folders import Place
+    from santiago.workspace.inspect import Found
+    from santiago.workspace.refs import AttemptRef
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
-_BASE = "base"
-"""Ends the name of a ref that keeps an attempt's base, where that was made for it."""
 
 
 class GitWorkspace:
@@ -84,26 +77,21 @@ class GitWorkspace:
         with self.repository.session(), self.folders.sweeping():
             yield
 
-    def inspect(self) -> RepositoryFacts:
-        found = self.repository.found
-        return RepositoryFacts(
-            root=str(found.root),
-            common=str(found.common),
-            objects=str(found.objects),
-            object_format=found.object_format,
-            head=found.head,
-            branch=found.branch,
-            dirty=is_dirty(found.root),
-            shallow=found.shallow,
-            partial=found.partial,
-            version=found.version,
-        )
+    def inspect(self) -> Found:
+        """Return what the repository is like; raise where no run can work in it."""
+        return self.repository.found
+
+    def is_dirty(self) -> bool:
+        """Say whether something is not committed; a run does not see it."""
+        return is_dirty(self.repository.found.root)
 
     def begin(self, commit: str) -> str:
+        """Make the run's branch on a commit where there is none yet, and return its head."""
         self._head = branch.begin(self.repository, self.branch, commit)
         return self._head
 
     def head(self) -> str | None:
+        """Return the head of the run's branch; None where there is no branch yet."""
         self._head = self.repository.resolve(self.branch)
         return self._head
 
@@ -142,7 +130,7 @@ class GitWorkspace:
             commit = self.repository.commit(applied.tree, commit, f"Base of {story}, attempt {attempt}\n")
         if commit not in base:
             # Nothing else keeps this commit while the agent works on it.
-            ref = f"{self.prefix}/{story}/{attempt}-{_BASE}"
+            ref = refs.base_of(self._ref(story, attempt))
             self.repository.move(ref, commit, self.repository.resolve(ref) or self.repository.zero)
         return commit
 
@@ -152,6 +140,11 @@ class GitWorkspace:
         inside = private.make(folder, repository.found, repository.excludes, commit, name)
         repository.on_objects("read-tree", "-u", "--reset", checked(commit), index=inside / "index", folder=folder)
         return inside
+
+    def prepared(self, story: str, attempt: int) -> None:
+        place = self._place(story, attempt)
+        listing = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
+        place.provided.write_bytes(self.repository.on_objects(*listing, index=place.index, folder=place.folder).out)
 
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         place = self._place(story, attempt)
@@ -166,11 +159,13 @@ class GitWorkspace:
         return taken
 
     def whole(self, story: str, attempt: int) -> bool:
+        """Say whether the attempt's folder still holds what was written there: not where a power cut may have taken some."""
         place = self._place(story, attempt)
         # Nobody synced what the agent wrote, so a start of the machine may have lost any of it.
         return place.folder.is_dir() and bool(boot()) and _noted(place.boot) == boot()
 
     def restore(self, story: str, attempt: int, message: str = "", base: Sequence[str] = ()) -> Snapshot | None:
+        """Return the attempt's work, kept now from a leftover folder where it was not; None where nothing is left."""
         place = self._place(story, attempt)
         kept = self.kept(story, attempt)
         if kept is not None or not place.folder.is_dir():
@@ -204,14 +199,14 @@ class GitWorkspace:
         head = onto or self._head or self.head()
         if head is None:
             raise SantiagoError(Kind.BUG, f"the run's branch is missing, {story} cannot be integrated")
-        tree = repository.trees(checked(commit))[0]
+        tree = repository.trees(checked(commit))[0]  # raises where there is no such commit
         if head in (base, commit):
-            return Integration(head=commit, tree=tree, moved=False)
+            return Integration(head=commit, moved=False)
         applied = apply(repository, head, commit, checked(base))
         if applied.tree is None:
-            return Integration(head=None, tree=None, moved=True, conflict=", ".join(applied.conflicts))
+            return Integration(head=None, moved=True, conflict=", ".join(applied.conflicts))
         new = repository.commit(applied.tree, head, message(subject, tuple(trailers)))
-        return Integration(head=new, tree=applied.tree, moved=applied.tree != tree)
+        return Integration(head=new, moved=applied.tree != tree)
 
     def advance(self, old: str, new: str) -> str:
         self._head = branch.advance(self.repository, self.branch, checked(old), checked(new))
@@ -227,9 +222,11 @@ class GitWorkspace:
         self.folders.discard(Path(folder))
 
     def unlock(self) -> None:
+        """Break the locks on the run's own refs that a crash left; no git process of the run is alive."""
         locks.break_stale(self.repository.common, (self.branch, self.prefix))
 
     def tidy(self) -> None:
+        """Remove all folders that a crash left; the work in them is kept by now."""
         self.folders.discard_all()
 
     def kept(self, story: str, attempt: int) -> Snapshot | None:
@@ -279,31 +276,17 @@ class GitWorkspace:
         return max((int(seq) for seq in re.findall(r"^([0-9]{1,15}):[0-9a-f]+", found, re.MULTILINE)), default=0)
 
     def refs(self) -> list[AttemptRef]:
-        found = []
-        for line in self._listed():
-            commit, name = line.split(" ", 1)
-            *_, story, attempt = name.split("/")
-            number, _, more = attempt.partition("-")
-            if more != _BASE:
-                found.append(AttemptRef(name=name, commit=commit, story=story, attempt=int(number)))
-        return found
-
-    def _listed(self) -> list[str]:
-        return self.repository.on_refs(
-            "for-each-ref", "--format=%(objectname) %(refname)", f"{self.prefix}/"
-        ).text.splitlines()
+        """Return the refs that keep this run's attempts."""
+        return refs.attempts(self.repository, self.prefix)
 
     def reachable(self, commit: str) -> bool:
+        """Say whether some ref keeps a commit."""
         answer = self.repository.on_refs("for-each-ref", "--count=1", "--contains", checked(commit), accept=(0, 129))
         return answer.code == 0 and bool(answer.out)
 
     def prune(self) -> list[str]:
-        lines = self._listed()
-        names = [line.split(" ", 1)[1] for line in lines]
-        if lines:
-            orders = "".join(f"delete {name} {commit}\n" for commit, name in (line.split(" ", 1) for line in lines))
-            self.repository.on_refs("update-ref", "--stdin", stdin=orders.encode())
-        return names + self.folders.discard_all()
+        """Delete this run's refs and folders, and return their names; the run's branch stays."""
+        return refs.delete(self.repository, self.prefix) + self.folders.discard_all()
 
     def _place(self, story: str, attempt: int) -> Place:
         if not is_story_id(story) or attempt < 1:

@@ -93,7 +93,7 @@ def passed_over(agent: Agent) -> list[str]:
 def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
     if broken := own.broken():
         return broken[0].error  # it may be the one that is meant
-    installed = [one for one in own.standings(source) if one.program]
+    installed = [one for one in own.availabilities(source) if one.program]
     if not installed:
         message, hint = (
             "no agent is named, and none is installed",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,15 +33,11 @@ if TYPE_CHECKING:
 
 def show(request: Request, *, trusted: bool, as_json: bool) -> int:
     """Print every story that is left, with its checks and whom it waits for."""
-    run_input = replace(
-        request.run_input,
-        policy=request.policy or request.run_input.policy,
-        agent=request.agent or request.run_input.agent,
-    )
+    run_input = request.effective
     repo = Path(run_input.repo_path)
     state = _state(request)
-    workspace = GitWorkspace(repo, run_input.run_id or request.out_dir.name, scratch_of(repo))
-    workspace.inspect()  # raises where no run can work
+    workspace = GitWorkspace(repo, request.run_id, scratch_of(repo))
+    workspace.is_dirty()  # raises where no run can work
     checkout = Checkout(run_input, workspace)
     notes = foresee(run_input, state, request, checkout)
     if state.seq and not request.skips and not request.own_work:

@@ -1,16 +1,16 @@
-"""Requests from outside, as the coordinator hears them: files in the inbox, put away once the log knows them."""
+"""Letters from outside, as the coordinator hears them: files in the inbox, put away once the log knows them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.inbox import Inbox
-from santiago.desk.outside import Heard, understood
+from santiago.desk.outside import understood
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.artifacts.inbox import Request
+    from santiago.contract.ports.desk import Heard, Letter
     from santiago.contract.state import RunState
 
 
@@ -19,7 +19,7 @@ class Letters:
 
     def __init__(self, out_dir: Path) -> None:
         self.inbox = Inbox(out_dir)
-        self.read: list[Request] = []
+        self.read: list[Letter] = []
 
     def hear(self, state: RunState) -> Heard:
         self.read = self.inbox.collect()

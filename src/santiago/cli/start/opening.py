@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.store import LOG
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.events import Context, EventKind, Fact
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run, of_story
+from santiago.contract.outcomes import Usage
 from santiago.contract.phases import PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.executor import messages, recover
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from santiago.artifacts.attempts import FileAttempts
     from santiago.contract.plan import Plan, Story
-    from santiago.contract.ports.workspace import Snapshot
     from santiago.contract.state import RunState
     from santiago.workspace.workspace import GitWorkspace
 
@@ -35,7 +36,7 @@ def approvals(plan: Plan, state: RunState, consent: Callable[[list[str]], None])
     consent(unknown)
     told = [digests[command] for command in unknown]
     return [
-        Fact(event=EventKind.COMMANDS_APPROVED, actor="user", context={"digests": told[at : at + _PER_LINE]})
+        of_run(EventKind.COMMANDS_APPROVED, actor="user", digests=told[at : at + _PER_LINE])
         for at in range(0, len(told), _PER_LINE)
     ]
 
@@ -71,23 +72,17 @@ def recovered(
 
     `alive_ms` is when the last start was last seen alive; an attempt takes `most_ms` at the most.
     """
-    taken_up = {
-        story.id: _take_up(story, state, attempts, workspace) for story in plan.stories if story.id in state.running
-    }
-    ended = frozenset(name for name, (_, judge) in taken_up.items() if judge)
-    kept = {name: snapshot for name, (snapshot, _) in taken_up.items()}
-    endings = {name: attempts.ending(name, state.stories[name].attempts) for name in state.running - ended}
-    used = {name: ending.usage for name, ending in endings.items() if ending is not None}
-    if alive_ms is None:
-        return ended, recover.interruptions(state, kept, ended, used)
-    times = recover.lasted(state, alive_ms, most_ms)
-    return ended, [*recover.unseen(state, alive_ms), *recover.interruptions(state, kept, ended, used, times)]
+    left = {}
+    for story in plan.stories:
+        if story.id in state.running:
+            lasted_ms = recover.lasted(state.stories[story.id], alive_ms, most_ms)
+            left[story.id] = _take_up(story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
+    judged = frozenset(name for name, one in left.items() if one.judge)
+    return judged, [*recover.unseen(state, alive_ms), *recover.interruptions(state, left)]
 
 
-def _take_up(
-    story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace
-) -> tuple[Snapshot | None, bool]:
-    """Keep what an attempt left where that is still to do; return it, and whether its agent had ended, so that it is judged."""
+def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> recover.Left:
+    """Keep what an attempt left where that is still to do; work whose agent had ended is judged."""
     one = state.stories[story.id]
     kept = workspace.kept(story.id, one.attempts)
     had_ended = recover.may_adopt(state, one) and attempts.ended(story.id, one.attempts)
@@ -99,23 +94,18 @@ def _take_up(
         kept = workspace.restore(story.id, one.attempts, message, (one.base, *one.onto) if one.base else ())
         if kept is not None:
             attempts.keep_work(story.id, one.attempts, kept.patch, kept.left_out)
-    return kept, had_ended and kept is not None
+    if had_ended and kept is not None:
+        return recover.Left(kept, judge=True)
+    ending = attempts.ending(story.id, one.attempts)
+    return recover.Left(kept, usage=ending.usage if ending else Usage())
 
 
 def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:
     """Return what leaves stories out; the run rests afterwards."""
-    facts = [
-        Fact(
-            event=EventKind.STORY_SKIPPED,
-            story=name,
-            chunk=state.stories[name].chunk,
-            actor="user",
-            context={"text": why},
-        )
-        for name, why in skips
-    ]
+    left_out = [(state.stories[name], why) for name, why in skips]
+    facts = [of_story(story, EventKind.STORY_SKIPPED, attempt=0, actor="user", text=why) for story, why in left_out]
     rests = state.phase is RunPhase.EXECUTING
-    return [*facts, *([Fact(event=EventKind.RUN_PAUSED, phase=RunPhase.PAUSED)] if rests else [])]
+    return [*facts, *([of_run(EventKind.RUN_PAUSED, RunPhase.PAUSED)] if rests else [])]
 
 
 def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> None:
@@ -141,13 +131,6 @@ def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> F
     commit = workspace.take_over(name, number, ref, f"{name}: a person's own work\n")
     if commit is None:
         raise _no_commit(ref)
-    context: Context = {"step": f"attempt/{name}/{number}", "base": workspace.base_of(commit), "ref": ref}
-    return Fact(
-        event=EventKind.ATTEMPT_STARTED,
-        story=name,
-        chunk=story.chunk,
-        phase=StoryPhase.RUNNING,
-        attempt=number,
-        actor="user",
-        context=context,
-    )
+    step, base = f"attempt/{name}/{number}", workspace.base_of(commit)
+    begun, phase = EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING
+    return of_story(story, begun, phase, attempt=number, actor="user", step=step, base=base, ref=ref)

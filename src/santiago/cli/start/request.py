@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from santiago.executor.reopen import Grants
@@ -47,3 +47,15 @@ class Request:
     """Hears of each check that begins: its folder, which of how many, the command."""
     signals: list[int] = field(default_factory=list)
     """The signals that came while it ran, in order."""
+
+    @property
+    def run_id(self) -> str:
+        if self.run_input.run_id is None:
+            raise ValueError("a run is started under an id")
+        return self.run_input.run_id
+
+    @property
+    def effective(self) -> RunInput:
+        """The run input with the policy and the agent of this start."""
+        frozen = self.run_input
+        return replace(frozen, policy=self.policy or frozen.policy, agent=self.agent or frozen.agent)

@@ -69,8 +69,7 @@ def start(
         from santiago.cli.start.dry_run import show
 
         return show(request, trusted=flags.trust_commands, as_json=flags.as_json)
-    own = replace(settings, agent=agent or settings.agent, policy=policy)
-    screen = Screen(plan, own, as_json=flags.as_json, plain=flags.plain, scope=scope)
+    screen = Screen(plan, request.effective, as_json=flags.as_json, plain=flags.plain, scope=scope)
     request.listeners.append(screen.take)
     if not skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
@@ -104,9 +103,9 @@ def exit_code(state: RunState) -> int:
         case RunPhase.SUCCESS:
             return ExitCode.OK
         case RunPhase.PAUSED:
-            return MEANINGS[Reason(state.reason)].exit_code if state.reason else ExitCode.OK
+            return MEANINGS[state.reason].exit_code if state.reason else ExitCode.OK
         case RunPhase.FAILED | RunPhase.BLOCKED:
-            return MEANINGS[Reason(state.reason)].exit_code if state.reason else ExitCode.FAILED
+            return MEANINGS[state.reason].exit_code if state.reason else ExitCode.FAILED
         case _:
             return ExitCode.TRANSIENT
 
@@ -116,4 +115,4 @@ def _own_code(state: RunState, story: str) -> int:
     one = state.stories[story]
     if one.satisfied:
         return ExitCode.OK
-    return MEANINGS[Reason(one.reason)].exit_code if one.reason else ExitCode.FAILED
+    return MEANINGS[one.reason].exit_code if one.reason else ExitCode.FAILED

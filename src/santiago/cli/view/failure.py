@@ -109,7 +109,7 @@ class Report:
         budget = Budget(self.run_input.limits, self.state)
         spent = f"{story.counted} of {budget.story_attempts(story.id)} attempts"
         if story.reason != Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is not StoryPhase.READY:
-            sentence = MEANINGS[Reason(story.reason)].sentence if story.reason else ""
+            sentence = MEANINGS[story.reason].sentence if story.reason else ""
             return f"{story.reason or '-'}: {sentence} ({spent})"
         reason = AttemptEvidence(self.out_dir, story.id, story.attempts).reason() or story.reason or self.state.reason
         minutes = ", and all of its minutes" if budget.story_ms_left(story) <= 0 else ""
@@ -174,7 +174,7 @@ class Report:
         if failing is None and not message:
             return []
         told = self.frame(failing) if failing else self._bar(message.splitlines()[:OUTPUT_LINES])
-        sentence = MEANINGS[Reason(self.state.reason)].sentence if self.state.reason else ""
+        sentence = MEANINGS[self.state.reason].sentence if self.state.reason else ""
         title = self.title_line(f"the whole run: {self.state.phase}")
         return ["", title, f"why        {self.state.reason}: {sentence}", *told, f"evidence   {near(path)}"]
 

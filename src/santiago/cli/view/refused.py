@@ -51,5 +51,5 @@ def of_rest(state: RunState, run_input: RunInput, out_dir: Path) -> list[str]:
     if refusal.ms:
         over = pauses.until(text_of(ms_of(refusal.at) + refusal.ms), refusal.at)
         lasts = f"lasts      {span(refusal.ms)}, until {over}; {bound}"
-    why = f"why        {reason}: {MEANINGS[Reason(refusal.reason)].sentence}"
+    why = f"why        {reason}: {MEANINGS[refusal.reason].sentence}"
     return [why, lasts, *of_story(state, run_input, out_dir, refusal.story)]

@@ -85,7 +85,7 @@ def _remedies(report: Report) -> Rows:
         case None | Reason.INTERRUPTED | Reason.AGENT_ASKED:
             return [(again, "go on")]
         case _:
-            return [(again, "go on" if is_the_agents(reason) else MEANINGS[Reason(reason)].hint)]
+            return [(again, "go on" if is_the_agents(reason) else MEANINGS[reason].hint)]
 
 
 def _more_attempts(report: Report) -> tuple[str, str]:

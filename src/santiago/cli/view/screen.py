@@ -245,7 +245,7 @@ def _summary(report: Report) -> str:
     word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
     badly = state.reason if state.phase is not RunPhase.SUCCESS and state.reason != Reason.INTERRUPTED else None
     why = f"  {badly}" if badly else ""
-    ended = [f"exit {int(MEANINGS[Reason(badly)].exit_code)}"] if badly else []
+    ended = [f"exit {int(MEANINGS[badly].exit_code)}"] if badly else []
     used = [report.attempts(), span(state.used_ms), *spending.of_run(state, report.run_input.limits), *ended]
     return f"{paint(word, colour, bold=True)}{why}  {report.counts()}   {'   '.join(used)}"
 

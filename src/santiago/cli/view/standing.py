@@ -78,7 +78,7 @@ def needs_of(run: Run) -> list[str]:
         if story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is StoryPhase.FAILED:
             found.append(f"{story.id}: {_used_up(run, story)}")
         elif story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and story.reason:
-            found.append(f"{story.id} is {story.phase}: {MEANINGS[Reason(story.reason)].sentence}{_help(run, story)}")
+            found.append(f"{story.id} is {story.phase}: {MEANINGS[story.reason].sentence}{_help(run, story)}")
     if word_of(run) == "interrupted":
         found.append(
             f"nobody is working on it; it was interrupted, and `santiago resume{target(run.out_dir)}` continues it"

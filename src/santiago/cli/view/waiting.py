@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.reasons import MEANINGS
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Story
@@ -75,7 +75,7 @@ def waits_for(state: RunState, story: StoryState) -> str:
             chunk = state.chunks[story.chunk]
             return "waits" if chunk.started else "waits for its chunk"
         case StoryPhase.READY:
-            return "next" if state.ready and state.ready[0] == story.index else ""
+            return "next" if next(state.ready_stories(), None) is story else ""
         case StoryPhase.VERIFIED:
             first = state.order[state.retire_at] if state.retire_at < len(state.order) else story.id
             return f"waits for {first} to go first" if first != story.id else "goes onto the branch"
@@ -175,8 +175,8 @@ def _of_ready(story: StoryState) -> list[str]:
 
 def _of_parked(state: RunState, story: StoryState) -> list[str]:
     lines = [f"It is {story.phase}: {story.reason or 'for no recorded reason'}."]
-    if story.reason is not None and story.reason in Reason.__members__.values():
-        meaning = MEANINGS[Reason(story.reason)]
+    if story.reason is not None:
+        meaning = MEANINGS[story.reason]
         lines += [meaning.sentence, f"What to do: {meaning.hint}"]
     for question in state.open_questions():
         if question.story == story.id:

@@ -1,11 +1,11 @@
-"""The ports of the out-dir: the log and its files, and the evidence of attempts."""
+"""The ports of the out-dir: the log, and the evidence of attempts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from santiago.contract.events import Event
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome, Verdict
@@ -55,20 +55,7 @@ class AttemptFiles(Protocol):
 
 
 class ArtifactStore(Protocol):
-    """Owns all writes inside the out-dir.
-
-    `append` returns only when the events are on disk. What was appended is never changed or lost. `put` replaces a file
-    as a whole or not at all.
-    """
-
-    def events(self) -> Iterable[Event]:
-        """Yield the log from its beginning; a torn last line is set aside, other damage raises."""
+    """The run's log. What was appended is never changed or lost."""
 
     def append(self, events: Sequence[Event]) -> None:
-        """Record events, in order, durably."""
-
-    def put(self, path: str, content: bytes) -> None:
-        """Write a file inside the out-dir, durably."""
-
-    def get(self, path: str) -> bytes | None:
-        """Return a file of the out-dir, or None where there is none."""
+        """Record events, in order; on return they are on disk, unless all of them are light."""

@@ -16,28 +16,6 @@ PATCH_CUT = "\n… the rest of the patch is not shown …\n"
 
 
 @record
-class RepositoryFacts:
-    """What a repository is like, as far as a run depends on it."""
-
-    root: str
-    """Top folder of the working tree that santiago was started in."""
-    common: str
-    """The git directory that all working trees of the repository share."""
-    objects: str
-    object_format: str
-    head: str
-    branch: str | None
-    """None where HEAD is detached."""
-    dirty: bool
-    """Whether something is not committed; a run does not see it."""
-    shallow: bool
-    partial: bool
-    """Whether some objects are still on a server."""
-    version: str
-    """Of git."""
-
-
-@record
 class Opened:
     """An attempt's folder, ready for its agent."""
 
@@ -78,21 +56,10 @@ class Integration:
 
     head: str | None
     """The new head, not yet on the branch; None where it did not apply."""
-    tree: str | None
     moved: bool
     """Whether the tree is another than the one that was verified, so that a second verification is due."""
     conflict: str = ""
     """The files in conflict."""
-
-
-@record
-class AttemptRef:
-    """One ref that keeps an attempt's work."""
-
-    name: str
-    commit: str
-    story: str
-    attempt: int
 
 
 class WorkspaceConflictError(SantiagoError):
@@ -110,26 +77,14 @@ class Workspace(Protocol):
     A commit that was returned is on disk, and stays reachable until somebody prunes the run.
     """
 
-    def inspect(self) -> RepositoryFacts:
-        """Return what the repository is like; raise where no run can work in it."""
-
-    def begin(self, commit: str) -> str:
-        """Make the run's branch on a commit where there is none yet, and return its head."""
-
-    def head(self) -> str | None:
-        """Return the head of the run's branch; None where there is no branch yet."""
-
     def open(self, story: str, attempt: int, base: Sequence[str]) -> Opened:
         """Make the attempt's folder on the run's head plus the snapshots that follow it, applied in order."""
 
+    def prepared(self, story: str, attempt: int) -> None:
+        """Note what set-up left in the attempt's folder and git knows nothing of: no snapshot takes it for the agent's work."""
+
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         """Keep what the folder holds under the attempt's ref; None where nothing differs from the base."""
-
-    def whole(self, story: str, attempt: int) -> bool:
-        """Say whether the attempt's folder still holds what was written there: not where a power cut may have taken some."""
-
-    def restore(self, story: str, attempt: int, message: str = "", base: Sequence[str] = ()) -> Snapshot | None:
-        """Return the attempt's work, kept now from a leftover folder where it was not; None where nothing is left."""
 
     def checkout(self, commit: str, name: str, *, apart: bool = False) -> str:
         """Return a clean folder with this commit and nothing else; `apart`, its path does not tell whose it is."""
@@ -157,12 +112,6 @@ class Workspace(Protocol):
     def discard(self, folder: str) -> None:
         """Remove a folder that this workspace made."""
 
-    def unlock(self) -> None:
-        """Break the locks on the run's own refs that a crash left; no git process of the run is alive."""
-
-    def tidy(self) -> None:
-        """Remove all folders that a crash left; the work in them is kept by now."""
-
     def kept(self, story: str, attempt: int) -> Snapshot | None:
         """Return an attempt's work as its ref keeps it; None where there is none."""
 
@@ -180,12 +129,3 @@ class Workspace(Protocol):
 
     def read(self, commit: str, path: str) -> bytes | None:
         """Return a file of a commit; None where there is none, or it is too large to matter."""
-
-    def refs(self) -> list[AttemptRef]:
-        """Return the refs that keep this run's attempts."""
-
-    def reachable(self, commit: str) -> bool:
-        """Say whether some ref keeps a commit."""
-
-    def prune(self) -> list[str]:
-        """Delete this run's refs and folders, and return their names; the run's branch stays."""

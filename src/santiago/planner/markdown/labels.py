@@ -23,6 +23,7 @@ _ITALIC = pattern(r"^\s*_[^_:：]{2,40}[:：][^_]+_\s*$")
 _IDS = pattern(
     r"^\[?(?:\d+|\d+(?:\.\d+)+|[A-Z]+-?\d+(?:\.\d+)*)(?:\s*[,、，]\s*(?:\d+(?:\.\d+)*|[A-Z]+-?\d+(?:\.\d+)*))*\]?$"
 )
+_EMPHASIS = pattern(r"(?P<code>`[^`]*`)|\*\*|__")
 _STRIKE = pattern(r"~~")
 
 
@@ -79,4 +80,8 @@ def clean(text: str) -> str:
     """Return a text without emphasis marks at its edges and around its words."""
     if "*" not in text and "_" not in text and "~" not in text:
         return text.strip()
-    return re.sub(r"\*\*|__", "", _STRIKE.sub("", text)).strip().strip("*_").strip()
+    return _EMPHASIS.sub(_code_alone, _STRIKE.sub("", text)).strip().strip("*_").strip()
+
+
+def _code_alone(mark: re.Match[str]) -> str:
+    return mark["code"] or ""

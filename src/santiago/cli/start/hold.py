@@ -1,0 +1,103 @@
+"""Becoming the only one who works on a run: its out-dir, its part of the repository, and nobody left from before."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.artifacts import registry
+from santiago.artifacts.lock import Lock, last_sign
+from santiago.artifacts.store import PLAN, FileStore
+from santiago.cli.start import agents, provide
+from santiago.cli.start.leftovers import kill_leftovers, marks
+from santiago.cli.start.scratch import scratch_of
+from santiago.contract.errors import SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.process.redact import Redactor, to_hide
+from santiago.workspace.workspace import GitWorkspace
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from santiago.cli.start.request import Request
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports.run import Clock
+    from santiago.workspace.inspect import Found
+
+_DIRTY = "there are uncommitted changes; the run works on the last commit and does not see them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a start finds where it is called."""
+
+    source: dict[str, str]
+    """The variables."""
+    repo: Path
+    provided: tuple[str, ...]
+    """Files of the repository that git does not know and a checkout gets all the same."""
+    secrets: tuple[str, ...]
+    """What must not reach any file."""
+
+
+def look_around(run_input: RunInput) -> Surroundings:
+    source, repo = dict(os.environ), Path(run_input.repo_path)
+    provided = provide.present(repo, run_input.workspace.copy)
+    secrets = (*to_hide(source), *agents.credentials(run_input.agent, source), *provide.secrets(repo, provided))
+    return Surroundings(source=source, repo=repo, provided=provided, secrets=secrets)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """A run that nobody else works on."""
+
+    store: FileStore
+    lock: Lock
+    workspace: GitWorkspace
+    found: Found
+    """The repository, as the start found it."""
+    begun_before: bool
+    """Whether somebody worked on the run before, whose processes are gone now."""
+    alive_ms: int | None
+    """When that one was last seen alive."""
+    notices: tuple[str, ...]
+
+
+def take_hold(request: Request, around: Surroundings, clock: Clock, stack: ExitStack) -> Hold:
+    """Take the run, until the stack is left; raise where another has it, or no run can work here."""
+    out_dir = request.out_dir
+    store = FileStore(out_dir, Redactor(around.secrets), clock.utc)
+    notices = store.preflight()
+    alive_ms = last_sign(out_dir)
+    lock = stack.enter_context(Lock(out_dir, since=clock.utc()))
+    stack.callback(store.close)
+    begun_before = store.get(PLAN) is not None
+    if begun_before:
+        kill_leftovers(out_dir)
+    workspace = GitWorkspace(around.repo, request.run_id, scratch_of(around.repo), marks(out_dir), around.provided)
+    found, dirty = _inspected(workspace, begun_before=begun_before)
+    # The out-dir may be a copy, and refs and checkouts are the run's own.
+    stack.enter_context(registry.held(found.common, request.run_id, out_dir, since=clock.utc()))
+    if begun_before:
+        workspace.unlock()
+    return Hold(
+        store=store,
+        lock=lock,
+        workspace=workspace,
+        found=found,
+        begun_before=begun_before,
+        alive_ms=alive_ms,
+        notices=(*notices, *([_DIRTY] if dirty else [])),
+    )
+
+
+def _inspected(workspace: GitWorkspace, *, begun_before: bool) -> tuple[Found, bool]:
+    """Return the repository, and whether something in it is not committed."""
+    try:
+        return workspace.inspect(), workspace.is_dirty()
+    except SantiagoError as error:
+        if begun_before and error.reason is Reason.INVALID_INPUT:  # no advice on how to begin
+            error.hint = "The run began in a repository that stood here: put it back, then `santiago resume`."
+        raise

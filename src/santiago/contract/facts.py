@@ -1,0 +1,66 @@
+"""How a fact is made: of the run or of a story, in one line, with its details by name and without those that are empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack, cast
+
+from santiago.contract.events import Context, EventKind, EventStatus, Fact
+
+if TYPE_CHECKING:
+    from santiago.contract.outcomes import Usage
+    from santiago.contract.phases import RunPhase, StoryPhase
+    from santiago.contract.state import StoryState
+
+
+def of_run(
+    event: EventKind,
+    phase: RunPhase | None = None,
+    status: EventStatus | None = None,
+    *,
+    actor: str = "santiago",
+    **context: Unpack[Context],
+) -> Fact:
+    """Return a fact about the whole run."""
+    return Fact(event=event, phase=phase, status=status, actor=actor, context=_given(context))
+
+
+def of_story(
+    story: StoryState,
+    event: EventKind,
+    phase: StoryPhase | None = None,
+    status: EventStatus | None = None,
+    *,
+    attempt: int | None = None,
+    actor: str = "santiago",
+    known: Context | None = None,
+    **context: Unpack[Context],
+) -> Fact:
+    """Return a fact about a story and its latest attempt, unless `attempt` says which; 0 is none.
+
+    `known` is for numbers that may be unknown: no number stands for that, so they are there or are not.
+    """
+    return Fact(
+        event=event,
+        story=story.id,
+        chunk=story.chunk,
+        phase=phase,
+        attempt=(story.attempts if attempt is None else attempt) or None,
+        status=status,
+        actor=actor,
+        context=_given({**context, **(known or {})}),
+    )
+
+
+def spent(usage: Usage) -> Context:
+    """Return what an agent said it used; unknown is not zero."""
+    context: Context = {}
+    if usage.tokens is not None:
+        context["tokens"] = usage.tokens
+    if usage.cost_usd is not None:
+        context["cost_micro_usd"] = int(usage.cost_usd)
+    return context
+
+
+def _given(context: Context) -> Context:
+    """Return the details that say something; 0 does."""
+    return cast("Context", {name: value for name, value in context.items() if value not in (None, "", [])})

@@ -1,0 +1,50 @@
+"""The desk port: what people and other programs ask of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from santiago.contract.events import Fact
+    from santiago.contract.state import RunState
+
+LetterKind = Literal["stop-now", "stop", "answer", "change"]
+
+
+@record
+class Letter:
+    """What somebody outside wants of the run."""
+
+    kind: LetterKind
+    subject: str = ""
+    """The question that is answered, or the story that is to change."""
+    answer: str = ""
+    text: str = ""
+    actor: str = "user"
+    name: str = ""
+    """Its file in the inbox."""
+    fault: str = ""
+    """Why it cannot be understood; it is then only reported and put away."""
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the letters come to."""
+
+    facts: list[Fact] = field(default_factory=list)
+    stop: Literal["soon", "now"] | None = None
+    changed: list[str] = field(default_factory=list)
+    """Stories whose running attempt ends at once."""
+
+
+class Outside(Protocol):
+    """Brings the run what is asked of it. A letter that was heard and is not yet done is heard again after a crash."""
+
+    def hear(self, state: RunState) -> Heard:
+        """Return what is new."""
+
+    def done(self) -> None:
+        """What was heard last is in the log now."""

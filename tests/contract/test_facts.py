@@ -1,0 +1,68 @@
+"""Facts hold what was said and nothing else: no empty details, no unknown ones, and a zero is no silence."""
+
+from __future__ import annotations
+
+import pytest
+
+from santiago.artifacts.frame import GENESIS, WrongLineError, encode
+from santiago.contract.events import CONTEXT_KEYS, Event, EventKind, Fact
+from santiago.contract.facts import of_run, of_story, spent
+from santiago.contract.outcomes import Usage
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
+from santiago.contract.state import StoryState
+from santiago.contract.units import Usd
+
+NEW = StoryState(id="S1", index=0, chunk="C01", unmet=0)
+TRIED = StoryState(id="S1", index=0, chunk="C01", unmet=0, attempts=2)
+
+
+def test_a_fact_of_the_run_holds_what_it_was_given() -> None:
+    fact = of_run(EventKind.RUN_ENDED, RunPhase.FAILED, "failed", actor="ann", reason=Reason.RUN_TIMEOUT, ms=7)
+    context = {"reason": "run_timeout", "ms": 7}
+    assert fact == Fact(
+        event=EventKind.RUN_ENDED, phase=RunPhase.FAILED, status="failed", actor="ann", context=context  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def test_empty_details_are_left_out_and_zeros_are_kept() -> None:
+    known = spent(Usage(tokens=0, cost_usd=Usd(0)))
+    fact = of_story(TRIED, EventKind.ATTEMPT_ENDED, reason="", message="", onto=[], agent_ms=0, known=known)
+    assert fact.context == {"agent_ms": 0, "tokens": 0, "cost_micro_usd": 0}
+    assert of_run(EventKind.RUN_PAUSED, reason="", digests=[], ms=0).context == {"ms": 0}
+
+
+def test_what_nobody_said_about_usage_is_not_in_the_fact() -> None:
+    assert of_story(TRIED, EventKind.ATTEMPT_ENDED, known=spent(Usage())).context == {}
+    assert spent(Usage(tokens=7)) == {"tokens": 7}
+
+
+@pytest.mark.parametrize(
+    ("story", "told", "attempt"), [(NEW, None, None), (TRIED, None, 2), (TRIED, 3, 3), (NEW, 1, 1), (TRIED, 0, None)]
+)
+def test_a_fact_of_a_story_is_about_its_latest_attempt_unless_told(
+    story: StoryState, told: int | None, attempt: int | None
+) -> None:
+    fact = of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok", attempt=told)
+    assert (fact.story, fact.chunk, fact.attempt, fact.phase) == ("S1", "C01", attempt, StoryPhase.VERIFIED)
+
+
+def test_a_misspelt_detail_is_an_error_of_types_and_is_never_written() -> None:
+    """The type checker takes an `ignore` that it does not need for an error, so it guards the first half."""
+    wrong = [
+        of_run(EventKind.NOTE, mesage="so it is"),  # type: ignore[call-arg]
+        of_story(TRIED, EventKind.NOTE, resaon=Reason.INTERRUPTED),  # type: ignore[call-arg]
+        of_run(EventKind.NOTE, message=7),  # type: ignore[arg-type]
+    ]
+    for fact in wrong:
+        with pytest.raises(WrongLineError, match="detail"):
+            encode(_event(fact), GENESIS)
+
+
+def test_no_detail_has_the_name_of_a_fact_s_own_field() -> None:
+    assert not {"story", "event", "phase", "status", "attempt", "actor", "known"} & set(CONTEXT_KEYS)
+
+
+def _event(fact: Fact) -> Event:
+    time = "2026-01-01T00:00:00Z"
+    return Event(seq=1, timestamp=time, run_id="run-1", event=fact.event, story_id=fact.story, context=fact.context)
