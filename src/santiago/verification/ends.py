@@ -126,13 +126,13 @@ class Marker:
         return " ".join(map(shlex.quote, [*words[: at + 1], longer, *words[at + 2 :]])) if longer else ""
 
     def _python(self, path: str, text: str) -> str | None:
-        code = None if _ENDS_ITSELF.search(text) else strict.text_of(text, self.word, self.folder, self.tests)
-        tree = None if code is None else texts.parsed(code)
-        if tree is None:
+        plain = None if _ENDS_ITSELF.search(text) else texts.parsed(text)
+        if plain is None:
             return None
+        _tell_the_last(plain.body)
+        tree = ast.parse(strict.text_of(ast.unparse(plain), self.word, self.folder, self.tests) or "")
         place = texts.first_place(tree) + strict.LENGTH
         rest = tree.body[place:]
-        _tell_the_last(rest)
         changed = [f"{self.folder}/{one}" for one in self.changed]
         around = ast.parse(_AROUND).body
         for one in around:
