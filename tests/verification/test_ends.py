@@ -47,6 +47,16 @@ HONEST = {
     ),
     "a failure that nobody minds": ("python3 check.py || true", {"check.py": PY}, "def f(x):\n    return 0\n"),
     "an exit at the end of the process": ("python3 check.py", {"check.py": PY}, RIGHT + "import atexit\natexit.register(print)\n"),
+    "an exit that the check asks for": (
+        "python3 check.py; test $? = 3", {"check.py": "import work\nwork.f(2)\nassert False\n"}, "def f(x): raise SystemExit(3)\n",
+    ),
+    "a child that fails": (
+        "python3 check.py", {"check.py": "import os\n" + PY + "child = os.fork()\nif not child:\n    raise SystemExit(1)\nos.waitpid(child, 0)\n"}, RIGHT,
+    ),
+    "a module that is run": (
+        "python3 -c 'import runpy; runpy.run_module(\"work\", run_name=\"__main__\")'", {}, RIGHT + "raise SystemExit(0)\n",
+    ),
+    "a script that is a program": ("chmod +x check.py; ./check.py", {"check.py": "#!/usr/bin/env python3\n" + PY}, RIGHT),
     "a command line": ("python3 -c 'from work import f; assert f(2) == 4'", {}, RIGHT),
     "a command line that exits": ("python3 -c 'import sys; from work import f; sys.exit(f(2) != 4)'", {}, RIGHT),
     "a script of node": ("node check.js", {"check.js": JS, "work.js": "exports.f = (x) => x * x\n"}, ""),
@@ -55,12 +65,18 @@ HONEST = {
         {"check.js": JS + "setTimeout(() => process.exit(0), 5)\n", "work.js": "String.prototype.x = () => 1\nexports.f = (x) => x * x\n"},
         "",
     ),
+    "a script of node with an exit of its own": (
+        "node check.js", {"check.js": "const { exit } = require('process')\n" + JS + "exit(0)\n", "work.js": "exports.f = (x) => x * x\n"}, "",
+    ),
     "a shell script": ("sh check.sh", {"check.sh": SH, "work.sh": "f() { echo $(( $1 * $1 )); }\n"}, ""),
 }  # fmt: skip
 LYING = {
     "leaves a script": ("python3 check.py", {"check.py": PY}, LEAVES, CUT_SHORT),
     "leaves a script that exits": ("python3 check.py", {"check.py": COUNTS}, LEAVES, CUT_SHORT),
     "leaves behind make": ("make test", {"check.py": PY, "Makefile": "test:\n\tpython3 check.py\n"}, LEAVES, CUT_SHORT),
+    "leaves a script that is a program": (
+        "chmod +x check.py; ./check.py", {"check.py": "#!/usr/bin/env python3\n" + PY}, LEAVES, CUT_SHORT,
+    ),
     "leaves at once": ("python3 check.py", {"check.py": PY}, "import os\nos._exit(0)\n", CUT_SHORT),
     "leaves a command line": ("python3 -c 'from work import f; assert f(2) == 4'", {}, LEAVES, CUT_SHORT),
     "overrules": (

@@ -151,7 +151,7 @@ class _Provocation:
                 return asked if doubted or word else ()
 
             found = self.run("alone", harden, unmarked=unmarked, commit=commit) if commands else ()
-            whys = [verifier.refused(words[0], result) for result in found if words[0]]
+            whys = [verifier.refused(words[0], result, on_base=bool(commit)) for result in found if words[0]]
             self.marked.extend(result.command for result in found if words[0] and verifier.is_marked(words[0], result))
             return any(result.exit_code != 0 for result in found), next(filter(None, whys), "")
 

@@ -35,9 +35,9 @@ def _mark(word, left=None, last=False):
     while one is not None:
         frames.append(one.tb_frame)
         one = one.tb_next
-    own = [frame for frame in frames if frame.f_globals.get("__name__") == "__main__"]
+    own = [frame for frame in frames if frame.f_globals is globals()]
     left_by_work = any(os.path.abspath(frame.f_code.co_filename) in {changed} for frame in frames)
-    if __name__ == "__main__" and (not left_by_work or (last and len(own) == 1)):
+    if __name__ == "__main__" and (word != b"ended" or not left_by_work or (last and len(own) == 1)):
         os.write(2, b"\\n{token} " + word + b" {path}\\n")
 _last = False
 _mark(b"began")
@@ -71,12 +71,14 @@ function {token}_exit(code) {{ {token}_mark(code ?? process.exitCode ? "refused"
   }});
 }}
 """
+_JS_UNCLEAR = re.compile(r"\bprocess\.(?:abort|kill|reallyExit)\b|\bexit\b")
 _SH_FIRST = """{token}_exit() {{
   {token}_code=${{1:-$?}}
-  if [ "${token}_code" = 0 ]; then echo "{token} ended {path}" >&2; else echo "{token} refused {path}" >&2; fi
+  if [ "${token}_code" = 0 ]; then {token}_word=ended; else {token}_word=refused; fi
+  printf '\\n{token} %s {path}\\n' "${token}_word" >&2
   exit "${token}_code"
 }}
-echo "{token} began {path}" >&2
+printf '\\n{token} began {path}\\n' >&2
 """
 _SH_EXIT = re.compile(r"(?<![\w$./'\"-])exit(?![\w./'\"=-])")
 _SH_UNCLEAR = re.compile(r"\bexec\b|\btrap\b|<<")
@@ -139,23 +141,24 @@ class Marker:
             if isinstance(one, ast.Try):
                 one.body += rest
         tree.body[place:] = [*ast.parse(_FIRST.format(token=self.word, path=path, changed=changed)).body, *around]
-        return ast.unparse(ast.fix_missing_locations(tree))
+        return _shebang(text) + ast.unparse(ast.fix_missing_locations(tree))
 
     def _javascript(self, path: str, text: str) -> str | None:
-        if re.search(r"\bprocess\.(?:abort|kill|reallyExit)\b", text):
+        shebang = _shebang(text)
+        rest = text[len(shebang) :].replace("process.exit(", f"{self.word}_exit(")
+        if _JS_UNCLEAR.search(rest):
             return None
-        first = _JS_FIRST.format(token=self.word, path=path).replace("\n", " ")
-        shebang, line, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
-        return shebang + line + first + rest.replace("process.exit(", f"{self.word}_exit(")
+        return shebang + _JS_FIRST.format(token=self.word, path=path).replace("\n", " ") + rest
 
     def _shell(self, path: str, text: str) -> str | None:
         """Mark a script only if it sources the work: otherwise nothing of that runs in its process."""
         names = "|".join(re.escape(one.rpartition("/")[2]) for one in self.changed)
         sources = re.search(rf"^[ \t]*(?:\.|source)[ \t].*(?<![\w.])(?:{names})\b", text, re.MULTILINE)
-        if not names or not sources or _SH_UNCLEAR.search(text):
+        shebang = _shebang(text)
+        if not names or not sources or _SH_UNCLEAR.search(text) or (shebang and "sh" not in shebang):
             return None
-        first = _SH_FIRST.format(token=self.word, path=path)
-        return first + _SH_EXIT.sub(f"{self.word}_exit", text) + f"\n{self.word}_exit\n"
+        rest = _SH_EXIT.sub(f"{self.word}_exit", text[len(shebang) :])
+        return f"{shebang}{_SH_FIRST.format(token=self.word, path=path)}{rest}\n{self.word}_exit\n"
 
     def _content(self, path: str) -> bytes | None:
         text = texts.read(self.folder, path)
@@ -167,24 +170,30 @@ def is_marked(word: str, result: CheckResult) -> bool:
     return f"{word} began " in _text(result)
 
 
-def refused(word: str, result: CheckResult) -> str:
-    """Return what strict or marked judges have against the work, in words; nothing where they have nothing."""
+def refused(word: str, result: CheckResult, *, on_base: bool = False) -> str:
+    """Return what strict or marked judges have against the work, in words; nothing where they have nothing.
+
+    On the base a program that does not come to its end counts even if the check fails: then it never does.
+    """
     text = _text(result)
-    if result.exit_code != 0:
-        found = re.search(rf"AssertionError: {word}: ([\w', ]{{1,100}})", text)
-        return found[1] if found else ""
-    if result.output.dropped:
+    if result.exit_code != 0 and (found := re.search(rf"AssertionError: {word}: ([\w', ]{{1,100}})", text)):
+        return found[1]
+    if (result.exit_code != 0 or result.output.dropped) and not on_base:
         return ""
     began, ended, against = (set(re.findall(rf"^{word} {said} (.+)$", text, re.MULTILINE)) for said in _SAID)
     if began - ended - against:
         return _CUT_SHORT
     words = _plain_words(result.command)
     alone = {_INLINE, runners.script_of(words)} if words else {""}
-    return _OVERRULED if against & alone else ""
+    return _OVERRULED if result.exit_code == 0 and (against - ended) & alone else ""
 
 
 def _text(result: CheckResult) -> str:
     return result.output.head + result.output.tail
+
+
+def _shebang(text: str) -> str:
+    return text[: text.find("\n") + 1] if text.startswith("#!") else ""
 
 
 def _plain_words(command: str) -> list[str]:

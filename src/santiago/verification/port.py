@@ -180,8 +180,8 @@ class Checks:
     ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
         return provoke.harden(folder, tests, commands, judges, changed)
 
-    def refused(self, word: str, result: CheckResult) -> str:
-        return ends.refused(word, result)
+    def refused(self, word: str, result: CheckResult, *, on_base: bool) -> str:
+        return ends.refused(word, result, on_base=on_base)
 
     def is_marked(self, word: str, result: CheckResult) -> bool:
         return ends.is_marked(word, result)

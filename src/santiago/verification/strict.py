@@ -84,7 +84,7 @@ def _same(first, second, **more):
 
 def _length(one):
     for of in (list, tuple, dict, set, frozenset, str, bytes):
-        if isinstance(one, of) and of.__len__(one) != len(one) and not _is_of_the_tests(type(one), "__len__"):
+        if type(one) is not of and isinstance(one, of) and of.__len__(one) != len(one) and not _is_of_the_tests(type(one), "__len__"):
             raise AssertionError("{token}: has another length than it holds")
     return len(one)
 

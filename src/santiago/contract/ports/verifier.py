@@ -98,7 +98,7 @@ class Verifier(Protocol):
         Returns the word by which they say so, and the commands to run; programs on command lines are edited there.
         """
 
-    def refused(self, word: str, result: CheckResult) -> str:
+    def refused(self, word: str, result: CheckResult, *, on_base: bool) -> str:
         """Return what hardened judges have against the work, in words; nothing where they have nothing."""
 
     def is_marked(self, word: str, result: CheckResult) -> bool:
