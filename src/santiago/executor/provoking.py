@@ -1,7 +1,7 @@
 """Before doubtful work is believed, its checks are provoked: edited so that they must fail, or must still pass.
 
-This catches work that ends the runner, replaces it, speaks for it or fools it, however it does so. Python under quick
-checks is looked at once more in any case; other trials are only where the work could do such a thing at all.
+This catches work that ends the runner, replaces it, speaks for it or fools it, however it does so. What quick
+checks load is looked at again in any case; other trials are only where the work could do such a thing at all.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Provoker:
     ) -> tuple[str, ...] | None:  # fmt: skip
         """Return what took the verdict out of the hands of these passing checks, in words; None where it was stopped.
 
-        `preparing` are changed files that set-up runs; `anyway` has Python looked at without a doubt, since that is cheap.
+        `preparing` are changed files that set-up runs; `anyway` has work looked at without a doubt, since that is cheap.
         """
         doubts = bench.verifier.doubts(snapshot.patch, [change.path for change in snapshot.changes])
         moved = sight.surroundings != bench.verifier.surroundings(sight.commands)

@@ -1,7 +1,7 @@
 """Strict tests: an edit of test files after which they refuse what only seems to be right, and still pass with honest work.
 
-Refused are values that equal anything, assertions that have lost their voice, and functions of the work that were replaced
-by code which only the tests load.
+Refused are values that equal anything or others made of other values, assertions that have lost their voice, and functions
+of the work or of the library that were replaced by code which has no business there.
 """
 
 from __future__ import annotations
