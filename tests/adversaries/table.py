@@ -10,6 +10,7 @@ from tests.adversaries.judges import JUDGES
 from tests.adversaries.loaded import LOADED
 from tests.adversaries.outside import OUTSIDE
 from tests.adversaries.processes import PROCESSES
+from tests.adversaries.programs import PROGRAMS
 from tests.adversaries.runners import RUNNERS
 from tests.adversaries.seeming import SEEMING
 from tests.adversaries.watched import WATCHED
@@ -25,6 +26,7 @@ GROUPS = {
     "Disguises, and work that knows who looks": WATCHED,
     "Beside the work": BESIDE,
     "What only seems to pass": SEEMING,
+    "Programs that judge": PROGRAMS,
     "Processes": PROCESSES,
     "Beyond the folder": OUTSIDE,
     "Git": GITS,

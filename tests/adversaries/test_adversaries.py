@@ -33,6 +33,8 @@ def test_an_adversary_ends_in_its_reason_and_never_in_a_false_done(
 ) -> None:
     if fence == "auto" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed, so there is no fence to try")
+    if adversary.check.startswith("node ") and shutil.which("node") is None:
+        pytest.skip("node is not installed")
     ending = trial(adversary, fence, template, tmp_path)
     assert ending.exit_code != 70, ending.words
     assert "Traceback" not in ending.words

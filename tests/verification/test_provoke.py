@@ -57,7 +57,7 @@ def test_a_planted_test_fails_an_honest_check_and_not_one_that_is_cut_short(tree
 
 
 def test_hardened_tests_pass_honest_work_and_refuse_what_equals_anything(tree: Path) -> None:
-    assert provoke.harden(str(tree), ["tests/test_calc.py"])
+    assert provoke.harden(str(tree), ["tests/test_calc.py"], (), (), ())[0]
     assert unittest_in(tree) == 0
     (tree / "calc.py").write_text(FOOLS)
     assert unittest_in(tree) != 0
@@ -74,7 +74,7 @@ def test_tests_may_have_objects_of_their_own_that_equal_anything(tree: Path) -> 
     own = "class Whatever:\n    def __eq__(self, other): return True\nclass TestOwn(unittest.TestCase):\n    def test_it(self):\n"
     own += "        from unittest.mock import ANY\n        self.assertEqual(add(1, 1), Whatever())\n        assert add(1, 1) == ANY\n"
     (tree / "tests/test_calc.py").write_text(TESTS + own)
-    assert provoke.harden(str(tree), ["tests/test_calc.py"])
+    assert provoke.harden(str(tree), ["tests/test_calc.py"], (), (), ())[0]
     assert unittest_in(tree) == 0
 
 
@@ -133,27 +133,6 @@ def test_a_test_planted_for_node_fails_unless_the_assertions_are_harmless(tree: 
 
 def node_in(folder: Path, path: str) -> int:
     return subprocess.run(["node", "--test", path], cwd=folder, capture_output=True, check=False, timeout=60).returncode
-
-
-def test_a_prolonged_node_command_must_reach_its_end() -> None:
-    longer = provoke.prolonged("node -e 'require(\"./calc.js\")'")
-    assert longer.startswith("node -e ")
-    assert f"process.exit({provoke.REACHED})" in longer
-
-
-@pytest.mark.parametrize(("work", "reached"), [(HONEST, True), (FOOLS, False), (LEAVES, False)])
-def test_a_prolonged_command_reaches_its_end_with_honest_work_only(tree: Path, work: str, reached: bool) -> None:
-    (tree / "calc.py").write_text(work)
-    longer = provoke.prolonged("python3 -c 'from calc import add; assert add(2, 3) == 5'")
-    ran = subprocess.run(["/bin/sh", "-c", longer], cwd=tree, capture_output=True, check=False, timeout=30)
-    assert (ran.returncode == provoke.REACHED) is reached
-
-
-@pytest.mark.parametrize(
-    "command", ["pytest -q", "python3 -m unittest", "python3 -c 'import sys; sys.exit(0)'", 'python3 -c "$X"']
-)
-def test_other_commands_are_not_prolonged(command: str) -> None:
-    assert provoke.prolonged(command) == ""
 
 
 def test_a_test_file_that_chooses_its_own_tests_is_left_alone(tree: Path) -> None:

@@ -32,6 +32,18 @@ HONEST = {
         "def f(): return g()\ndef g(): return 1",
         "seen = []; work.g = lambda: 2; self.assertEqual(work.f(), 2); work.g = seen.copy; self.assertEqual(work.f(), [])",
     ),
+    "objects made of values": (
+        "from dataclasses import dataclass, field\n@dataclass\nclass M:\n    a: int\n    b: str = field(default='', compare=False)\ndef f(): return M(1)",
+        "self.assertEqual(work.f(), work.M(1, 'x')); assert [work.M(1, 'y')] == [work.f()]",
+    ),
+    "lists with a length": (
+        "class L(list):\n    def __len__(self): return super().__len__()\ndef f(): return L([1])",
+        "self.assertEqual(len(work.f()), 1)",
+    ),
+    "another function of the library": (
+        "import json, warnings\ndef shown(*values): pass\nwarnings.showwarning = shown\ndef f(): return json.loads('1')",
+        "import json, warnings; warnings.warn('x'); self.assertEqual(json.loads('1'), work.f())",
+    ),
     "faster by another module": (
         "def f(): return 1\ntry:\n    from fast import f\nexcept ImportError:\n    pass",
         "self.assertIn(work.f(), (1, 2))",
@@ -46,6 +58,18 @@ LYING = {
     "is near to anything": (
         "class X:\n    def __sub__(self, o): return 0.0\ndef f(): return X()",
         "self.assertAlmostEqual(work.f(), 1)",
+    ),
+    "equals whatever it is made of": (
+        "class M:\n    def __new__(cls, *more): return vars(cls).get('one') or object.__new__(cls)\nM.one = M()\ndef f(): return M()",
+        "self.assertEqual(work.f(), work.M(1, 'x'))",
+    ),
+    "has another length than it holds": (
+        "class L(list):\n    def __len__(self): return 2\ndef f(): return L()",
+        "self.assertEqual(len(work.f()), 2)",
+    ),
+    "loads was replaced by another": (
+        "import json\njson.loads = lambda text: []\ndef f(): return []",
+        "import json; self.assertEqual(work.f(), json.loads('[1]'))",
     ),
     "holds anything": (
         "class X:\n    def __contains__(self, o): return True\ndef f(): return X()",
@@ -70,7 +94,7 @@ def _run(folder: Path, work: str, line: str) -> tuple[str, subprocess.CompletedP
     )
     command = [sys.executable, "-m", "unittest", "-q", "test_it"]
     assert subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0, "it passes as it is"
-    word = provoke.harden(str(folder), ["test_it.py"])
+    word, _ = provoke.harden(str(folder), ["test_it.py"], (), (), ["work.py"])
     return word, subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

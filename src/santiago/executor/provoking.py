@@ -1,12 +1,11 @@
 """Before doubtful work is believed, its checks are provoked: edited so that they must fail, or must still pass.
 
-This catches work that ends the runner, replaces it, speaks for it or fools it, however it does so. Python under quick
-checks is looked at once more in any case; other trials are only where the work could do such a thing at all.
+This catches work that ends the runner, replaces it, speaks for it or fools it, however it does so. What quick
+checks load is looked at again in any case; other trials are only where the work could do such a thing at all.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -68,13 +67,13 @@ class Provoker:
     ) -> tuple[str, ...] | None:  # fmt: skip
         """Return what took the verdict out of the hands of these passing checks, in words; None where it was stopped.
 
-        `preparing` are changed files that set-up runs; `anyway` has Python looked at without a doubt, since that is cheap.
+        `preparing` are changed files that set-up runs; `anyway` has work looked at without a doubt, since that is cheap.
         """
         doubts = bench.verifier.doubts(snapshot.patch, [change.path for change in snapshot.changes])
         moved = sight.surroundings != bench.verifier.surroundings(sight.commands)
         one = _Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
         beside = one.beside_tests()
-        routine = one.python() if anyway else []
+        routine = one.loaded() if anyway else []
         if not (doubts or moved or beside or preparing or routine):
             return ()
         try:
@@ -95,6 +94,8 @@ class _Provocation:
     snapshot: Snapshot
     commands: tuple[str, ...]
     stop: Stop
+    marked: list[str] = field(default_factory=list)
+    """Checks that say whether they come to their end."""
 
     def found(
         self, doubts: Sequence[Doubt], beside: Sequence[str], preparing: Sequence[str], routine: Sequence[str], *, moved: bool
@@ -106,7 +107,7 @@ class _Provocation:
             return _says(of["knows"], "has no business with the test runner")
         if of["hides"]:
             return _says(of["hides"], "spells a name so that nobody finds it")
-        if looks := of["asks"] or of["equals"] or of["reaches"] or routine:
+        if looks := of["asks"] or of["equals"] or of["reaches"] or of["ends"] or routine:
             doubted = looks is not routine
             why = self.needs_eyes(unmarked=bool(of["asks"]) or not doubted, doubted=doubted)
             if why:
@@ -114,19 +115,17 @@ class _Provocation:
         if patches and self.needs_new_tests():
             return _says(patches, "the other tests pass only with it")
         suspects = of["reaches"] or of["ends"] or [_AROUND] * moved
-        return self.reached(suspects, of["ends"], of["equals"], moved=moved)
+        return self.reached(suspects, of["ends"], routine, moved=moved)
 
-    def reached(self, suspects: list[str], ends: list[str], equals: list[str], *, moved: bool) -> tuple[str, ...]:
+    def reached(self, suspects: list[str], ends: list[str], routine: Sequence[str], *, moved: bool) -> tuple[str, ...]:
         """A test is planted that must fail; where no check would see it, what ends its process is not believed."""
-        able = self.able() if suspects else ()
-        if able and not self.reacts(able):
-            return _says(suspects, "with it, a test that must fail passes")
+        looked = suspects or [path for path in routine if path.endswith(_TESTED)]
+        heard = self.heard() if looked and self.sight.sealed else ()
+        if heard is None:
+            return _says(looked, "with it, a test that must fail passes")
         if suspects and not self.spoils():
             return _says(suspects, "with it, tests that must fail do not")
-        reached = self.ends_reached() if suspects or equals else []
-        if not all(reached):
-            return _says(suspects or equals, "with it, the check does not reach its end")
-        if able or reached:
+        if heard or self.marked:
             return ()
         return _says(ends, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
 
@@ -140,17 +139,21 @@ class _Provocation:
         commands = [command for command in self.commands if not unmarked or VARIABLES not in command]
         verifier, sealed = self.bench.verifier, self.sight.sealed
         changed = [change.path for change in self.snapshot.changes]
+        judges = self.sight.files.difference(changed)
 
         def refused(commit: str = "") -> tuple[bool, str]:
             words: list[str] = []
 
-            def harden(folder: str) -> None:
-                words.append(verifier.harden(folder, sealed))
+            def harden(folder: str) -> Sequence[str]:
+                word, asked = verifier.harden(folder, sealed, commands, judges, changed)
                 verifier.blind(folder, sealed, changed)
+                words.append(word)
+                return asked if doubted or word else ()
 
-            found = self.tried("alone", commands, harden, unmarked=unmarked, commit=commit)
-            failed = [result for result in found if result.exit_code != 0]
-            return bool(failed), _said(words[0], failed) if failed and words[0] else ""
+            found = self.run("alone", harden, unmarked=unmarked, commit=commit) if commands else ()
+            whys = [verifier.refused(words[0], result, on_base=bool(commit)) for result in found if words[0]]
+            self.marked.extend(result.command for result in found if words[0] and verifier.is_marked(words[0], result))
+            return any(result.exit_code != 0 for result in found), next(filter(None, whys), "")
 
         failed, why = refused()
         if why:
@@ -177,12 +180,11 @@ class _Provocation:
             return False
         return doubted or all(after or not before for before, after in pairs)
 
-    def python(self) -> list[str]:
-        """Return the changed Python of the work, where there are tests that can be made strict."""
-        if not any(path.endswith(".py") for path in self.sight.sealed):
-            return []
-        work = [change.path for change in self.snapshot.changes if change.path.endswith(".py") and change.status != "D"]
-        return [path for path in work if path not in {*self.fresh()}]
+    def loaded(self) -> list[str]:
+        """Return the changed files of the work that a check could load into its own process."""
+        tests = {*self.fresh(), *self.sight.sealed}
+        work = [change.path for change in self.snapshot.changes if change.status != "D" and change.path not in tests]
+        return [path for path in work if path.endswith(_LOADED)]
 
     def beside_tests(self) -> list[str]:
         """Return new files among the tests that have the name of a module of the work: tests may take them for it."""
@@ -209,27 +211,19 @@ class _Provocation:
         found = self.tried("without", free, lambda folder: self.bench.verifier.ready(folder, {}, fresh))
         return any(result.exit_code != 0 and bool(result.checks) for result in found)
 
-    def ends_reached(self) -> list[bool]:
-        """Return for each check that is a plain Python program whether it comes to its end, with strict comparisons."""
-        verifier = self.bench.verifier
-        judges = self.sight.files - {change.path for change in self.snapshot.changes}
-        longer = {command: verifier.prolonged(command) or command for command in self.commands}
-        asked: set[str] = set()
+    def heard(self) -> Sequence[str] | None:
+        """Return the checks that fail when a test is planted that must fail; None where one does so only on the base."""
+        planted: list[str] = []
 
         def edit(folder: str) -> Sequence[str]:
-            scripts = (command for command in self.commands if verifier.prolong(folder, command, judges))
-            asked.update(longer[command] for command in self.commands if longer[command] != command)
-            asked.update(scripts)
-            return tuple(longer.values()) if asked else ()
+            planted.append(self.bench.verifier.plant(folder, self.sight.sealed, alone=False))
+            return self.commands if planted[0] else ()
 
-        return [result.exit_code == _REACHED for result in self.run("longer", edit) if result.command in asked]
-
-    def reacts(self, commands: Sequence[str]) -> bool:
-        """Whether checks fail on the work when a test is planted that must fail."""
-        planted: list[str] = []
-        found = self.tried("provoked", commands, lambda folder: planted.append(self.plant(folder, alone=False)))
-        deaf = any(result.exit_code == 0 and result.cause != "contradicted" for result in found)
-        return not (planted[0] and deaf)
+        found = self.run("provoked", edit)
+        deaf = [result.command for result in found if result.exit_code == 0 and result.cause != "contradicted"]
+        if deaf and self.able(deaf):
+            return None
+        return [result.command for result in found if _says_no(planted[0], result)]
 
     def spoils(self) -> bool:
         """Whether all tests that fail on the base when they are made to fail at their ends do so on the work as well."""
@@ -249,20 +243,17 @@ class _Provocation:
                 return False
         return True
 
-    def able(self) -> tuple[str, ...]:
-        """Return the checks that notice a planted test on the base, where no agent has had a hand in it."""
+    def able(self, commands: Sequence[str]) -> bool:
+        """Whether one of these checks notices a planted test on the base, where no agent has had a hand in it."""
         known, sealed = self.known.reacting, self.sight.sealed
-        unknown = [command for command in self.commands if (command, sealed) not in known]
-        if unknown:
-            planted: list[str] = []
-            edit: Callable[[str], object] = lambda folder: planted.append(self.plant(folder, alone=True))  # noqa: E731
-            for result in self.tried("provoked-base", unknown, edit, commit=self.base):
-                said = bool(planted[0]) and planted[0] in result.output.head + result.output.tail
-                known[result.command, sealed] = said and result.exit_code != 0
-        return tuple(command for command in self.commands if known[command, sealed])
-
-    def plant(self, folder: str, *, alone: bool) -> str:
-        return self.bench.verifier.plant(folder, self.sight.sealed, alone=alone)
+        unknown = [command for command in commands if (command, sealed) not in known]
+        planted: list[str] = []
+        edit: Callable[[str], object] = lambda folder: planted.append(  # noqa: E731
+            self.bench.verifier.plant(folder, sealed, alone=True)
+        )
+        for result in self.tried("provoked-base", unknown, edit, commit=self.base):
+            known[result.command, sealed] = _says_no(planted[0], result)
+        return any(known[command, sealed] for command in commands)
 
     def tried(
         self, name: str, commands: Sequence[str], edit: Callable[[str], object], *, unmarked: bool = False, commit: str = ""
@@ -283,8 +274,10 @@ class _Provocation:
         return found
 
 
+_LOADED = (".py", ".js", ".cjs", ".mjs", ".sh")
+_TESTED = (".py", ".js", ".cjs", ".mjs")
+"""Of these, those in whose language a test can be planted."""
 _KINDS = ("knows", "hides", "asks", "patches", "equals", "reaches", "ends")
-_REACHED = 97
 _USUAL = frozenset({"conftest", "tests", "test", ""})
 """Names that many folders of tests have."""
 
@@ -293,8 +286,6 @@ def _says(paths: Sequence[str], why: str) -> tuple[str, ...]:
     return tuple(f"{path} ({why})" for path in paths)
 
 
-def _said(word: str, failed: Sequence[CheckResult]) -> str:
-    """Return what strict tests refuse in so many words."""
-    text = "\n".join(one.output.head + one.output.tail for one in failed)
-    found = re.search(rf"AssertionError: {word}: ([\w', ]{{1,100}})", text)
-    return found[1] if found else ""
+def _says_no(word: str, result: CheckResult) -> bool:
+    """Whether a check fails, and names what was planted."""
+    return bool(word) and result.exit_code != 0 and word in result.output.head + result.output.tail

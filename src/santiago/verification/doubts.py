@@ -89,7 +89,8 @@ _JS_REACHES = re.compile(
     r"\bassert\b|\bnode:test\b|\bprocess ?\. ?(?:exit\w*|reallyExit|on|once|kill|abort|binding|emit)\b|\btoPrimitive\b|\bnew Proxy\b"
     r"|\brequire ?\. ?(?:cache|main|extensions)\b|[\"'](?:node:)?(?:module|vm|worker_threads|inspector|v8)[\"']|\b_load\b|\bmodule ?\. ?constructor\b"
     r"|\b(?:Object|Reflect) ?\. ?(?:defineProperty|setPrototypeOf|set)\b|__proto__|\bprototype\b|\beval\b|\bnew Function\b"
-    r"|\b(?:globalThis|global) ?(?:\.|\[)"
+    r"|\b(?:globalThis|global) ?(?:\.|\[)|(?:^|[;{}]) ?(?:it|test|describe|expect|suite) ?=[^=>]",
+    re.MULTILINE,
 )
 """What a module of JavaScript needs for the same."""
 _JS_ASKS = re.compile(
@@ -105,7 +106,7 @@ _JS_TEST_PATCHES = re.compile(
 )
 _JS_ABOUT_TESTS = re.compile(r"test|spec|config|setup|mock|fixture|stor(?:y|ies)\b|e2e|bench", re.IGNORECASE)
 _DISGUISED = re.compile(
-    r"__\w{1,40}__|\b(?:unittest|pytest|modules|environ|getenv|_exit|setattr|getattr|builtins|importlib|ctypes|settrace|TestCase|assertEqual|ALWAYS_EQ"
+    r"__\w{1,40}__|\b(?:unittest|pytest|modules|environ|getenv|_exit|setattr|getattr|builtins|importlib|ctypes|settrace|TestCase|assertEqual|ALWAYS_EQ|ANY"
     r"|extract_stack|SANTIAGO\w*|santiago|PYTEST_\w+|NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|toPrimitive|strictEqual|node:test)\b|/proc/"
 )
 """Names that nobody writes in pieces, or in letters that only look like theirs, unless they are not to be found."""

@@ -15,6 +15,7 @@ from santiago.util.inside import is_inside
 from santiago.verification import (
     blind,
     doubts,
+    ends,
     evidence,
     globs,
     provoke,
@@ -174,8 +175,16 @@ class Checks:
     def plant(self, folder: str, paths: Sequence[str], *, alone: bool) -> str:
         return provoke.plant(folder, paths, alone=alone)
 
-    def harden(self, folder: str, paths: Sequence[str]) -> str:
-        return provoke.harden(folder, paths)
+    def harden(
+        self, folder: str, tests: Sequence[str], commands: Sequence[str], judges: Collection[str], changed: Sequence[str]
+    ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
+        return provoke.harden(folder, tests, commands, judges, changed)
+
+    def refused(self, word: str, result: CheckResult, *, on_base: bool) -> str:
+        return ends.refused(word, result, on_base=on_base)
+
+    def is_marked(self, word: str, result: CheckResult) -> bool:
+        return ends.is_marked(word, result)
 
     def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
         blind.fold(folder, tests, changed)
@@ -185,12 +194,6 @@ class Checks:
 
     def failing(self, result: CheckResult) -> frozenset[str]:
         return spoil.failing(result)
-
-    def prolonged(self, command: str) -> str:
-        return provoke.prolonged(command)
-
-    def prolong(self, folder: str, command: str, judges: Collection[str]) -> bool:
-        return provoke.prolong(folder, command, judges)
 
 
 def _expanded(protected: Sequence[str]) -> list[str]:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import re
 import secrets
-import shlex
 from functools import partial
 from typing import TYPE_CHECKING
 
-from santiago.verification import plant_js, runners, shell, strict, texts
+from santiago.verification import ends, plant_js, strict, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-REACHED = 97
-"""Exit code of a prolonged command that was not cut short."""
 _NAME = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
 _MAIN = re.compile(r"^if __name__ *== *", re.MULTILINE)
 _RUNS_ITSELF = re.compile(r"^if __name__ *== *.*(?:\n.*)*?\bunittest\.main\(", re.MULTILINE)
-_PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*")
-_NODE = re.compile(r"(?:.*/)?node(?:js)?")
 _TEST = """
 
 import unittest as _planted
@@ -70,43 +65,17 @@ def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
     return token if planted else ""
 
 
-def harden(folder: str, paths: Iterable[str]) -> str:
-    """Make test files strict; return the word by which they say what they refuse."""
-    token, tests = _token(), tuple(paths)
-    return token if _edit(folder, tests, lambda text: strict.text_of(text, token, folder, tests)) else ""
+def harden(
+    folder: str, tests: Sequence[str], commands: Sequence[str], judges: Collection[str], changed: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """Make tests strict and mark programs that judge; return the word by which they say what they found, and the commands.
 
-
-def prolonged(command: str) -> str:
-    """Return a `python -c` or `node -e` command with an exit code that it must reach; nothing for others."""
-    words = _plain_words(command)
-    at = next((place for place, word in enumerate(words) if word in {"-c", "-e", "--eval"}), 0)
-    if at < 1 or at + 1 >= len(words):
-        return ""
-    program, code = words[at - 1], words[at + 1]
-    longer = None
-    if _PYTHON.fullmatch(program) and words[at] == "-c":
-        longer = _prolonged_text(code)
-    elif _NODE.fullmatch(program) and words[at] != "-c" and "exit" not in code:
-        longer = f"{code}\n;process.exit({REACHED})\n"
-    return " ".join(map(shlex.quote, [*words[: at + 1], longer, *words[at + 2 :]])) if longer else ""
-
-
-def prolong(folder: str, command: str, judges: Collection[str]) -> bool:
-    """Do the same to the file of a `python FILE` command, where the file is a judge and not the work."""
-    words = _plain_words(command)
-    script = runners.script_of(words) if words and _PYTHON.fullmatch(words[0]) else None
-    return script is not None and script in judges and texts.rewrite(folder, script, _prolonged_text)
-
-
-def _plain_words(command: str) -> list[str]:
-    """Return the words of a single command in which the shell changes nothing."""
-    words = shell.tokens(command) or ()
-    return [] if any(word.kind != "word" or word.dynamic for word in words) else [word.text for word in words]
-
-
-def _prolonged_text(text: str) -> str | None:
-    code = None if "exit" in text or "SystemExit" in text else strict.text_of(text, _token())
-    return None if code is None else f"{code}\nraise SystemExit({REACHED})\n"
+    The word is empty where there was nothing to edit.
+    """
+    token = _token()
+    marked, asked = ends.Marker(folder, token, tests, changed).mark(commands, judges)
+    edited = _edit(folder, frozenset(tests) - marked, lambda text: strict.text_of(text, token, folder, tests))
+    return token if edited or marked or asked != tuple(commands) else "", asked
 
 
 def planted_text(text: str, token: str, *, alone: bool) -> str | None:

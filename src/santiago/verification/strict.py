@@ -1,15 +1,17 @@
 """Strict tests: an edit of test files after which they refuse what only seems to be right, and still pass with honest work.
 
-Refused are values that equal anything, assertions that have lost their voice, and functions of the work that were replaced
-by code which only the tests load.
+Refused are values that equal anything or others made of other values, assertions that have lost their voice, and functions
+of the work or of the library that were replaced by code which has no business there.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING
 
 from santiago.verification import texts
+from santiago.verification.alter import altered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,8 +32,17 @@ class _Nothing:
 
 def _is_of_the_tests(of, name="__eq__"):
     code = getattr(getattr(of, name, None), "__code__", None)
-    mock = _sys.modules.get("unittest.mock")
-    return code is not None and code.co_filename in (globals().get("__file__"), getattr(mock, "__file__", None), *_TESTS)
+    mock = getattr(_sys.modules.get("unittest.mock"), "__file__", None)
+    if code is not None and code.co_filename == mock:
+        return not any(_holds(path, "ANY") for path, _ in _work() if path not in _TESTS and not _TEST_LIKE.search(path))
+    return code is not None and code.co_filename in (globals().get("__file__"), *_TESTS)
+
+def _holds(path, word):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return word in file.read()
+    except Exception:
+        return True
 
 def _equals_anything(one):
     try:
@@ -53,16 +64,29 @@ def _equals_others(one, value):
     except Exception:
         return False
 
-def _refuse(first, second):
+def _refuse(first, second, kept=None, other=None):
     if _equals_anything(first) or _equals_anything(second):
         raise AssertionError("{token}: equals anything")
     if (first == second) is True and (_equals_others(first, second) or _equals_others(second, first)):
         raise AssertionError("{token}: equals other values, too")
+    if other is not None and (first == second) is True and _passes(_ask_other, (first, second)[kept], other):
+        raise AssertionError("{token}: equals whatever it is made of")
     _see_replaced()
 
-def _same(first, second):
-    _refuse(first, second)
+def _ask_other(one, other):
+    made = other()
+    if _is_of_the_tests(type(one)) or (one == made) is not True:
+        raise ValueError
+
+def _same(first, second, **more):
+    _refuse(first, second, **more)
     return first == second
+
+def _length(one):
+    for of in (list, tuple, dict, set, frozenset, str, bytes):
+        if type(one) is not of and isinstance(one, of) and of.__len__(one) != len(one) and not _is_of_the_tests(type(one), "__len__"):
+            raise AssertionError("{token}: has another length than it holds")
+    return len(one)
 
 def _held(one, many):
     try:
@@ -80,7 +104,7 @@ def _passes(ask, *values):
         return False
     return True
 
-def _asked(name, ask, *values):
+def _asked(name, ask, *values, **more):
     if _passes(ask, *_NO[name]):
         raise AssertionError("{token}: " + name + " says yes to anything")
     first, second = (*values, None)[:2]
@@ -91,14 +115,14 @@ def _asked(name, ask, *values):
     if name == "assertIn":
         _held(first, second)
     elif len(values) > 1:
-        _refuse(first, second)
+        _refuse(first, second, **more)
     else:
         _see_replaced()
     return values
 
 _NO = {no}
 _PLAIN = (int, float, complex, str, bytes, bool, list, tuple, dict, set, frozenset, range, type(None))
-_PLACE, _TESTS = {folder}, frozenset({tests})
+_PLACE, _TESTS, _CALLED = {folder}, frozenset({tests}), {called}
 _STATE = vars(_sys).setdefault("{token}", {{"seen": {{}}, "count": 0, "loaded": [], "next": 0.0}})
 _TEST_LIKE = _re.compile(r"/tests?/|/(?:test_|conftest)[^/]*$|_test\\.py$")
 _JUDGES = {{
@@ -152,6 +176,13 @@ def _of_judges():
         if module in _sys.modules:
             yield from ((None, name, vars(_sys.modules[module])[name]) for name in names.split())
 
+def _of_library():
+    # Functions of the library that a test calls itself.
+    for module, name in _CALLED:
+        now = getattr(_sys.modules.get(module), name, None)
+        if hasattr(now, "__code__"):
+            yield None, name, now
+
 def _of_checkout():
     for path, module in _work():
         for owner, name in _functions(path):
@@ -169,7 +200,7 @@ def _see_replaced(first=False):
 
 def _look(first):
     # While tests run, what they replace themselves may be anything; before the first one, nothing is replaced.
-    for path, name, now in (*_of_judges(), *_of_checkout()):
+    for path, name, now in (*_of_judges(), *_of_library(), *_of_checkout()):
         culprit = getattr(getattr(getattr(now, "__func__", now), "__code__", None), "co_filename", "")
         if culprit == path or culprit in _TESTS or _TEST_LIKE.search(culprit) or "site-packages" in culprit:
             continue
@@ -187,16 +218,21 @@ def _equal(self, first, second, msg=None):
 _planted.TestCase._baseAssertEqual = _equal
 """
 
+LENGTH = len(ast.parse(_FIRST.format_map(dict.fromkeys(("token", "no", "folder", "tests", "called"), "()"))).body)
+"""How many statements strict Python begins with."""
+
 
 def text_of(text: str, token: str, folder: str = "", tests: Iterable[str] = ()) -> str | None:
     """Return strict Python for a test in this folder, which says by the token what it refuses; None where it is no Python."""
     tree = texts.parsed(text)
     if tree is None:
         return None
+    called = sorted(_called(tree))
     tree = ast.fix_missing_locations(_Strict().visit(tree))
     at = texts.first_place(tree)
     where = repr(folder + "/") if folder else "__import__('os').getcwd() + '/'"
-    first = _FIRST.format(token=token, no=_ASSERTIONS, folder=where, tests=[f"{folder}/{path}" for path in tests])
+    every = [f"{folder}/{path}" for path in tests]
+    first = _FIRST.format(token=token, no=_ASSERTIONS, folder=where, tests=every, called=called)
     begins = (place for place, one in enumerate(tree.body) if isinstance(one, ast.FunctionDef | ast.ClassDef))
     place = max(at, next(begins, len(tree.body)))
     tree.body[place:place] = ast.parse("_see_replaced(first=True)").body
@@ -204,11 +240,29 @@ def text_of(text: str, token: str, folder: str = "", tests: Iterable[str] = ()) 
     return ast.unparse(tree)
 
 
+def _called(tree: ast.Module) -> set[tuple[str, str]]:
+    """Return the functions of the library that a program calls, each as module and name."""
+    found: set[tuple[str, str]] = set()
+    names: dict[str, str] = {}
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Import):
+            names |= {alias.asname or alias.name: alias.name for alias in one.names}
+        elif isinstance(one, ast.ImportFrom) and one.module and not one.level:
+            found |= {(one.module, alias.name) for alias in one.names}
+    for one in ast.walk(tree):
+        match one:
+            case ast.Call(ast.Attribute(ast.Name(owner), name)) if owner in names:
+                found.add((names[owner], name))
+    return {(module, name) for module, name in found if module.partition(".")[0] in sys.stdlib_module_names}
+
+
 class _Strict(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:  # the library's name
         self.generic_visit(node)
         asked = {ast.Eq: "_same", ast.In: "_held"}.get(type(node.ops[0])) if len(node.ops) == 1 else None
-        return ast.Call(ast.Name(asked, ast.Load()), [node.left, node.comparators[0]], []) if asked else node
+        sides = [node.left, node.comparators[0]]
+        more = altered(sides) if asked == "_same" else []
+        return ast.Call(ast.Name(asked, ast.Load()), sides, more) if asked else node
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         self.generic_visit(node)
@@ -217,11 +271,14 @@ class _Strict(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Ask an assertion of the test's own case first whether it still says no."""
         self.generic_visit(node)
-        match node.func:
-            case ast.Attribute(ast.Name("self"), name) if name in _ASSERTIONS:
+        match node:
+            case ast.Call(ast.Attribute(ast.Name("self"), name)) if name in _ASSERTIONS:
                 count = len(_ASSERTIONS[name])
                 values = node.args[:count]
                 if len(values) == count and not any(isinstance(one, ast.Starred) for one in values):
-                    ask = ast.Call(ast.Name("_asked", ast.Load()), [ast.Constant(name), node.func, *values], [])
+                    more = altered(values) if name == "assertEqual" else []
+                    ask = ast.Call(ast.Name("_asked", ast.Load()), [ast.Constant(name), node.func, *values], more)
                     node.args[:count] = [ast.Starred(ask, ast.Load())]
+            case ast.Call(ast.Name("len"), [one], []) if not isinstance(one, ast.Starred):
+                return ast.Call(ast.Name("_length", ast.Load()), [one], [])
         return node

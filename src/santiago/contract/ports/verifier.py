@@ -90,8 +90,19 @@ class Verifier(Protocol):
     def plant(self, folder: str, paths: Sequence[str], *, alone: bool) -> str:
         """Plant a test that must fail into test files, or in place of their content; return its name, where it could be."""
 
-    def harden(self, folder: str, paths: Sequence[str]) -> str:
-        """Make comparisons in test files refuse what equals anything; return the word by which they say so."""
+    def harden(
+        self, folder: str, tests: Sequence[str], commands: Sequence[str], judges: Collection[str], changed: Sequence[str]
+    ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
+        """Make tests refuse what only seems right, and programs that judge say whether they come to their end.
+
+        Returns the word by which they say so, and the commands to run; programs on command lines are edited there.
+        """
+
+    def refused(self, word: str, result: CheckResult, *, on_base: bool) -> str:
+        """Return what hardened judges have against the work, in words; nothing where they have nothing."""
+
+    def is_marked(self, word: str, result: CheckResult) -> bool:
+        """Whether a check showed that a program of it would say whether it comes to its end."""
 
     def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
         """Edit tests and changed files of a checkout so that nothing tells the work that it is being tested."""
@@ -101,12 +112,6 @@ class Verifier(Protocol):
 
     def failing(self, result: CheckResult) -> frozenset[str]:
         """Return the tests that a check names as failing; none where it does not name all that failed."""
-
-    def prolonged(self, command: str) -> str:
-        """Return a command that must end with exit code 97 where this one passes honestly; nothing where there is none."""
-
-    def prolong(self, folder: str, command: str, judges: Collection[str]) -> bool:
-        """Edit the file that a command runs, where it is one of the judges, to the same effect; say whether it was."""
 
 
 class Doubt(Protocol):
