@@ -9,9 +9,9 @@ import pytest
 from santiago.contract.outcomes import CheckResult, Proof, Verdict
 from santiago.contract.ports.workspace import Change
 from santiago.contract.reasons import Reason
-from santiago.verification.globs import DEFAULT_PROTECTED
-from santiago.verification.seal import Side, tampered
-from santiago.verification.verdict import judge
+from santiago.verification.counting.verdict import judge
+from santiago.verification.sealing.globs import DEFAULT_PROTECTED
+from santiago.verification.sealing.seal import Side, tampered
 from tests.verification.conftest import never
 
 if TYPE_CHECKING:

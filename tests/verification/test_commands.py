@@ -11,7 +11,7 @@ import pytest
 
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.reasons import Reason
-from santiago.verification.verdict import judge
+from santiago.verification.counting.verdict import judge
 from tests.verification.conftest import never
 
 if TYPE_CHECKING:

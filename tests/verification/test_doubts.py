@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.verification.doubts import added, doubts
+from santiago.verification.provoking.doubts import added, doubts
 
 TESTS = '''"""Tests."""
 from __future__ import annotations

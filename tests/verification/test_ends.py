@@ -10,7 +10,7 @@ import pytest
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
-from santiago.verification import ends, provoke
+from santiago.verification.provoking import ends, provoke
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from santiago.contract.ports.workspace import Change
-from santiago.verification import globs, inline_rust, seal
+from santiago.verification.sealing import globs, inline_rust, seal
 
 RUST = """/// Adds.
 ///

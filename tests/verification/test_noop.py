@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.verification import evidence_of
-from santiago.verification.noop import is_noop
+from santiago.verification.commandline.noop import is_noop
+from santiago.verification.counting import known_runner
 
 CANNOT_FAIL = [
     "", "   ", "# pytest", "true", ":", "/bin/true", "exit", "exit 0", "echo ok", "printf done", "sleep 1", "true # pytest tests",
@@ -56,16 +56,16 @@ HONEST_SCRIPTS = {
 
 @pytest.mark.parametrize("script", HONEST_SCRIPTS.values(), ids=HONEST_SCRIPTS)
 def test_a_script_that_can_say_no_is_a_check_whatever_its_last_command_is(script: str) -> None:
-    assert not evidence_of.behind("./t/add.sh", {"t/add.sh": script.encode()}.get).idle
+    assert not known_runner.behind("./t/add.sh", {"t/add.sh": script.encode()}.get).idle
 
 
 def test_a_shell_that_is_told_to_stop_at_a_failure_makes_any_script_a_check() -> None:
     files = {"t/add.sh": b"./calc 2 3\necho ok\n"}
-    assert evidence_of.behind("sh t/add.sh", files.get).idle
-    assert not evidence_of.behind("sh -e t/add.sh", files.get).idle
-    assert not evidence_of.behind("bash -o errexit t/add.sh", files.get).idle
+    assert known_runner.behind("sh t/add.sh", files.get).idle
+    assert not known_runner.behind("sh -e t/add.sh", files.get).idle
+    assert not known_runner.behind("bash -o errexit t/add.sh", files.get).idle
 
 
 @pytest.mark.parametrize("script", ["#!/bin/sh\necho ok\n", "./calc || true\n", "#!/bin/sh\nset -e\necho ok\nexit 0\n"])
 def test_a_script_that_only_talks_is_no_check(script: str) -> None:
-    assert evidence_of.behind("sh t/add.sh", {"t/add.sh": script.encode()}.get).idle
+    assert known_runner.behind("sh t/add.sh", {"t/add.sh": script.encode()}.get).idle

@@ -12,7 +12,7 @@ import pytest
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
-from santiago.verification import same, tally, verdict
+from santiago.verification.counting import failures, tally, verdict
 from tests.verification import hostile
 
 ROOT = Path(__file__).parents[2]
@@ -48,8 +48,8 @@ def test_what_a_check_printed_is_read_whatever_it_is(piece: str) -> None:
         command="./check", exit_code=1, seconds=Seconds(1), timed_out=False,
         output=Output(head=text, tail=text, dropped=0, total=2 * KEPT), checks=None, verdict=CheckVerdict.FAIL, cause="",
     )  # fmt: skip
-    assert same.failures(result) == same.failures(result)
-    assert len(same.last_lines(result)) <= 20
+    assert failures.failures(result) == failures.failures(result)
+    assert len(failures.last_lines(result)) <= 20
     assert verdict.is_inherited(result, result)
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.verification import blind, provoke, watch
+from santiago.verification.provoking import blind, provoke
+from santiago.verification.sealing import watch
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.verification import behind as behind_them
-from santiago.verification import runners, tally
-from santiago.verification.tally import Tally
+from santiago.verification.commandline import recipes as behind_them
+from santiago.verification.commandline import runners
+from santiago.verification.counting import tally
+from santiago.verification.counting.tally import Tally
 
 COMMANDS = {
     "pytest -q": ("pytest",), "python -m pytest tests": ("pytest",), "python3.12 -I -m pytest": ("pytest",), "uv run --with x pytest -n 4": ("pytest",),

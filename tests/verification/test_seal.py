@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from santiago.contract.ports.workspace import Change
-from santiago.verification.globs import DEFAULT_PROTECTED, matches, names
-from santiago.verification.seal import Side, tampered
+from santiago.verification.sealing.globs import DEFAULT_PROTECTED, matches, names
+from santiago.verification.sealing.seal import Side, tampered
 
 BASE = {
     "src/calc.py": b"", "tests/test_calc.py": b"", "tests/conftest.py": b"", "web/a.test.ts": b"", "README.md": b"", "tool.sh": b"#!/bin/sh\necho hi\n",

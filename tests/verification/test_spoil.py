@@ -10,7 +10,7 @@ import pytest
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
-from santiago.verification.spoil import failing, spoiled_text
+from santiago.verification.provoking.spoil import failing, spoiled_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.verification import provoke
+from santiago.verification.provoking import provoke
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.verification import surroundings
+from santiago.verification.sealing import surroundings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ import pytest
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output, Proof
 from santiago.contract.reasons import Reason
 from santiago.contract.units import Seconds
-from santiago.verification import evidence
-from santiago.verification.verdict import judge, said_no
+from santiago.verification import record
+from santiago.verification.counting.verdict import judge, said_no
 
 PASS, FAIL, NOT_RUN, INHERITED = CheckVerdict.PASS, CheckVerdict.FAIL, CheckVerdict.NOT_RUN, CheckVerdict.INHERITED
 
@@ -232,6 +232,6 @@ def test_checks_that_went_away_are_missed() -> None:
 
 def test_the_record_is_the_same_for_the_same_verdict_and_tells_others_apart() -> None:
     one, two = judge(None, [result()]), judge(None, [result(text="x")])
-    assert evidence.document(one) == evidence.document(judge(None, [result()]))
-    assert evidence.document(one) != evidence.document(two)
-    assert b'"verdict": "pass"' in evidence.document(one)
+    assert record.document(one) == record.document(judge(None, [result()]))
+    assert record.document(one) != record.document(two)
+    assert b'"verdict": "pass"' in record.document(one)

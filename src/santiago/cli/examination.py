@@ -160,7 +160,7 @@ def _sandbox() -> Told:
 
 
 def _verification() -> Told:
-    from santiago.verification.noop import is_noop
+    from santiago.verification.commandline.noop import is_noop
 
     settings = own_settings()
     commands = (*settings.verification.story_commands, *settings.verification.run_commands)
@@ -182,7 +182,7 @@ def _verification() -> Told:
 
 
 def _programs(command: str) -> list[str]:
-    from santiago.verification.runners import programs
+    from santiago.verification.commandline.runners import programs
 
     return [argv[0] for argv in programs(command)]
 

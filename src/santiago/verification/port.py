@@ -12,27 +12,17 @@ from santiago.contract.ports.workspace import Change
 from santiago.process.temporary import Temporary
 from santiago.util import regular
 from santiago.util.inside import is_inside
-from santiago.verification import (
-    blind,
-    doubts,
-    ends,
-    evidence,
-    globs,
-    provoke,
-    results,
-    seal,
-    spoil,
-    surroundings,
-    verdict,
-    watch,
-)
+from santiago.verification import record
+from santiago.verification.counting import results, verdict
+from santiago.verification.provoking import blind, doubts, ends, provoke, spoil
+from santiago.verification.sealing import globs, seal, surroundings, watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult, Verdict
     from santiago.verification.commands import CommandRunner
-    from santiago.verification.doubts import Doubt
+    from santiago.verification.provoking.doubts import Doubt
 
 TESTS = "@tests"
 """Stands among protected globs for everything that is a test, or steers one, in any common ecosystem."""
@@ -127,7 +117,7 @@ class Checks:
         return verdict.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed, own=own)
 
     def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
-        return evidence.document(verdict, base)
+        return record.document(verdict, base)
 
     def sealed(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
         return watch.sealed(base_files, _expanded(protected), files)

@@ -15,8 +15,8 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.executor.judging import commands_of
 from santiago.executor.schedule import overlap
-from santiago.verification.noop import is_noop
-from santiago.verification.runners import programs, script_of
+from santiago.verification.commandline.noop import is_noop
+from santiago.verification.commandline.runners import programs, script_of
 from santiago.workspace.inspect import find
 
 if TYPE_CHECKING:

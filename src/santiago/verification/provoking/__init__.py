@@ -1,0 +1,1 @@
+"""Trying checks again where the work could reach its judge."""

@@ -1,0 +1,215 @@
+"""Where a check that is a program comes to its end: marks in it that show whether the work lets it finish its judgement.
+
+A marked program says when it begins and when it ends of its own accord, and behaves as before. Work that ends the process
+while it is being asked leaves a beginning without an end, however it does so.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from santiago.verification.commandline import runners, shell
+from santiago.verification.provoking import edits, strict
+from santiago.verification.sealing.judges import Judges
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from santiago.contract.outcomes import CheckResult
+
+_PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*")
+_NODE = re.compile(r"(?:.*/)?node(?:js)?")
+_INLINE = "the command itself"
+_CUT_SHORT = "with it, the check does not reach its end"
+_OVERRULED = "with it, a check that says no passes"
+_ENDS_ITSELF = re.compile(r"\b_exit\b|\bexec[lv]p?e?\b|\batexit\b|\babort\b|\bos\.kill\b")
+"""Ends that leave no mark although they are a program's own."""
+_FIRST = """
+def _mark(word, left=None, last=False):
+    import os
+    frames, one = [], getattr(left, "__traceback__", None)
+    while one is not None:
+        frames.append(one.tb_frame)
+        one = one.tb_next
+    own = [frame for frame in frames if frame.f_globals is globals()]
+    left_by_work = any(os.path.abspath(frame.f_code.co_filename) in {changed} for frame in frames)
+    if __name__ == "__main__" and (word != b"ended" or not left_by_work or (last and len(own) == 1)):
+        os.write(2, b"\\n{token} " + word + b" {path}\\n")
+_last = False
+_mark(b"began")
+"""
+_AROUND = """
+try:
+    pass
+except SystemExit as _left:
+    _mark(b"refused" if _left.code else b"ended", _left, _last)
+    raise
+except BaseException:
+    _mark(b"refused")
+    raise
+else:
+    _mark(b"ended")
+"""
+_JS_FIRST = """
+function {token}_mark(word) {{ process.stderr.write("\\n{token} " + word + " {path}\\n"); }}
+function {token}_exit(code) {{ {token}_mark(code ?? process.exitCode ? "refused" : "ended"); process.exit(code); }}
+{{
+  const assert = process.getBuiltinModule?.("node:assert") ?? (typeof require === "function" ? require("node:assert") : {{}});
+  const kept = [[assert, "assert"], [assert.strict ?? {{}}, "assert.strict"], [JSON, "JSON"]].flatMap(([owner, name]) =>
+    Object.getOwnPropertyNames(owner).filter((key) => typeof owner[key] === "function").map((key) => [owner, name, key, owner[key]]));
+  {token}_mark("began");
+  process.on("uncaughtExceptionMonitor", () => {token}_mark("refused"));
+  process.once("beforeExit", (code) => {{
+    {token}_mark(code ? "refused" : "ended");
+    for (const [owner, name, key, was] of kept) {{
+      if (owner[key] !== was) throw new Error("AssertionError: {token}: " + (name + "." + key).replaceAll(".", " ") + " was replaced by another");
+    }}
+  }});
+}}
+"""
+_JS_UNCLEAR = re.compile(r"\bprocess\.(?:abort|kill|reallyExit)\b|\bexit\b")
+_SH_FIRST = """{token}_exit() {{
+  {token}_code=${{1:-$?}}
+  if [ "${token}_code" = 0 ]; then {token}_word=ended; else {token}_word=refused; fi
+  printf '\\n{token} %s {path}\\n' "${token}_word" >&2
+  exit "${token}_code"
+}}
+printf '\\n{token} began {path}\\n' >&2
+"""
+_SH_EXIT = re.compile(r"(?<![\w$./'\"-])exit(?![\w./'\"=-])")
+_SH_UNCLEAR = re.compile(r"\bexec\b|\btrap\b|<<")
+_SAID = ("began", "ended", "refused")
+_EXITS = frozenset({"sys.exit", "exit", "quit", "SystemExit"})
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Marks the programs of a checkout by a word that nobody knows beforehand."""
+
+    folder: str
+    word: str
+    tests: Sequence[str]
+    """Files of the judge."""
+    changed: Sequence[str]
+    """Files of the work."""
+
+    def mark(self, commands: Sequence[str], judges: Collection[str]) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Mark the programs that judge behind these commands, and programs on command lines.
+
+        Returns the files that were marked, and the commands.
+        """
+        scripts = Judges(tuple(commands), frozenset(judges), self._content).scripts.intersection(judges)
+        own = replace(self, tests=[*self.tests, *scripts])
+        done = [script for script in scripts if edits.rewrite(self.folder, script, partial(own.marked, script))]
+        return frozenset(done), tuple(own.inline(command) or command for command in commands)
+
+    def marked(self, path: str, text: str) -> str | None:
+        """Return a program with marks; None where it is of no known kind, or may end without leaving one."""
+        if path.endswith(".py"):
+            return self._python(path, text)
+        return self._javascript(path, text) if path.endswith((".js", ".cjs", ".mjs")) else self._shell(path, text)
+
+    def inline(self, command: str) -> str:
+        """Return a `python -c` or `node -e` command with marks in its program; nothing for others."""
+        words = _plain_words(command)
+        at = next((place for place, word in enumerate(words) if word in {"-c", "-e", "--eval"}), 0)
+        if at < 1 or at + 1 >= len(words):
+            return ""
+        program, code = words[at - 1], words[at + 1]
+        longer = None
+        if _PYTHON.fullmatch(program) and words[at] == "-c":
+            longer = self._python(_INLINE, code)
+        elif _NODE.fullmatch(program) and words[at] != "-c":
+            longer = self._javascript(_INLINE, code)
+        return " ".join(map(shlex.quote, [*words[: at + 1], longer, *words[at + 2 :]])) if longer else ""
+
+    def _python(self, path: str, text: str) -> str | None:
+        plain = None if _ENDS_ITSELF.search(text) else edits.parsed(text)
+        if plain is None:
+            return None
+        _tell_the_last(plain.body)
+        tree = ast.parse(strict.text_of(ast.unparse(plain), self.word, self.folder, self.tests) or "")
+        place = edits.first_place(tree) + strict.LENGTH
+        rest = tree.body[place:]
+        changed = [f"{self.folder}/{one}" for one in self.changed]
+        around = ast.parse(_AROUND).body
+        for one in around:
+            if isinstance(one, ast.Try):
+                one.body += rest
+        tree.body[place:] = [*ast.parse(_FIRST.format(token=self.word, path=path, changed=changed)).body, *around]
+        return _shebang(text) + ast.unparse(ast.fix_missing_locations(tree))
+
+    def _javascript(self, path: str, text: str) -> str | None:
+        shebang = _shebang(text)
+        rest = text[len(shebang) :].replace("process.exit(", f"{self.word}_exit(")
+        if _JS_UNCLEAR.search(rest):
+            return None
+        return shebang + _JS_FIRST.format(token=self.word, path=path).replace("\n", " ") + rest
+
+    def _shell(self, path: str, text: str) -> str | None:
+        """Mark a script only if it sources the work: otherwise nothing of that runs in its process."""
+        names = "|".join(re.escape(one.rpartition("/")[2]) for one in self.changed)
+        sources = re.search(rf"^[ \t]*(?:\.|source)[ \t].*(?<![\w.])(?:{names})\b", text, re.MULTILINE)
+        shebang = _shebang(text)
+        if not names or not sources or _SH_UNCLEAR.search(text) or (shebang and "sh" not in shebang):
+            return None
+        rest = _SH_EXIT.sub(f"{self.word}_exit", text[len(shebang) :])
+        return f"{shebang}{_SH_FIRST.format(token=self.word, path=path)}{rest}\n{self.word}_exit\n"
+
+    def _content(self, path: str) -> bytes | None:
+        text = edits.read(self.folder, path)
+        return None if text is None else text.encode()
+
+
+def is_marked(word: str, result: CheckResult) -> bool:
+    """Whether a check has shown that a marked program of it began."""
+    return f"{word} began " in _text(result)
+
+
+def refused(word: str, result: CheckResult, *, on_base: bool = False) -> str:
+    """Return what strict or marked judges have against the work, in words; nothing where they have nothing.
+
+    On the base a program that does not come to its end counts even if the check fails: then it never does.
+    """
+    text = _text(result)
+    if result.exit_code != 0 and (found := re.search(rf"AssertionError: {word}: ([\w', ]{{1,100}})", text)):
+        return found[1]
+    if (result.exit_code != 0 or result.output.dropped) and not on_base:
+        return ""
+    began, ended, against = (set(re.findall(rf"^{word} {said} (.+)$", text, re.MULTILINE)) for said in _SAID)
+    if began - ended - against:
+        return _CUT_SHORT
+    words = _plain_words(result.command)
+    alone = {_INLINE, runners.script_of(words)} if words else {""}
+    return _OVERRULED if result.exit_code == 0 and (against - ended) & alone else ""
+
+
+def _text(result: CheckResult) -> str:
+    return result.output.head + result.output.tail
+
+
+def _shebang(text: str) -> str:
+    return text[: text.find("\n") + 1] if text.startswith("#!") else ""
+
+
+def _plain_words(command: str) -> list[str]:
+    """Return the words of a single command in which the shell changes nothing."""
+    words = shell.tokens(command) or ()
+    return [] if any(word.kind != "word" or word.dynamic for word in words) else [word.text for word in words]
+
+
+def _tell_the_last(body: list[ast.stmt]) -> None:
+    """Note that a program comes to its last statement, where that only hands over to another function."""
+    match body[-1:]:
+        case [ast.If(body=inner, orelse=[])]:
+            _tell_the_last(inner)
+        case [ast.Expr(ast.Call() as call)] | [ast.Raise(exc=ast.Call() as call)]:
+            if len(call.args) == 1 and isinstance(call.args[0], ast.Call) and ast.unparse(call.func) in _EXITS:
+                call = call.args[0]
+            if not any(isinstance(one, ast.Call) for one in ast.walk(call) if one is not call):
+                body[-1:-1] = ast.parse("_last = True").body

@@ -1,0 +1,103 @@
+"""Provoking checks: edits of test code after which a check must fail, or must still pass, if nobody has got at it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING
+
+from santiago.verification.provoking import edits, ends, plant_js, strict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+_NAME = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
+_MAIN = re.compile(r"^if __name__ *== *", re.MULTILINE)
+_RUNS_ITSELF = re.compile(r"^if __name__ *== *.*(?:\n.*)*?\bunittest\.main\(", re.MULTILINE)
+_TEST = """
+
+import unittest as _planted
+
+
+class Test{token}(_planted.TestCase):
+    def test_{token}(self):
+        def plain():
+            assert [1] == [2]
+
+        def unraised():
+            with self.assertRaises(KeyError):
+                pass
+
+        def unraised_in_pytest():
+            with __import__("sys").modules["pytest"].raises(KeyError):
+                pass
+
+        asked = [
+            lambda: self.assertEqual(1, 2), lambda: self.assertEqual([1], [2]), lambda: self.assertEqual("a", "b"),
+            lambda: self.assertTrue(0), lambda: self.assertFalse(1), lambda: self.assertIn(1, ()), lambda: self.assertIs(1, None),
+            lambda: self.assertIsNone(1), lambda: self.assertAlmostEqual(1, 2), lambda: self.assertGreater(1, 2), self.fail, unraised,
+        ]
+        asked += [plain] * __debug__ + [unraised_in_pytest] * ("pytest" in __import__("sys").modules)
+        for ask in asked:
+            try:
+                ask()
+            except BaseException:
+                continue
+            return  # somebody has made this assertion harmless: that the test passes gives it away
+        raise AssertionError("{token}")
+
+
+"""
+
+
+def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
+    """Plant a failing test into each file that a known runner takes for tests, or in place of its content.
+
+    Returns the test's name, which no work can know beforehand; nothing where there is no such file.
+    """
+    token, every = _token(), tuple(paths)
+    planted = _edit(folder, every, lambda text: planted_text(text, token, alone=alone))
+    for path in every:
+        if plant_js.is_test(path):
+            change = partial(plant_js.planted_text, path, token=token, alone=alone)
+            planted |= edits.rewrite(folder, path, change)
+    return token if planted else ""
+
+
+def harden(
+    folder: str, tests: Sequence[str], commands: Sequence[str], judges: Collection[str], changed: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """Make tests strict and mark programs that judge; return the word by which they say what they found, and the commands.
+
+    The word is empty where there was nothing to edit.
+    """
+    token = _token()
+    marked, asked = ends.Marker(folder, token, tests, changed).mark(commands, judges)
+    edited = _edit(folder, frozenset(tests) - marked, lambda text: strict.text_of(text, token, folder, tests))
+    return token if edited or marked or asked != tuple(commands) else "", asked
+
+
+def planted_text(text: str, token: str, *, alone: bool) -> str | None:
+    """Return a test file with a failing test in it; None where it would not be found there for sure."""
+    if "load_tests" in text or "__test__" in text or edits.parsed(text) is None:
+        return None
+    test = _TEST.format(token=token)
+    if alone:
+        itself = "if __name__ == '__main__':\n    _planted.main()\n" if _RUNS_ITSELF.search(text) else ""
+        return test + itself
+    main = _MAIN.search(text)
+    at = main.start() if main else len(text)
+    return text[:at].rstrip("\n") + test + text[at:]
+
+
+def _edit(folder: str, paths: Iterable[str], change: Callable[[str], str | None]) -> bool:
+    done = False
+    for path in paths:
+        if _NAME.fullmatch(path):
+            done |= edits.rewrite(folder, path, change)
+    return done
+
+
+def _token() -> str:
+    return f"Planted{secrets.token_hex(6)}"

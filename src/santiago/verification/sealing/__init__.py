@@ -1,0 +1,1 @@
+"""What judges a story, and whether its work laid hands on that."""
