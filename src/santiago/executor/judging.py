@@ -10,8 +10,8 @@ from santiago.contract.outcomes import CheckResult, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named
-from santiago.executor.provoking import Provoker, Sight
-from santiago.executor.trials import ReplacedError, SetUpFailedError, Trial, Trials
+from santiago.executor.provoking import Provoker
+from santiago.executor.trials import ReplacedError, SetUpFailedError, Sight, Trial, Trials
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

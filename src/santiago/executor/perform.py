@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from santiago.contract.ports.workspace import Snapshot, Workspace
     from santiago.contract.state import RunState
     from santiago.contract.steps import Step
-    from santiago.executor.provoking import Sight
+    from santiago.executor.trials import Sight
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,19 @@ checks load is looked at again in any case; other trials are only where the work
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named, module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from santiago.contract.outcomes import CheckResult
     from santiago.contract.ports.run import Stop
-    from santiago.contract.ports.verifier import Doubt, Verifier
+    from santiago.contract.ports.verifier import Doubt
     from santiago.contract.ports.workspace import Snapshot
+    from santiago.executor.trials import Sight, Trials
 
 _WATCHED = "passes only while it is watched"
 _AROUND = "programs or start files outside the worktree"
@@ -26,31 +27,6 @@ _AROUND = "programs or start files outside the worktree"
 
 class StoppedError(Exception):
     """Santiago is asked to stop before there is a verdict."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
-    """What judges a story, as it was before the story's agent ran."""
-
-    files: frozenset[str]
-    sealed: tuple[str, ...]
-    contents: Mapping[str, str]
-    commands: tuple[str, ...]
-    surroundings: str
-    """What the commands take from the machine."""
-    told: Mapping[str, str]
-    """The variables that tell a check whose it is."""
-
-
-class Trying(Protocol):
-    """A bench on which commands can be tried on an edited checkout; the edit says which."""
-
-    @property
-    def verifier(self) -> Verifier: ...
-
-    def tried(
-        self, name: str, commit: str, edit: Callable[[str], Sequence[str]], stop: Stop, *, told: Mapping[str, str] | None
-    ) -> tuple[CheckResult, ...] | None: ...  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -62,7 +38,7 @@ class Provoker:
     """The tests that fail on a base when all are made to fail."""
 
     def subverted(
-        self, bench: Trying, label: str, sight: Sight, base: str, snapshot: Snapshot, commands: Sequence[str], stop: Stop,
+        self, bench: Trials, label: str, sight: Sight, base: str, snapshot: Snapshot, commands: Sequence[str], stop: Stop,
         *, preparing: Sequence[str] = (), anyway: bool = False,
     ) -> tuple[str, ...] | None:  # fmt: skip
         """Return what took the verdict out of the hands of these passing checks, in words; None where it was stopped.
@@ -87,7 +63,7 @@ class _Provocation:
     """All that is tried with one attempt's work."""
 
     known: Provoker
-    bench: Trying
+    bench: Trials
     label: str
     sight: Sight
     base: str

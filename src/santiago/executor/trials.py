@@ -16,7 +16,20 @@ if TYPE_CHECKING:
     from santiago.contract.ports.run import Stop
     from santiago.contract.ports.verifier import Verifier
     from santiago.contract.ports.workspace import Workspace
-    from santiago.executor.provoking import Sight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What judges a story, as it was before the story's agent ran."""
+
+    files: frozenset[str]
+    sealed: tuple[str, ...]
+    contents: Mapping[str, str]
+    commands: tuple[str, ...]
+    surroundings: str
+    """What the commands take from the machine."""
+    told: Mapping[str, str]
+    """The variables that tell a check whose it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
