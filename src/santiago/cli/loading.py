@@ -16,7 +16,7 @@ from santiago.artifacts.store import INPUT, LOG, PLAN
 from santiago.cli.view.history import History
 from santiago.cli.view.measures import between
 from santiago.contract import codec
-from santiago.contract.fold import Fold
+from santiago.contract.fold import Fold, undisturbed
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
@@ -106,9 +106,10 @@ def has_begun(out_dir: Path) -> bool:
 def replay(out_dir: Path, fold: Fold, take: Callable[[Event], None]) -> None:
     """Fold a whole log; lines that are whole but tell an impossible story are damage, too."""
     apply = possible(out_dir / LOG, fold.apply)
-    for event in Reader(out_dir / LOG):
-        apply(event)
-        take(event)
+    with undisturbed():
+        for event in Reader(out_dir / LOG):
+            apply(event)
+            take(event)
 
 
 def working(out_dir: Path) -> str | None:

@@ -158,9 +158,11 @@ class _Provocation:
 
     def loaded(self) -> list[str]:
         """Return the changed files of the work that a check could load into its own process."""
-        tests = {*self.fresh(), *self.sight.sealed}
-        work = [change.path for change in self.snapshot.changes if change.status != "D" and change.path not in tests]
-        return [path for path in work if path.endswith(_LOADED)]
+        left = [
+            change.path for change in self.snapshot.changes if change.status != "D" and change.path.endswith(_LOADED)
+        ]
+        tests = {*self.fresh(), *self.sight.sealed} if left else set()
+        return [path for path in left if path not in tests]
 
     def beside_tests(self) -> list[str]:
         """Return new files among the tests that have the name of a module of the work: tests may take them for it."""
@@ -175,7 +177,7 @@ class _Provocation:
     def fresh(self) -> tuple[str, ...]:
         """Return the attempt's new tests."""
         added = [change.path for change in self.snapshot.changes if change.path not in self.sight.files]
-        return self.bench.verifier.sealed(added, ("@tests",), ())
+        return self.bench.verifier.sealed(added, ("@tests",), ()) if added else ()
 
     def needs_new_tests(self) -> bool:
         """Whether the base's own tests fail once the attempt's new ones are taken away."""

@@ -10,6 +10,7 @@ from santiago.cli.loading import empty_fold
 from santiago.cli.start.leaks import refuse_secrets
 from santiago.contract import codec
 from santiago.contract.events import Event, EventKind
+from santiago.contract.fold import undisturbed
 from santiago.contract.phases import ENDED
 from santiago.executor.result import result
 
@@ -44,7 +45,8 @@ class Logbook:
         self._projector = Projector(request.plan, self._store.get, self._put)
         self._is_open = self._store.has_log()
         if self._is_open:
-            self._store.start(self._replay)
+            with undisturbed():
+                self._store.start(self._replay)
             self._register()
         self.fresh = self.fold.state.seq == 0
         """Nothing is recorded yet; also where the very first line was torn."""
