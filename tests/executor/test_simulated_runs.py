@@ -13,7 +13,7 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState
-from santiago.contract.steps import Attempt, Step
+from santiago.contract.steps import Attempt, Step, story_of
 from santiago.executor.reopen import Grants
 from santiago.executor.schedule import overlap
 from santiago.executor.situation import Scope
@@ -55,6 +55,19 @@ def test_parallel_equals_serial_whatever_the_timing(seed: int) -> None:
         Counter(e.story_id for e in made.store.log if e.phase is StoryPhase.RUNNING) for made in (serial, parallel)
     ]
     assert attempts[0] == attempts[1]
+
+
+def test_an_attempt_records_all_the_work_that_it_begins_on() -> None:
+    """Nobody answers for the work of others: after a crash, what an attempt left is compared with what the log says here."""
+    stories = [story("S1", files=["a"]), story("S2", files=["b"]), story("S3", needs=["S2"], files=["c"])]
+    run = Simulation(plan_of(stories), jobs=2, duration=lambda step: 5000 if story_of(step) == "S1" else 10)
+    state = run.run()
+    assert state.phase is RunPhase.SUCCESS
+    kept = next(e.context["commit"] for e in run.store.log if e.story_id == "S2" and "commit" in e.context)
+    begun = {e.story_id: e for e in run.store.log if e.event is EventKind.ATTEMPT_STARTED}
+    assert begun["S3"].context["onto"] == [kept]
+    assert "onto" not in begun["S1"].context
+    assert state.stories["S3"].onto == (kept,)
 
 
 def makespan(plan: Plan, jobs: int, length: dict[str, int]) -> int:
