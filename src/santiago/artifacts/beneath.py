@@ -34,19 +34,22 @@ def opened(root: int, folders: Sequence[str], *, make: bool = False) -> Iterator
     handles = [os.dup(root)]
     try:
         for name in folders:
-            if make:
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(name, 0o755, dir_fd=handles[-1])
-            handles.append(_enter(handles[-1], name))
+            handles.append(_enter(handles[-1], name, make=make))
         yield handles
     finally:
         for handle in handles:
             os.close(handle)
 
 
-def _enter(folder: int, name: str) -> int:
+def _enter(folder: int, name: str, *, make: bool) -> int:
     try:
         return os.open(name, _FOLDER, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, 0o755, dir_fd=folder)
+        return _enter(folder, name, make=False)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENOTDIR}:
             raise PlantedError(name) from None
@@ -79,7 +82,6 @@ def read(folder: int, name: str, limit: int) -> bytes | None:
 
 def write(folder: int, name: str, content: bytes, *, sync: bool) -> None:
     """Write a new file in place of whatever file stood there; not atomic."""
-    check_place(folder, name)
     handle = create(folder, name)
     try:
         write_all(handle, content)
@@ -114,9 +116,13 @@ def is_temporary(name: str) -> bool:
 
 def create(folder: int, name: str) -> int:
     """Return the handle of a new file. An old one is unlinked, not cut: it may be a link to something else."""
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(name, dir_fd=folder)
-    return os.open(name, _NEW, 0o644, dir_fd=folder)
+    try:
+        return os.open(name, _NEW, 0o644, dir_fd=folder)
+    except FileExistsError:
+        check_place(folder, name)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+        return os.open(name, _NEW, 0o644, dir_fd=folder)
 
 
 def check_place(folder: int, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import (
@@ -71,6 +71,15 @@ class StepPerformer:
     clock: Clock
     plan_folder: str
     stories: dict[str, Story]
+    criteria: dict[str, str] = field(init=False)
+    in_chunk: dict[str, list[str]] = field(init=False)
+    """Chunk → its stories in words."""
+
+    def __post_init__(self) -> None:
+        self.criteria = {c.id: c.text for requirement in self.plan.requirements for c in requirement.criteria}
+        self.in_chunk = {}
+        for story in self.plan.stories:
+            self.in_chunk.setdefault(story.chunk, []).append(f"{story.id} {story.title}")
 
     def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
         story = state.stories.get(story_of(step) or "")
@@ -132,14 +141,13 @@ class StepPerformer:
         return outcome
 
     def _let_work(self, story: Story, step: Attempt, brief: Brief, folder: str, stop: Stop) -> AgentEnding:
-        criteria = {c.id: c.text for requirement in self.plan.requirements for c in requirement.criteria}
         packet = Packet(
             run_id=brief.run_id,
             story=story,
             attempt=step.number,
-            criteria=tuple(criteria[name] for name in story.criteria if name in criteria),
+            criteria=tuple(self.criteria[name] for name in story.criteria if name in self.criteria),
             commands=self.bench.commands_of(story),
-            chunk_titles=tuple(f"{s.id} {s.title}" for s in self.plan.stories if s.chunk == story.chunk),
+            chunk_titles=tuple(self.in_chunk[story.chunk]),
             critiques=tuple(filter(critique.concerns_the_work, self.files.critiques(step.story, step.number))),
             notes=brief.notes,
             folder=folder,

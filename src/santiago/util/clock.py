@@ -13,4 +13,4 @@ class SystemClock:
         return time.monotonic_ns() // 1_000_000
 
     def utc(self) -> str:
-        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+        return datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

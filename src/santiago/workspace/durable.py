@@ -84,7 +84,12 @@ def _sync(folder: Path) -> None:
 def _sync_file_system(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        if ctypes.CDLL(None, use_errno=True).syncfs(handle) != 0:
+        if _library().syncfs(handle) != 0:
             raise OSError(ctypes.get_errno(), "syncfs")
     finally:
         os.close(handle)
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-import stat
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.workspace.removal import move, remove
 from santiago.workspace.sweeper import Sweeper
 
 if TYPE_CHECKING:
@@ -57,7 +56,11 @@ class Folders:
         self.top = Path(os.path.realpath(scratch)) / run_id
         self._apart = self.top.parents[2] / sha256(str(self.top).encode()).hexdigest()[:12]
         """Beside all that is santiago's, where no name tells whose it is; on the same disk, and there only while in use."""
-        self._parents = frozenset((*(str(self.top / kind) for kind in KINDS), str(self._apart)))
+        self._parents: dict[str, tuple[int, int] | None] = {
+            str(parent): None for parent in (*(self.top / kind for kind in KINDS), self._apart)
+        }
+        """Where folders of santiago's own stand, and by which number each is known once no link was found on its way."""
+        self._work, self._own = self.top / "work", self.top / "own"
         self.trash = self.top / "trash"
         self.temporary = self.top / "tmp"
         """For the temporary files of checks."""
@@ -66,7 +69,7 @@ class Folders:
     @contextmanager
     def sweeping(self) -> Iterator[None]:
         """Remove what is discarded in the background meanwhile; on leaving, all of it is gone."""
-        with Sweeper(_remove) as self._sweeper:
+        with Sweeper(remove) as self._sweeper:
             try:
                 yield
             finally:
@@ -76,7 +79,7 @@ class Folders:
 
     def attempt(self, story: str, attempt: int) -> Place:
         name = f"{story}-{attempt}"
-        return Place(self.top / "work" / name, self.top / "own" / name)
+        return Place(self._work / name, self._own / name)
 
     def clean(self, name: str) -> Path:
         return self.top / "clean" / name
@@ -87,15 +90,16 @@ class Folders:
 
     def discard(self, folder: Path) -> None:
         """Remove a folder of santiago's own, without following any link; nothing happens where there is none."""
-        folder = self._checked(folder)
+        self._check(folder)
         if not os.path.lexists(folder):
             return
         # Out of the way in one step first: a crash then leaves rubbish, never half a folder that looks whole.
-        rubbish = self.trash / uuid.uuid4().hex
+        rubbish = f"{self.trash}/{uuid.uuid4().hex}"
         try:
-            self.trash.mkdir(parents=True, exist_ok=True)
-            _move(folder, rubbish)
-            (self._sweeper or _remove)(rubbish)
+            if not self.trash.is_dir():
+                self.trash.mkdir(parents=True, exist_ok=True)
+            move(str(folder), rubbish)
+            (self._sweeper or remove)(rubbish)
         except OSError as error:
             raise SantiagoError(
                 Kind.TRANSIENT, f"cannot remove it: {os.strerror(error.errno or 0)}", where=str(error.filename or folder),
@@ -109,7 +113,7 @@ class Folders:
         for name in names:
             self.discard(Path(name))
         for left in (*self.trash.glob("*"), *self.temporary.glob("*")):
-            _remove(left)
+            remove(str(left))
         for kind in (*KINDS, "trash", "tmp", ""):
             with suppress(OSError):
                 (self.top / kind).rmdir()
@@ -117,55 +121,18 @@ class Folders:
             self._apart.rmdir()
         return names
 
-    def _checked(self, folder: Path) -> Path:
-        """Refuse what is not exactly two steps below the run's folder once all links on the way are followed."""
-        parent = os.path.realpath(folder.parent)
+    def _check(self, folder: Path) -> None:
+        """Refuse what does not stand in a folder of santiago's own, and one that a link leads to."""
+        parent = str(folder.parent)
         if parent not in self._parents or folder.name in ("", ".", ".."):
             raise SantiagoError(Kind.BUG, "not a folder of santiago's own; it is left alone", where=str(folder))
-        return Path(parent, folder.name)
-
-
-def _remove(top: Path) -> None:
-    """Remove whatever stands here. Folders inside move up before they are emptied, so that no depth is too deep."""
-    if not stat.S_ISDIR(top.lstat().st_mode):
-        top.unlink()
-        return
-    names = (top / uuid.uuid4().hex for _ in itertools.count())
-    waiting = _emptied(top, names)
-    while waiting:
-        folder = waiting.pop()
-        waiting += _emptied(folder, names)
-        folder.rmdir()
-    top.rmdir()
-
-
-def _emptied(folder: Path, names: Iterator[Path]) -> list[Path]:
-    """Remove the files of a folder, give the folders inside new names, and return these."""
-    _open_up(folder)
-    with os.scandir(folder) as found:
-        entries = list(found)
-    moved = []
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            target = next(names)
-            _move(Path(entry.path), target)
-            moved.append(target)
-        else:
-            os.unlink(entry.path)  # noqa: PTH108  # the entry's own path
-    return moved
-
-
-def _move(path: Path, target: Path) -> None:
-    try:
-        path.rename(target)
-    except PermissionError:
-        # A folder that is not writable cannot change its parent.
-        _open_up(path)
-        path.rename(target)
-
-
-def _open_up(path: Path) -> None:
-    """Give the owner all rights on a folder."""
-    mode = path.lstat().st_mode
-    if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
-        path.chmod(stat.S_IMODE(mode) | 0o700)
+        try:
+            info = os.stat(parent)  # noqa: PTH116  # asked for with every folder
+        except OSError:
+            return  # then nothing stands there
+        if self._parents[parent] != (info.st_dev, info.st_ino):
+            if os.path.realpath(parent) != parent:
+                raise SantiagoError(
+                    Kind.BUG, "a link leads out of santiago's own folder; it is left alone", where=parent
+                )
+            self._parents[parent] = info.st_dev, info.st_ino

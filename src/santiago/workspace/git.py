@@ -8,17 +8,17 @@ import shutil
 import subprocess
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.workspace.troubles import trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 SECONDS = 120.0
@@ -100,14 +100,16 @@ def call(
     return Answer(code, bytes(output), err)
 
 
-def _source(data: bytes) -> IO[bytes]:
+@contextmanager
+def _source(data: bytes) -> Iterator[IO[bytes] | int]:
     """Standard input as a file, so that nobody waits for anybody while writing it."""
     if not data:
-        return open(os.devnull, "rb")  # noqa: PTH123  # a file that the caller closes
-    file: Any = tempfile.TemporaryFile()  # noqa: SIM115  # as above
-    file.write(data)
-    file.seek(0)
-    return file  # type: ignore[no-any-return]  # the library's wrapper of a binary file
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield file
 
 
 def start(
@@ -145,7 +147,7 @@ def read(
     """Read both streams to their ends; return the complaints, and whether the taker had enough before."""
     words = bytearray()
     deadline = time.monotonic() + SECONDS
-    with selectors.DefaultSelector() as streams:
+    with selectors.PollSelector() as streams:
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             streams.register(stream, selectors.EVENT_READ)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,9 +43,13 @@ class Found:
     @property
     def identity(self) -> tuple[str, str]:
         """Name and address for commits: the user's, where they are set."""
-        name, mail = (re.sub(r"[\x00-\x1f<>]", "", self.config.get(key, "")) for key in ("user.name", "user.email"))
-        usable = re.search(r"\w", name) and re.search(r"\w", mail)
-        return (name, mail) if usable else FALLBACK
+        return _usable(self.config.get("user.name", ""), self.config.get("user.email", ""))
+
+
+@cache
+def _usable(*given: str) -> tuple[str, str]:
+    name, mail = (re.sub(r"[\x00-\x1f<>]", "", part) for part in given)
+    return (name, mail) if re.search(r"\w", name) and re.search(r"\w", mail) else FALLBACK
 
 
 def find(repo: Path) -> Found:

@@ -81,13 +81,28 @@ class Neutral:
             self.excludes: excludes,
             folder / "info" / "attributes": attributes,
         }
+        self._right: dict[Path, tuple[int, ...]] = {}
+        """By which marks each file is known that was right when it was last read."""
         self.mend()
 
     def mend(self) -> None:
         """Write again what is not right any more."""
         for path, content in self._files.items():
-            put(path, content)
-        (self.folder / "refs").mkdir(exist_ok=True)
+            mark = _mark(path)  # before it is read: what changes meanwhile has another one next time
+            if mark is None or mark != self._right.get(path):
+                put(path, content)
+                self._right[path] = mark or ()
+        if not (self.folder / "refs").is_dir():
+            (self.folder / "refs").mkdir(exist_ok=True)
+
+
+def _mark(path: Path) -> tuple[int, ...] | None:
+    """Return what tells a file from any other that anybody could put in its place."""
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return None
+    return (info.st_dev, info.st_ino, info.st_mode, info.st_size, info.st_ctime_ns)
 
 
 def _quoted(text: str) -> str:
@@ -95,15 +110,15 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def make(folder: Path, found: Found, excludes: Path, commit: str, branch: str | None) -> Path:
+def make(folder: Path, found: Found, config: bytes, commit: str, branch: str | None) -> Path:
     """Make a folder whose own git directory has this commit checked out, borrowing the repository's objects."""
     folder.mkdir(parents=True)
     inside = folder / ".git"
     # No folder more than git insists on: each costs time to make, and more to remove.
-    for name in ("objects/info", "refs"):
-        (inside / name).mkdir(parents=True)
-    (inside / "config").write_bytes(settings(found, excludes))
-    (inside / "objects" / "info" / "alternates").write_bytes(os.fsencode(found.objects) + b"\n")
+    for name in ("", "objects", "objects/info", "refs"):
+        (inside / name).mkdir()
+    (inside / "config").write_bytes(config)
+    (inside / "objects/info/alternates").write_bytes(os.fsencode(found.objects) + b"\n")
     if found.shallow:
         (inside / "shallow").write_bytes((found.common / "shallow").read_bytes())
     if branch is None:

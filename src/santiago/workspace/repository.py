@@ -19,7 +19,7 @@ from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
 from santiago.workspace.git import Answer, call, environment
 from santiago.workspace.inspect import excludes
-from santiago.workspace.private import Neutral
+from santiago.workspace.private import Neutral, settings
 from santiago.workspace.session import Session
 from santiago.workspace.troubles import GONE, PUT_BACK
 
@@ -62,10 +62,10 @@ class Repository:
         self._neutral = Neutral(self.common / "santiago" / "neutral", found, self._excludes)
         self._sessions: dict[tuple[str, ...], Session] = {}
 
-    @property
-    def excludes(self) -> Path:
-        """Where the ignore rules stand that no tree holds."""
-        return self._neutral.excludes
+    @cached_property
+    def settings(self) -> bytes:
+        """The configuration of the private git directory of a folder, with the ignore rules that no tree holds."""
+        return settings(self.found, self._neutral.excludes)
 
     @cached_property
     def _raw(self) -> Neutral:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 _MOST = 8
 """Folders that may wait; whoever discards more waits too, so that the disk does not fill behind its back."""
@@ -17,9 +16,9 @@ _MOST = 8
 class Sweeper:
     """One thread that removes what it is called with. What a death leaves of it lies in the trash for the next start."""
 
-    def __init__(self, remove: Callable[[Path], None]) -> None:
+    def __init__(self, remove: Callable[[str], None]) -> None:
         self._remove = remove
-        self._waiting: Queue[Path | None] = Queue(_MOST)
+        self._waiting: Queue[str | None] = Queue(_MOST)
         self._failed: Exception | None = None
         self._thread = threading.Thread(target=self._work, name="sweeper", daemon=True)
 
@@ -31,7 +30,7 @@ class Sweeper:
         self._waiting.put(None)
         self._thread.join()
 
-    def __call__(self, folder: Path) -> None:
+    def __call__(self, folder: str) -> None:
         """Have a folder removed; raise where one before could not be."""
         failed, self._failed = self._failed, None
         if failed is not None:

@@ -137,7 +137,7 @@ class GitWorkspace:
     def _fill(self, folder: Path, commit: str, name: str | None) -> Path:
         """Make a folder with a commit's files and a private git directory."""
         repository = self.repository
-        inside = private.make(folder, repository.found, repository.excludes, commit, name)
+        inside = private.make(folder, repository.found, repository.settings, commit, name)
         repository.on_objects("read-tree", "-u", "--reset", checked(commit), index=inside / "index", folder=folder)
         return inside
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ _FROM_MAKE = re.compile(r"^make(?:\[\d+\])?: \*\*\* .* Error 127$", re.MULTILINE
 def of(command: str, folder: str, temporary: str, run: Callable[[str], Report]) -> CheckResult:
     """Run a check in a folder and return what it showed."""
     # What stands behind the command is read before it runs, so that it cannot say so itself.
-    behind = known_runner.behind(command, lambda path: _inside(folder, path))
+    behind = known_runner.behind(command, partial(_inside, os.path.realpath(folder)))
     moment = _moment(temporary)
     report = run(command)
     tally = known_runner.tally(behind, report.head + report.tail, lambda: junit.written_since(folder, moment))
@@ -91,13 +92,11 @@ def _could_not_start(report: Report) -> bool:
 def _moment(folder: str) -> int:
     """Return now by the file system's own clock, which is coarser than the machine's."""
     mark = Path(folder, ".moment")
-    mark.touch()
-    os.utime(mark)
+    mark.write_bytes(b"")
     return mark.stat().st_mtime_ns
 
 
-def _inside(folder: str, path: str) -> bytes | None:
+def _inside(root: str, path: str) -> bytes | None:
     """Return a small file of the checkout; nothing that leads out of it."""
-    root = os.path.realpath(folder)
-    real = os.path.realpath(Path(root, path))
+    real = os.path.realpath(f"{root}/{path}")
     return regular.content(real, _LARGEST_SCRIPT, follow=False) if real.startswith(root + "/") else None

@@ -268,5 +268,7 @@ def read(runners: Sequence[str], output: str) -> Tally | None:
 def recognise(output: str) -> Tally | None:
     """Return the summary of whatever runner the output shows, where none is known from the command."""
     text = plain(output)
+    if not text.strip():
+        return None
     found = [tally for reader in READERS.values() if (tally := reader(text)) is not None]
     return max(found, key=lambda tally: (tally.failed, tally.ran)) if found else None

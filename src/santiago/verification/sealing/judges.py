@@ -289,7 +289,7 @@ def _above(path: str) -> Iterator[str]:
 
 def module_of(written: Sequence[str]) -> str | None:
     """Return the module that python is told to run, as a path."""
-    for place, word in enumerate(written):
+    for place, word in enumerate(written if "-m" in written else ()):
         if re.fullmatch(r"(?:.*/)?(?:python|pypy)[\d.]*|coverage", word):
             for option, after in pairwise(written[place + 1 :]):
                 if option == "-m" and re.fullmatch(r"[\w.]+", after):
