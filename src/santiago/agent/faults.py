@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from santiago.agent.profile import Profile
 
-_STATUS = re.compile(
+_STATUS = (
     r"""(?:status(?:\s?code)?|http(?:/\d(?:\.\d)?)?|code|error|rejected)["']?\W{0,4}([45]\d\d)\b"""
     r"|(?:^|[\s(\[:])([45]\d\d)(?=\)|\s*\{|\s+(?:unauthori[sz]ed|forbidden|payment|not found|too many|internal|bad|service"
-    r"|gateway|invalid|rate|overloaded|request))",
-    re.IGNORECASE,
+    r"|gateway|invalid|rate|overloaded|request))"
 )
 
 _EMPTY_ACCOUNT = (
@@ -87,8 +88,6 @@ _WORDS: tuple[tuple[Reason, tuple[str, ...]], ...] = (
     ),
 )
 """Asked from the top: what comes first says more than what comes later."""
-_TABLE = tuple((re.compile("|".join(patterns), re.IGNORECASE), reason) for reason, patterns in _WORDS)
-_ACCOUNT = re.compile("|".join(_EMPTY_ACCOUNT), re.IGNORECASE)
 _TOO_MANY, _SERVER = 429, 500
 _BY_STATUS = {
     401: Reason.AGENT_NOT_SIGNED_IN,
@@ -111,11 +110,16 @@ def reason_of(status: int | None, words: str, profile: Profile) -> Reason | None
     for fault in profile.fault:
         if fault.matches.search(words):
             return fault.reason
-    spoken = next((reason for pattern, reason in _TABLE if pattern.search(words)), None)
+    spoken = next((reason for reason, patterns in _WORDS if _found(patterns, words)), None)
     guessed = status or status_in(words)
-    if guessed == _TOO_MANY and spoken is Reason.AGENT_NOT_SIGNED_IN and not _ACCOUNT.search(words):
+    if guessed == _TOO_MANY and spoken is Reason.AGENT_NOT_SIGNED_IN and not _found(_EMPTY_ACCOUNT, words):
         spoken = None  # whoever is told to come back later was let in
     return spoken if spoken in _FIRST else _by_status(status) or spoken or _by_status(guessed)
+
+
+def _found(patterns: Iterable[str], words: str) -> bool:
+    # Compiled when first asked for: most runs meet no fault.
+    return any(re.search(pattern, words, re.IGNORECASE) for pattern in patterns)
 
 
 def _by_status(status: int | None) -> Reason | None:
@@ -124,5 +128,5 @@ def _by_status(status: int | None) -> Reason | None:
 
 def status_in(words: str) -> int | None:
     """Return the status code that an error's words mention."""
-    found = _STATUS.search(words)
+    found = re.search(_STATUS, words, re.IGNORECASE)
     return int(found[1] or found[2]) if found else None

@@ -14,30 +14,20 @@ _MOST_WORDS = 20_000
 
 _UNITS = {"d": 86400.0, "h": 3600.0, "ms": 0.001, "mi": 60.0, "m": 60.0, "s": 1.0}
 _UNIT = r"(?:days?|d|hours?|hrs?|hr|h|milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])"
-_PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s{0,2}(d|h|milli|ms|mi|m|s)", re.IGNORECASE)
-_LASTS = re.compile(
+_PART = r"(\d{1,9}(?:\.\d{1,9})?)\s{0,2}(d|h|milli|ms|mi|m|s)"
+_LASTS = (
     r"(?:\bagain|\bretry(?:ing)?|\bresets?|\bavailable|\bwait|retry_?delay)\W{1,5}(?:again\W{1,3})?"
-    rf"(?:(?:in|after|for|another|about)\W{{1,3}})?((?:\d{{1,9}}(?:\.\d{{1,9}})?\s{{0,2}}{_UNIT}[\s,]{{0,3}}(?:and\s)?)+)",
-    re.IGNORECASE,
+    rf"(?:(?:in|after|for|another|about)\W{{1,3}})?((?:\d{{1,9}}(?:\.\d{{1,9}})?\s{{0,2}}{_UNIT}[\s,]{{0,3}}(?:and\s)?)+)"
 )
-_SECONDS = re.compile(
-    r"(?:retry[-_ ]?after(?:[-_ ]seconds)?|resets?_in_seconds|reset_after_seconds)\W{1,5}(\d{1,9})(?![\d.:-]*\d|\s{0,2}[a-z])",
-    re.IGNORECASE,
-)
-_SINCE = re.compile(
-    r"(?:resets?|until|available|limit reached)\D{0,30}?\b(1[6-9]\d{8}|2\d{9})(?:\d{3})?\b", re.IGNORECASE
-)
-_ISO = re.compile(
-    r"(?:resets?|until|available|after|again)\D{0,30}?(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s?(Z|UTC|GMT|[+-]\d\d:?\d\d)",
-    re.IGNORECASE,
-)
+_SECONDS = r"(?:retry[-_ ]?after(?:[-_ ]seconds)?|resets?_in_seconds|reset_after_seconds)\W{1,5}(\d{1,9})(?![\d.:-]*\d|\s{0,2}[a-z])"
+_SINCE = r"(?:resets?|until|available|limit reached)\D{0,30}?\b(1[6-9]\d{8}|2\d{9})(?:\d{3})?\b"
+_ISO = r"(?:resets?|until|available|after|again)\D{0,30}?(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s?(Z|UTC|GMT|[+-]\d\d:?\d\d)"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_CLOCK = re.compile(
+_CLOCK = (
     r"(?:\bresets?|\buntil|\bagain)\W{1,3}(?:(?:at|on|until)\W{1,3})?"
     rf"(?:(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<year>\d{{4}}))?(?:,|\s+at)?\s+)?"
     r"(?P<hour>\d{1,2})(?!\d)(?::(?P<minute>\d\d))?(?::\d\d)?\s?(?P<half>[ap])?(?:\.?m\b\.?)?"
-    r"\s?\(?(?P<zone>UTC|GMT|[A-Z][A-Za-z_]+(?:/[A-Za-z0-9_+-]+){1,2})?",
-    re.IGNORECASE,
+    r"\s?\(?(?P<zone>UTC|GMT|[A-Z][A-Za-z_]+(?:/[A-Za-z0-9_+-]+){1,2})?"
 )
 
 
@@ -45,17 +35,24 @@ def wait_in(words: str, now: datetime | None = None) -> int | None:
     """Return the seconds after which an error says that it will be over; None where it says none."""
     now = now or datetime.now(UTC)
     words = words[:_MOST_WORDS]
-    if found := _SINCE.search(words):
+    if found := _search(_SINCE, words):
         return bounded(float(found[1]), now)
-    if found := _ISO.search(words):
+    if found := _search(_ISO, words):
         return _from_iso(found, now)
-    if found := _LASTS.search(words):
-        return bounded(sum(float(n) * _UNITS[_short(unit)] for n, unit in _PART.findall(found[1])), now)
-    if found := _SECONDS.search(words):
+    if found := _search(_LASTS, words):
+        return bounded(
+            sum(float(n) * _UNITS[_short(unit)] for n, unit in re.findall(_PART, found[1], re.IGNORECASE)), now
+        )
+    if found := _search(_SECONDS, words):
         return bounded(float(found[1]), now)
-    if found := _CLOCK.search(words):
+    if found := _search(_CLOCK, words):
         return _from_clock(found, now)
     return None
+
+
+def _search(pattern: str, words: str) -> re.Match[str] | None:
+    # Compiled when first asked for: most runs are never refused.
+    return re.search(pattern, words, re.IGNORECASE)
 
 
 def bounded(value: float, now: datetime) -> int | None:

@@ -19,7 +19,7 @@ PUT_BACK = "Put it back where it was, then `santiago resume`."
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    pattern: re.Pattern[str]
+    pattern: str
     """Its group, where it has one, is what the trouble is about."""
     kind: Kind
     reason: Reason
@@ -27,43 +27,39 @@ class _Known:
     hint: str
 
 
-def _known(pattern: str, kind: Kind, reason: Reason, message: str, hint: str) -> _Known:
-    return _Known(re.compile(pattern), kind, reason, message, hint)
-
-
 _KNOWN = (
-    _known(
+    _Known(
         r"Unable to create '([^\n]+?)': File exists", Kind.TRANSIENT, Reason.LOCK_HELD,
         "another git command holds this lock", "Wait for that command; if none is running, remove the file and run the same command again.",
     ),
-    _known(
+    _Known(
         r"No space left on device|Disk quota exceeded|Out of diskspace", Kind.TRANSIENT, Reason.IO_ERROR,
         "no space is left on the disk", "Free space and run the same command again.",
     ),
-    _known(
+    _Known(
         r"Read-only file system|[Pp]ermission denied|insufficient permission", Kind.INPUT, Reason.IO_ERROR,
         "writing to the repository is not permitted", "Change its permissions, or run as its owner.",
     ),
-    _known(
+    _Known(
         r"'(refs/heads/[^'\n]+)' exists; cannot create", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
         "this ref stands in the way of santiago's own", "Rename that branch: `git branch -m OLD NEW`; then `santiago resume`.",
     ),
-    _known(
+    _Known(
         r"'(refs/[^'\n]+)' exists; cannot create", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
         "this ref stands in the way of santiago's own", "Look at it with `git log REF`; `git update-ref -d REF` removes it; then `santiago resume`.",
     ),
-    _known(
+    _Known(
         r"cannot lock ref '([^'\n]+)': (?:is at|reference already exists|unable to resolve)", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
         "somebody else moved this branch", "Look at it with `git log`; move it back, or start a new run from it.",
     ),
-    _known(
+    _Known(
         r"dubious ownership in repository at '([^'\n]+)'", Kind.BLOCKED, Reason.NEEDS_USER_CONFIRMATION,
         "git does not trust this repository, since it belongs to somebody else", "`git config --global --add safe.directory PATH` trusts it.",
     ),
-    _known(
+    _Known(
         r"not a git repository", Kind.TRANSIENT, Reason.IO_ERROR, GONE, PUT_BACK,
     ),
-    _known(
+    _Known(
         r"bad object|[Uu]nable to read|missing (?:blob|tree|commit)|unable to find|[Cc]ould not (?:read|parse)|[Nn]ot a valid"
         r"|unknown revision|bad revision|nonexistent object|loose object .* corrupt",
         Kind.BLOCKED, Reason.ARTIFACT_CORRUPT,
@@ -89,9 +85,9 @@ def trouble(arguments: Sequence[str], words: str) -> SantiagoError:
         (line for line in lines if line.startswith(("fatal:", "error:"))), next(filter(None, lines), "no word why")
     )[:LONGEST]
     for known in _KNOWN:
-        found = known.pattern.search(words)
+        found = re.search(known.pattern, words)
         if found:
-            about = _CONTROL.sub(" ", found[1]) if known.pattern.groups else ""
+            about = _CONTROL.sub(" ", found[1]) if found.re.groups else ""
             return SantiagoError(
                 known.kind,
                 f"{known.message} ({said})",
@@ -110,7 +106,7 @@ def trouble(arguments: Sequence[str], words: str) -> SantiagoError:
 def is_of_the_machine(words: str) -> bool:
     """Tell whether git's trouble lies with the disk, rights or a lock, and not with the files that it was given."""
     faults = (Reason.IO_ERROR, Reason.LOCK_HELD)
-    return any(known.reason in faults and known.pattern.search(words) for known in _KNOWN)
+    return any(known.reason in faults and re.search(known.pattern, words) for known in _KNOWN)
 
 
 def refused(words: str) -> tuple[str, ...]:

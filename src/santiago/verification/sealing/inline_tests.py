@@ -7,7 +7,6 @@ seal lies on it; what is held is that each test of the base is still there, word
 from __future__ import annotations
 
 import ast
-import doctest
 import re
 import warnings
 from typing import TYPE_CHECKING, Literal
@@ -105,6 +104,8 @@ def _definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, ast.AST]
 
 
 def _examples(text: str) -> list[Example]:
+    import doctest  # heavy, and most checks have nothing to do with it
+
     try:
         return [(one.source, one.want) for one in doctest.DocTestParser().get_examples(text)]
     except ValueError:
