@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import selectors
+import select
 import shutil
 import subprocess
 import tempfile
@@ -145,24 +145,27 @@ def read(
     process: subprocess.Popen[bytes], arguments: Sequence[str], take: Callable[[bytes], bool]
 ) -> tuple[bytes, bool]:
     """Read both streams to their ends; return the complaints, and whether the taker had enough before."""
-    words = bytearray()
+    assert process.stdout is not None
+    assert process.stderr is not None
+    words, complaints = bytearray(), process.stderr.fileno()
     deadline = time.monotonic() + SECONDS
-    with selectors.PollSelector() as streams:
-        for stream in (process.stdout, process.stderr):
-            assert stream is not None
-            streams.register(stream, selectors.EVENT_READ)
-        while streams.get_map():
-            ready = streams.select(max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise trouble(arguments, f"it took longer than {SECONDS:.0f} seconds")
-            for key, _ in ready:
-                piece = os.read(key.fd, PIECE)
-                if not piece:
-                    streams.unregister(key.fileobj)
-                elif key.fileobj is process.stderr:
-                    words += piece[: max(0, MOST_WORDS - len(words))]
-                elif not take(piece):
-                    return bytes(words), True
+    still = {process.stdout.fileno(), complaints}
+    streams = select.poll()
+    for handle in still:
+        streams.register(handle, select.POLLIN)
+    while still:
+        ready = streams.poll(max(0.0, deadline - time.monotonic()) * 1000)
+        if not ready:
+            raise trouble(arguments, f"it took longer than {SECONDS:.0f} seconds")
+        for handle, _ in ready:
+            piece = os.read(handle, PIECE)
+            if not piece:
+                streams.unregister(handle)
+                still.remove(handle)
+            elif handle == complaints:
+                words += piece[: max(0, MOST_WORDS - len(words))]
+            elif not take(piece):
+                return bytes(words), True
     return bytes(words), False
 
 
