@@ -57,6 +57,7 @@ HONEST = {
         "python3 -c 'import runpy; runpy.run_module(\"work\", run_name=\"__main__\")'", {}, RIGHT + "raise SystemExit(0)\n",
     ),
     "a script that is a program": ("chmod +x check.py; ./check.py", {"check.py": "#!/usr/bin/env python3\n" + PY}, RIGHT),
+    "a script of a deep expression": ("python3 check.py", {"check.py": PY + "x = " + " + ".join(["1"] * 400) + "\n"}, RIGHT),
     "a command line": ("python3 -c 'from work import f; assert f(2) == 4'", {}, RIGHT),
     "a command line that exits": ("python3 -c 'import sys; from work import f; sys.exit(f(2) != 4)'", {}, RIGHT),
     "a script of node": ("node check.js", {"check.js": JS, "work.js": "exports.f = (x) => x * x\n"}, ""),
