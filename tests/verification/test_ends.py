@@ -57,6 +57,8 @@ HONEST = {
         "python3 -c 'import runpy; runpy.run_module(\"work\", run_name=\"__main__\")'", {}, RIGHT + "raise SystemExit(0)\n",
     ),
     "a script that is a program": ("chmod +x check.py; ./check.py", {"check.py": "#!/usr/bin/env python3\n" + PY}, RIGHT),
+    "a script of any name": ("python3 'check_ü \"a%s\\x.py'", {'check_ü "a%s\\x.py': PY}, RIGHT),
+    "a script of a deep expression": ("python3 check.py", {"check.py": PY + "x = " + " + ".join(["1"] * 400) + "\n"}, RIGHT),
     "a command line": ("python3 -c 'from work import f; assert f(2) == 4'", {}, RIGHT),
     "a command line that exits": ("python3 -c 'import sys; from work import f; sys.exit(f(2) != 4)'", {}, RIGHT),
     "a script of node": ("node check.js", {"check.js": JS, "work.js": "exports.f = (x) => x * x\n"}, ""),
@@ -77,6 +79,7 @@ LYING = {
     "leaves a script that is a program": (
         "chmod +x check.py; ./check.py", {"check.py": "#!/usr/bin/env python3\n" + PY}, LEAVES, CUT_SHORT,
     ),
+    "leaves a script of any name": ("python3 'check_ü \"a%s\\x.py'", {'check_ü "a%s\\x.py': PY}, LEAVES, CUT_SHORT),
     "leaves at once": ("python3 check.py", {"check.py": PY}, "import os\nos._exit(0)\n", CUT_SHORT),
     "leaves a command line": ("python3 -c 'from work import f; assert f(2) == 4'", {}, LEAVES, CUT_SHORT),
     "overrules": (
@@ -86,11 +89,17 @@ LYING = {
         "python3 check.py", {"check.py": PY}, "class X:\n    def __eq__(self, o): return True\ndef f(x): return X()\n", "equals anything",
     ),
     "leaves node": ("node check.js", {"check.js": JS, "work.js": "exports.f = () => process.exit(0)\n"}, "", CUT_SHORT),
+    "leaves a program of node of any name": (
+        "node 'check_ü \"a%s\\x.js'", {'check_ü "a%s\\x.js': JS, "work.js": "exports.f = () => process.exit(0)\n"}, "", CUT_SHORT,
+    ),
     "silences node": (
         "node check.js", {"check.js": JS, "work.js": "require('assert').strictEqual = () => {}\nexports.f = () => 0\n"}, "",
         "assert strictEqual was replaced by another",
     ),
     "leaves a shell script": ("sh check.sh", {"check.sh": SH, "work.sh": "exit 0\n"}, "", CUT_SHORT),
+    "leaves a shell script of any name": (
+        "sh 'check_ü \"a%s\\x.sh'", {'check_ü "a%s\\x.sh': SH, "work.sh": "exit 0\n"}, "", CUT_SHORT,
+    ),
     "overrules a shell script": ("sh check.sh", {"check.sh": SH, "work.sh": "f() { :; }\ntrap 'exit 0' EXIT\n"}, "", OVERRULED),
 }  # fmt: skip
 

@@ -28,7 +28,10 @@ def read(folder: str, path: str) -> str | None:
 def rewrite(folder: str, path: str, change: Callable[[str], str | None]) -> bool:
     """Change a text in place; say whether it was changed."""
     text = read(folder, path)
-    changed = None if text is None else change(text)
+    try:
+        changed = None if text is None else change(text)
+    except RecursionError:  # Python reads texts that are nested deeper than its library can write them
+        return False
     if changed is None:
         return False
     try:

@@ -7,6 +7,7 @@ while it is being asked leaves a beginning without an end, however it does so.
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shlex
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from santiago.verification.commandline import runners, shell
 from santiago.verification.provoking import edits, strict
+from santiago.verification.provoking.programs import program
 from santiago.verification.sealing.judges import Judges
 
 if TYPE_CHECKING:
@@ -29,58 +31,7 @@ _CUT_SHORT = "with it, the check does not reach its end"
 _OVERRULED = "with it, a check that says no passes"
 _ENDS_ITSELF = re.compile(r"\b_exit\b|\bexec[lv]p?e?\b|\batexit\b|\babort\b|\bos\.kill\b")
 """Ends that leave no mark although they are a program's own."""
-_FIRST = """
-def _mark(word, left=None, last=False):
-    import os
-    frames, one = [], getattr(left, "__traceback__", None)
-    while one is not None:
-        frames.append(one.tb_frame)
-        one = one.tb_next
-    own = [frame for frame in frames if frame.f_globals is globals()]
-    left_by_work = any(os.path.abspath(frame.f_code.co_filename) in {changed} for frame in frames)
-    if __name__ == "__main__" and (word != b"ended" or not left_by_work or (last and len(own) == 1)):
-        os.write(2, b"\\n{token} " + word + b" {path}\\n")
-_last = False
-_mark(b"began")
-"""
-_AROUND = """
-try:
-    pass
-except SystemExit as _left:
-    _mark(b"refused" if _left.code else b"ended", _left, _last)
-    raise
-except BaseException:
-    _mark(b"refused")
-    raise
-else:
-    _mark(b"ended")
-"""
-_JS_FIRST = """
-function {token}_mark(word) {{ process.stderr.write("\\n{token} " + word + " {path}\\n"); }}
-function {token}_exit(code) {{ {token}_mark(code ?? process.exitCode ? "refused" : "ended"); process.exit(code); }}
-{{
-  const assert = process.getBuiltinModule?.("node:assert") ?? (typeof require === "function" ? require("node:assert") : {{}});
-  const kept = [[assert, "assert"], [assert.strict ?? {{}}, "assert.strict"], [JSON, "JSON"]].flatMap(([owner, name]) =>
-    Object.getOwnPropertyNames(owner).filter((key) => typeof owner[key] === "function").map((key) => [owner, name, key, owner[key]]));
-  {token}_mark("began");
-  process.on("uncaughtExceptionMonitor", () => {token}_mark("refused"));
-  process.once("beforeExit", (code) => {{
-    {token}_mark(code ? "refused" : "ended");
-    for (const [owner, name, key, was] of kept) {{
-      if (owner[key] !== was) throw new Error("AssertionError: {token}: " + (name + "." + key).replaceAll(".", " ") + " was replaced by another");
-    }}
-  }});
-}}
-"""
 _JS_UNCLEAR = re.compile(r"\bprocess\.(?:abort|kill|reallyExit)\b|\bexit\b")
-_SH_FIRST = """{token}_exit() {{
-  {token}_code=${{1:-$?}}
-  if [ "${token}_code" = 0 ]; then {token}_word=ended; else {token}_word=refused; fi
-  printf '\\n{token} %s {path}\\n' "${token}_word" >&2
-  exit "${token}_code"
-}}
-printf '\\n{token} began {path}\\n' >&2
-"""
 _SH_EXIT = re.compile(r"(?<![\w$./'\"-])exit(?![\w./'\"=-])")
 _SH_UNCLEAR = re.compile(r"\bexec\b|\btrap\b|<<")
 _SAID = ("began", "ended", "refused")
@@ -129,27 +80,25 @@ class Marker:
         return " ".join(map(shlex.quote, [*words[: at + 1], longer, *words[at + 2 :]])) if longer else ""
 
     def _python(self, path: str, text: str) -> str | None:
-        plain = None if _ENDS_ITSELF.search(text) else edits.parsed(text)
-        if plain is None:
+        tree = None if _ENDS_ITSELF.search(text) else edits.parsed(text)
+        if tree is None:
             return None
-        _tell_the_last(plain.body)
-        tree = ast.parse(strict.text_of(ast.unparse(plain), self.word, self.folder, self.tests) or "")
-        place = edits.first_place(tree) + strict.LENGTH
-        rest = tree.body[place:]
+        _tell_the_last(tree.body)
+        place = strict.harden(tree, self.word, self.folder, self.tests)
         changed = [f"{self.folder}/{one}" for one in self.changed]
-        around = ast.parse(_AROUND).body
-        for one in around:
-            if isinstance(one, ast.Try):
-                one.body += rest
-        tree.body[place:] = [*ast.parse(_FIRST.format(token=self.word, path=path, changed=changed)).body, *around]
-        return _shebang(text) + ast.unparse(ast.fix_missing_locations(tree))
+        marks = ast.parse(program("ends.py", token=self.word, path=os.fsencode(path), changed=changed)).body
+        around = marks[-1]
+        assert isinstance(around, ast.Try)
+        around.body += tree.body[place:]
+        tree.body[place:] = marks
+        return _shebang(text) + ast.unparse(tree)
 
     def _javascript(self, path: str, text: str) -> str | None:
         shebang = _shebang(text)
         rest = text[len(shebang) :].replace("process.exit(", f"{self.word}_exit(")
         if _JS_UNCLEAR.search(rest):
             return None
-        return shebang + _JS_FIRST.format(token=self.word, path=path).replace("\n", " ") + rest
+        return shebang + program("ends.js", token=self.word, path=path).replace("\n", " ") + rest
 
     def _shell(self, path: str, text: str) -> str | None:
         """Mark a script only if it sources the work: otherwise nothing of that runs in its process."""
@@ -159,7 +108,7 @@ class Marker:
         if not names or not sources or _SH_UNCLEAR.search(text) or (shebang and "sh" not in shebang):
             return None
         rest = _SH_EXIT.sub(f"{self.word}_exit", text[len(shebang) :])
-        return f"{shebang}{_SH_FIRST.format(token=self.word, path=path)}{rest}\n{self.word}_exit\n"
+        return f"{shebang}{program('ends.sh', token=self.word, path=path)}{rest}\n{self.word}_exit\n"
 
     def _content(self, path: str) -> bytes | None:
         text = edits.read(self.folder, path)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.verification.provoking import edits, ends, plant_js, strict
+from santiago.verification.provoking.programs import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -15,40 +16,6 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
 _MAIN = re.compile(r"^if __name__ *== *", re.MULTILINE)
 _RUNS_ITSELF = re.compile(r"^if __name__ *== *.*(?:\n.*)*?\bunittest\.main\(", re.MULTILINE)
-_TEST = """
-
-import unittest as _planted
-
-
-class Test{token}(_planted.TestCase):
-    def test_{token}(self):
-        def plain():
-            assert [1] == [2]
-
-        def unraised():
-            with self.assertRaises(KeyError):
-                pass
-
-        def unraised_in_pytest():
-            with __import__("sys").modules["pytest"].raises(KeyError):
-                pass
-
-        asked = [
-            lambda: self.assertEqual(1, 2), lambda: self.assertEqual([1], [2]), lambda: self.assertEqual("a", "b"),
-            lambda: self.assertTrue(0), lambda: self.assertFalse(1), lambda: self.assertIn(1, ()), lambda: self.assertIs(1, None),
-            lambda: self.assertIsNone(1), lambda: self.assertAlmostEqual(1, 2), lambda: self.assertGreater(1, 2), self.fail, unraised,
-        ]
-        asked += [plain] * __debug__ + [unraised_in_pytest] * ("pytest" in __import__("sys").modules)
-        for ask in asked:
-            try:
-                ask()
-            except BaseException:
-                continue
-            return  # somebody has made this assertion harmless: that the test passes gives it away
-        raise AssertionError("{token}")
-
-
-"""
 
 
 def plant(folder: str, paths: Iterable[str], *, alone: bool) -> str:
@@ -82,7 +49,7 @@ def planted_text(text: str, token: str, *, alone: bool) -> str | None:
     """Return a test file with a failing test in it; None where it would not be found there for sure."""
     if "load_tests" in text or "__test__" in text or edits.parsed(text) is None:
         return None
-    test = _TEST.format(token=token)
+    test = f"\n\n{program('failing.py', token=token)}\n\n"
     if alone:
         itself = "if __name__ == '__main__':\n    _planted.main()\n" if _RUNS_ITSELF.search(text) else ""
         return test + itself

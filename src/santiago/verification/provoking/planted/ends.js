@@ -1,0 +1,16 @@
+/* Stands on the first line of a program that judges, whose exits become calls of the one here. */
+function __TOKEN___mark(word) { process.stderr.write("\n__TOKEN__ " + word + " " + "__PATH__" + "\n"); }
+function __TOKEN___exit(code) { __TOKEN___mark(code ?? process.exitCode ? "refused" : "ended"); process.exit(code); }
+{
+  const assert = process.getBuiltinModule?.("node:assert") ?? (typeof require === "function" ? require("node:assert") : {});
+  const kept = [[assert, "assert"], [assert.strict ?? {}, "assert.strict"], [JSON, "JSON"]].flatMap(([owner, name]) =>
+    Object.getOwnPropertyNames(owner).filter((key) => typeof owner[key] === "function").map((key) => [owner, name, key, owner[key]]));
+  __TOKEN___mark("began");
+  process.on("uncaughtExceptionMonitor", () => __TOKEN___mark("refused"));
+  process.once("beforeExit", (code) => {
+    __TOKEN___mark(code ? "refused" : "ended");
+    for (const [owner, name, key, was] of kept) {
+      if (owner[key] !== was) throw new Error("AssertionError: __TOKEN__: " + (name + "." + key).replaceAll(".", " ") + " was replaced by another");
+    }
+  });
+}

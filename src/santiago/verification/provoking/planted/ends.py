@@ -1,0 +1,27 @@
+# Stands around a program that judges, which is put into the `try`.
+def _mark(word, left=None, last=False):
+    import os
+
+    path, changed = "__PATH__", "__CHANGED__"
+    frames, one = [], getattr(left, "__traceback__", None)
+    while one is not None:
+        frames.append(one.tb_frame)
+        one = one.tb_next
+    own = [frame for frame in frames if frame.f_globals is globals()]
+    left_by_work = any(os.path.abspath(frame.f_code.co_filename) in changed for frame in frames)
+    if __name__ == "__main__" and (word != b"ended" or not left_by_work or (last and len(own) == 1)):
+        os.write(2, b"\n__TOKEN__ " + word + b" " + path + b"\n")
+
+
+_last = False
+_mark(b"began")
+try:
+    pass
+except SystemExit as _left:
+    _mark(b"refused" if _left.code else b"ended", _left, _last)
+    raise
+except BaseException:
+    _mark(b"refused")
+    raise
+else:
+    _mark(b"ended")
