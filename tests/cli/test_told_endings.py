@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli import fakes, words
 from tests.cli.greeter import out_dir, place
+from tests.cli.santiago import santiago
 from tests.cli.words import WRITES, look, run
 
 if TYPE_CHECKING:
@@ -93,3 +94,31 @@ def test_what_no_other_agent_can_mend_suggests_no_other_agent(tmp_path: Path) ->
     said = place.run().stderr
     assert "santiago resume --add-cost 5   # accept what is unknown so far, and go on\n" in said
     assert "--agent NAME" not in said
+
+
+BOTH = "story_max_attempts = 1\nstory_timeout_minutes = 0.005\nattempt_timeout_minutes = 0.005"
+"""Limits that a hanging agent reaches together."""
+
+
+def test_where_attempts_and_minutes_are_both_used_up_both_are_suggested_and_that_goes_on(repo: Path) -> None:
+    said = run(repo, "exec sleep 30\n", limits=BOTH).stderr
+    (typed,) = [line for line in said.splitlines() if " --add-" in line]
+    assert "santiago resume --add-attempts 2 --add-minutes 30" in typed
+    refused = santiago("resume", cwd=repo, env=place(repo)).stderr
+    assert "(S1 used all of its 1 attempt and 0.005 minutes)" in refused
+    assert "`santiago resume --add-attempts 2 --add-minutes 30" in refused
+    run(repo, WRITES)
+    older = min((repo / ".santiago/runs").iterdir()).name
+    refused = santiago("resume", older, cwd=repo, env=place(repo)).stderr
+    assert f"`santiago resume .santiago/runs/{older} --add-attempts 2 --add-minutes 30" in refused
+    assert f"`santiago skip .santiago/runs/{older} STORY --why" in refused
+    assert f"next: santiago show .santiago/runs/{older} S1 --attempt 1" in look(repo, "show", older, "S1")
+    assert paste(repo, f"santiago resume .santiago/runs/{older} --add-attempts 2 --add-minutes 30 --sandbox off") == 0
+
+
+def test_a_refusal_to_go_on_names_the_limit_of_the_run(repo: Path) -> None:
+    run(repo, WRITES, limits="run_max_attempts = 1")
+    refused = santiago("resume", cwd=repo, env=place(repo)).stderr
+    assert "(the run reached its limits.run_max_attempts)" in refused
+    assert "`santiago resume --add-attempts 2" in refused
+    assert "used 0 attempts" not in refused

@@ -15,6 +15,7 @@ from santiago.cli.view.endings import ending_of, helping
 from santiago.cli.view.evidence import AttemptEvidence, Check, near, totals
 from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import count, span
+from santiago.cli.view.remedies import target
 from santiago.cli.view.spending import dollars, of_story, thousands
 from santiago.cli.view.text import fit, harmless, paint, say, width
 from santiago.cli.view.waiting import explanation, glyph, mark, unicode
@@ -182,7 +183,7 @@ def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_lo
     say(f"evidence   {near(AttemptEvidence(run.out_dir, planned.id, one.number).folder)}")
     more = [*([] if patch else ["--patch"]), *([] if with_log else ["--log"])]
     if more:
-        say(f"next: santiago show {planned.id} --attempt {one.number} {' '.join(more)}", verbatim=True)
+        say(f"next: santiago show{target(run.out_dir)} {planned.id} --attempt {one.number} {' '.join(more)}", verbatim=True)
 
 
 def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from santiago.cli.view.evidence import AttemptEvidence, near
 from santiago.cli.view.failure import Report
 from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import ago, between, count, limit, span
-from santiago.cli.view.remedies import listed, next_commands
+from santiago.cli.view.remedies import listed, next_commands, target
 from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
 from santiago.cli.view.text import fit, harmless, paint, say, width
 from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
@@ -195,7 +195,7 @@ def _failed(run: Run) -> None:
 def _next(run: Run) -> list[str]:
     state = run.state
     if run.worker:
-        return ["", *listed([("santiago log --follow", "watch it")])]
+        return ["", *listed([(f"santiago log{target(run.out_dir)} --follow", "watch it")])]
     if not run.begun:
         return ["", *listed([(f"santiago resume {quote(near(run.out_dir))}", "begin")])]
     if state.phase is RunPhase.SUCCESS:

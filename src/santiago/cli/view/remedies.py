@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.cli.finding import find_run
+from santiago.cli.loading import load
 from santiago.cli.view.endings import is_the_agents
 from santiago.cli.view.evidence import near
+from santiago.cli.view.failure import Report
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from santiago.cli.view.failure import Report
-
 Rows = list[tuple[str, str]]
+_BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
 
 
 def next_commands(report: Report) -> list[str]:
@@ -100,8 +103,25 @@ def _more_attempts(report: Report) -> tuple[str, str]:
     names = ", ".join(story.id for story in needing[:4])
     budget = Budget(report.run_input.limits, report.state)
     late = any(budget.story_ms_left(story) <= 0 for story in needing)
-    more = "--add-minutes 30" if late else "--add-attempts 2"
+    # Where both are used up, one alone would end at once on the other.
+    tried = not late or any(story.counted >= budget.story_attempts(story.id) for story in needing)
+    more = " ".join([*(["--add-attempts 2"] if tried else []), *(["--add-minutes 30"] if late else [])])
     return resume(report, more), f"retry {names} with the critique, then go on"
+
+
+@contextmanager
+def granting(out_dir: Path) -> Iterator[None]:
+    """Let the refusal to go on without more budget name the command that grants what this run lacks."""
+    try:
+        yield
+    except SantiagoError as error:
+        if error.reason not in _BUDGETS:
+            raise
+        run = load(out_dir)
+        report = Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=out_dir, history=run.history)
+        (command, _), *_ = _remedies(report)
+        error.hint = f"`{command}` grants more; `santiago skip{target(out_dir)} STORY --why …` leaves a story out."
+        raise
 
 
 def _more(report: Report) -> str:
