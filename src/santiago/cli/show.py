@@ -183,7 +183,10 @@ def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_lo
     say(f"evidence   {near(AttemptEvidence(run.out_dir, planned.id, one.number).folder)}")
     more = [*([] if patch else ["--patch"]), *([] if with_log else ["--log"])]
     if more:
-        say(f"next: santiago show{target(run.out_dir)} {planned.id} --attempt {one.number} {' '.join(more)}", verbatim=True)
+        say(
+            f"next: santiago show{target(run.out_dir)} {planned.id} --attempt {one.number} {' '.join(more)}",
+            verbatim=True,
+        )
 
 
 def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str, Any]:

@@ -85,7 +85,9 @@ def _used_up(budget: Budget, lost: list[StoryState]) -> str:
     own = [(story.id, budget.story_spent(story)) for story in lost]
     told = [f"{name} used all of its {' and '.join(gone)}" for name, gone in own if gone]
     spent = budget.run_exhausted(budget.state.used_ms)
-    return "; ".join(told[:5]) or (f"the run reached its limits.{spent.limit}" if spent else "the run used its budget up")
+    return "; ".join(told[:5]) or (
+        f"the run reached its limits.{spent.limit}" if spent else "the run used its budget up"
+    )
 
 
 def _waits_for_answer(state: RunState, story: StoryState) -> bool:
