@@ -97,3 +97,19 @@ def test_a_stop_at_once_from_elsewhere_does_not_ask_for_a_second(repo: Path) -> 
     said = Stopped(repo).asked("--now", actor="ann")
     assert "stopping now (S1, attempt 1), as ann asked, which costs an attempt; its work is kept\n" in said
     assert "ctrl-c" not in said
+
+
+def test_what_came_while_a_run_rested_is_said_when_it_goes_on(repo: Path) -> None:
+    run(repo, WRITES, "--only", "S1")
+    folder = out_dir(repo)
+    santiago("change", "S2", "--text", "in blue", cwd=repo, env=place(repo))
+    (folder / "inbox/stop.json").write_text("{}")
+    with (folder / "progress.ndjson").open("ab") as log:
+        log.write(b'{"seq": 99')
+    said = santiago("resume", "--sandbox", "off", cwd=repo, env=place(repo)).stderr
+    assert "the last line of progress.ndjson was torn; it is set aside beside it as progress.torn.*\n" in said
+    assert " change   S2: in blue\n" in said
+    assert ' note     request put aside: inbox/stop.json: its "kind" is missing\n' in said
+    assert " repaired the last line of the log was torn; its 10 bytes are set aside in progress.torn." in look(
+        repo, "log"
+    )

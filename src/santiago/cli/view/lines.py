@@ -172,6 +172,20 @@ def _answered(lines: Lines, event: Event, state: RunState) -> Line:
     )
 
 
+def _changed(lines: Lines, event: Event, state: RunState) -> Line:
+    who = "" if event.actor == "user" else f"{flat(event.actor)}: "
+    return Line("change", f"{event.story_id}: {who}{first(flat(event.context.get('text', '')), MESSAGE)}", "cyan")
+
+
+def _noted(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("note", flat(event.context.get("message", "") or event.context.get("text", "")), "yellow")
+
+
+def _repaired(lines: Lines, event: Event, state: RunState) -> Line:
+    torn = f"the last line of the log was torn; its {count(event.context.get('length', 0), 'byte')} are set aside"
+    return Line("repaired", f"{torn} in progress.torn.{event.context.get('offset', 0)}", "yellow")
+
+
 def _raised(lines: Lines, event: Event, state: RunState) -> Line:
     about = f" of {event.story_id}" if event.story_id else ""
     return Line("raised", f"{event.context.get('limit', '')}{about} by {event.context.get('amount', 0)}", "cyan")
@@ -219,6 +233,9 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.STORY_REOPENED: _reopened,
     EventKind.QUESTION_ASKED: _asked,
     EventKind.QUESTION_ANSWERED: _answered,
+    EventKind.CHANGE_REQUESTED: _changed,
+    EventKind.NOTE: _noted,
+    EventKind.LOG_REPAIRED: _repaired,
     EventKind.BUDGET_RAISED: _raised,
     EventKind.WAIT_STARTED: _waiting,
     EventKind.WAIT_ENDED: _waited,
