@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.reader import read_log
+from santiago.artifacts.store import LARGEST
 from santiago.artifacts.tail import Tail
 from santiago.cli.main import main
-from santiago.cli.view.evidence import stats_of
+from santiago.cli.view.evidence import AttemptEvidence, stats_of
 from santiago.contract.errors import SantiagoError
 from tests.cli import greeter
 from tests.cli.santiago import santiago
@@ -208,6 +209,18 @@ def test_show_takes_the_last_attempt_and_the_documents_own_id(look: Look, succes
     assert (told["id"], told["shown"]["number"], told["attempts"][1]["proof"]) == ("S1", 2, "regression")
     missing = look(success, "show", "S9")
     assert (missing.returncode, "There are S1 to S3" in missing.stderr) == (2, True)
+
+
+def test_of_a_log_at_its_cap_the_end_is_shown_and_all_lines_are_counted(tmp_path: Path) -> None:
+    evidence = AttemptEvidence(tmp_path, "S1", 1)
+    evidence.folder.mkdir(parents=True)
+    with (evidence.folder / "agent.log").open("wb") as log:
+        log.write(b"first\n")
+        log.truncate(LARGEST)
+        log.seek(LARGEST)
+        log.write(b"\nlast words\n")
+    assert evidence.log().endswith("\nlast words\n")
+    assert evidence.log_lines() == 3
 
 
 def test_the_count_of_changes_is_gits_own(success: Done) -> None:
