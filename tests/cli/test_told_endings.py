@@ -116,6 +116,17 @@ def test_where_attempts_and_minutes_are_both_used_up_both_are_suggested_and_that
     assert paste(repo, f"santiago resume .santiago/runs/{older} --add-attempts 2 --add-minutes 30 --sandbox off") == 0
 
 
+def test_what_was_granted_is_said_in_the_units_in_which_it_was_given(repo: Path) -> None:
+    run(repo, "exit 3\n", limits="story_max_attempts = 1")
+    more = ("--add-attempts", "1", "--add-minutes", "30", "--add-cost", "5", "--add-tokens", "100000")
+    said = santiago("resume", *more, "--sandbox", "off", cwd=repo, env=place(repo)).stderr
+    for told in (
+        *("story_max_attempts of S1 by 1\n", "story_timeout_minutes of S1 by 30 minutes\n", "run_max_attempts by 1\n"),
+        *("run_timeout_minutes by 30 minutes\n", "run_max_cost_usd by $5.00\n", "run_max_tokens by 100,000\n"),
+    ):
+        assert f" raised   {told}" in said
+
+
 def test_a_refusal_to_go_on_names_the_limit_of_the_run(repo: Path) -> None:
     run(repo, WRITES, limits="run_max_attempts = 1")
     refused = santiago("resume", cwd=repo, env=place(repo)).stderr

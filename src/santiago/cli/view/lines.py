@@ -8,6 +8,7 @@ from santiago.cli.view import pauses
 from santiago.cli.view.endings import MESSAGE, cause
 from santiago.cli.view.measures import count, span
 from santiago.cli.view.resting import stopping
+from santiago.cli.view.spending import dollars
 from santiago.cli.view.text import broken, columns_of, first, flat, paint
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
@@ -188,7 +189,10 @@ def _repaired(lines: Lines, event: Event, state: RunState) -> Line:
 
 def _raised(lines: Lines, event: Event, state: RunState) -> Line:
     about = f" of {event.story_id}" if event.story_id else ""
-    return Line("raised", f"{event.context.get('limit', '')}{about} by {event.context.get('amount', 0)}", "cyan")
+    name, amount = event.context.get("limit", ""), event.context.get("amount", 0)
+    minutes = name.endswith("_minutes")
+    told = f"{amount / 60_000:g} minutes" if minutes else dollars(amount) if name.endswith("_usd") else f"{amount:,}"
+    return Line("raised", f"{name}{about} by {told}", "cyan")
 
 
 def _waiting(lines: Lines, event: Event, state: RunState) -> Line:
