@@ -12,7 +12,7 @@ import pytest
 from santiago.cli.loading import load
 from santiago.cli.view.table import Table
 from tests.cli import words
-from tests.cli.greeter import out_dir, place
+from tests.cli.greeter import committed, out_dir, place
 from tests.cli.santiago import santiago
 from tests.cli.words import THERE, WRITES, look, run
 
@@ -113,3 +113,42 @@ def test_what_came_while_a_run_rested_is_said_when_it_goes_on(repo: Path) -> Non
     assert " repaired the last line of the log was torn; its 10 bytes are set aside in progress.torn." in look(
         repo, "log"
     )
+
+
+APART = """\
+# PRD: Apart
+
+### R1: One
+
+Depends on: EXT-7
+
+**Files:** `S1.txt`
+
+- [ ] one
+
+### R2: Two
+
+**Files:** `S2.txt`
+
+- [ ] two
+"""
+
+
+def test_a_chosen_story_that_passed_says_for_whom_it_waits(tmp_path: Path) -> None:
+    said = run(committed(tmp_path / "repo", {"prd.md": APART}), WRITES, "--only", "S2").stderr
+    assert "because: S2 passed its checks and waits for S1 to go first\n" in said
+
+
+def test_what_lies_outside_the_document_is_named_and_the_next_command_goes_on(tmp_path: Path) -> None:
+    repo = committed(tmp_path / "repo", {"prd.md": APART})
+    said = run(repo, WRITES).stderr
+    assert (
+        " blocked  S1 One: blocked_dependency: it depends on EXT-7. --assume-external takes that to be there.\n" in said
+    )
+    assert "why        blocked_dependency: It depends on EXT-7, outside the document. (0 of 4 attempts)\n" in said
+    assert "next: santiago resume --assume-external   # go on; this takes EXT-7 to be there\n" in said
+    assert "needs you: S1 is blocked: it depends on EXT-7, outside the document.\n" in look(repo, "status")
+    for command in ("show", "explain"):
+        assert "It depends on EXT-7, outside the document.\n" in look(repo, command, "S1")
+    going_on = ("resume", "--assume-external", "--sandbox", "off")
+    assert santiago(*going_on, cwd=repo, env=place(repo)).returncode == 0

@@ -47,6 +47,7 @@ class Lines:
 
     def __init__(self, plan: Plan, limits: Limits, out_dir: Path | None = None) -> None:
         self.titles = {story.id: flat(story.title) for story in plan.stories}
+        self.outside = {story.id: story.external_depends_on for story in plan.stories}
         self.limits = limits
         self.out_dir = out_dir
         self.agent = ""
@@ -146,6 +147,8 @@ def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
     context, reason = event.context, event.context.get("reason", "")
     told = "" if context.get("hint") else first(flat(context.get("message", "")), MESSAGE)
     hint = flat(context.get("hint", "")) or (MEANINGS[Reason(reason)].hint if reason in MEANINGS else "")
+    if reason == Reason.BLOCKED_DEPENDENCY and (names := lines.outside.get(event.story_id or "")):
+        told, hint = f"it depends on {', '.join(map(flat, names))}", "--assume-external takes that to be there."
     if question := context.get("question"):
         hint = f'`santiago answer {flat(question)} "YOUR ANSWER"` goes into the next attempt.'
     return Line("blocked", f"{lines.story(event)}: {reason}{': ' if told else ''}{told}. {hint}".rstrip(), "yellow")

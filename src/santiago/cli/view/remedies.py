@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 from santiago.cli.finding import find_run
 from santiago.cli.loading import load
+from santiago.cli.view.asking import asked, put_off
 from santiago.cli.view.endings import is_the_agents
 from santiago.cli.view.evidence import near
 from santiago.cli.view.failure import Report
+from santiago.cli.view.text import flat
+from santiago.cli.view.waiting import lacking
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
@@ -27,9 +30,10 @@ _BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reaso
 def next_commands(report: Report) -> list[str]:
     """Return what to type next; the answer to an open question comes first."""
     state, folder, needing = report.state, target(report.out_dir), report.needing()
+    unanswered, _ = asked(state, report.out_dir)
     rows: Rows = [
         (f'santiago answer{folder} {one.id} "YOUR ANSWER"', "the answer goes into the next attempt")
-        for one in state.open_questions()[:3]
+        for one in unanswered[:3]
     ]
     for story in needing[:1]:
         if attempts := state.stories[story.id].attempts:
@@ -85,10 +89,33 @@ def _remedies(report: Report) -> Rows:
         case Reason.VERIFICATION_UNRUNNABLE:
             anew = f'santiago run {quote(report.plan.source.path)} --verify "COMMAND"'
             return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
-        case None | Reason.INTERRUPTED | Reason.AGENT_ASKED:
+        case Reason.AGENT_ASKED | Reason.BLOCKED_DEPENDENCY:
+            return _after_questions(report) if reason is Reason.AGENT_ASKED else [_past_dependency(report)]
+        case None | Reason.INTERRUPTED:
             return [(again, "go on")]
         case _:
             return [(again, "go on" if is_the_agents(reason) else MEANINGS[reason].hint)]
+
+
+def _after_questions(report: Report) -> Rows:
+    """Return what helps a run whose agents asked: it goes on with answers; what was put off takes another decision."""
+    unanswered, answered = asked(report.state, report.out_dir)
+    stories, folder = report.state.stories, target(report.out_dir)
+    later = [story.id for story in report.needing() if put_off(report.state, stories[story.id])][:1]
+    rows: Rows = []
+    for name in later:
+        rows.append((f'santiago change{folder} {name} --text "YOUR ANSWER"', "it was put off; say now what is wanted"))
+        rows.append((f'santiago skip{folder} {name} --why "YOUR REASON"', "or leave it out"))
+    why = "go on with the answer" if answered else "go on once it is answered" if unanswered else "go on"
+    return [*rows, (resume(report), f"try {later[0]} again, with what was said since" if later else why)]
+
+
+def _past_dependency(report: Report) -> tuple[str, str]:
+    """Return what goes on past a dependency; one that the document does not define is named."""
+    found = [lacking(story, report.state.stories[story.id]) for story in report.needing()]
+    if names := ", ".join(dict.fromkeys(filter(None, found))):
+        return resume(report, "--assume-external"), f"go on; this takes {flat(names)} to be there"
+    return resume(report), MEANINGS[Reason.BLOCKED_DEPENDENCY].hint
 
 
 def _more_attempts(report: Report) -> tuple[str, str]:
