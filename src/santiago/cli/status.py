@@ -11,12 +11,13 @@ import click
 from santiago.cli.finding import find_run
 from santiago.cli.loading import Run, load
 from santiago.cli.view import pauses, spending
+from santiago.cli.view.advice import unchecked
 from santiago.cli.view.doing import Doing
 from santiago.cli.view.evidence import AttemptEvidence, near
 from santiago.cli.view.failure import Report
 from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import ago, between, count, limit, span
-from santiago.cli.view.remedies import listed, next_commands, target
+from santiago.cli.view.remedies import anew, listed, next_commands, target
 from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
 from santiago.cli.view.text import fit, harmless, paint, say, width
 from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
@@ -196,6 +197,8 @@ def _next(run: Run) -> list[str]:
     state = run.state
     if run.worker:
         return ["", *listed([(f"santiago log{target(run.out_dir)} --follow", "watch it")])]
+    if not run.begun and unchecked(run.plan.stories, run.run_input):
+        return ["", *listed([(anew(run), "begin anew with a check; this plan has none")])]
     if not run.begun:
         return ["", *listed([(f"santiago resume {quote(near(run.out_dir))}", "begin")])]
     if state.phase is RunPhase.SUCCESS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,8 @@ from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from santiago.cli.loading import Run
 
 Rows = list[tuple[str, str]]
 _BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
@@ -138,17 +140,26 @@ def _more_attempts(report: Report) -> tuple[str, str]:
 
 @contextmanager
 def granting(out_dir: Path) -> Iterator[None]:
-    """Let the refusal to go on without more budget name the command that grants what this run lacks."""
+    """Let a refusal to go on name the command that gives what this run lacks: more budget, or a check."""
     try:
         yield
     except SantiagoError as error:
-        if error.reason not in _BUDGETS:
+        if error.reason not in (*_BUDGETS, Reason.NOTHING_VERIFIED):
             raise
         run = load(out_dir)
+        if error.reason is Reason.NOTHING_VERIFIED:
+            error.hint = f"What a run was planned with stays as it is; start anew: `{anew(run)}`."
+            raise
         report = Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=out_dir, history=run.history)
         (command, _), *_ = _remedies(report)
         error.hint = f"`{command}` grants more; `santiago skip{target(out_dir)} STORY --why …` leaves a story out."
         raise
+
+
+def anew(run: Run) -> str:
+    """Return the command that plans and runs the document again, with a check."""
+    repo, path = Path(run.run_input.repo_path), run.plan.source.path
+    return f'santiago run {quote(near(repo / path) if repo.is_absolute() else path)} --verify "CMD"'
 
 
 def _more(report: Report) -> str:
