@@ -181,7 +181,7 @@ def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_lo
     elif one.commit:
         say(f"kept at    refs/santiago/{run.run_id}/{planned.id}/{one.number}   {one.commit[:12]}")
     say(f"evidence   {near(AttemptEvidence(run.out_dir, planned.id, one.number).folder)}")
-    more = [*([] if patch else ["--patch"]), *([] if with_log else ["--log"])]
+    more = [*([] if patch else ["--patch"]), *([] if with_log or one.own_work else ["--log"])]
     if more:
         say(
             f"next: santiago show{target(run.out_dir)} {planned.id} --attempt {one.number} {' '.join(more)}",

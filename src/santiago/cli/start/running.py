@@ -78,7 +78,8 @@ def start(
         state = execute(request)
         if skips:
             return ExitCode.OK
-        screen.end(state, out_dir, mending(state, out_dir, *own_work) if own_work else None)
+        mend = mending(state, out_dir, *own_work) if own_work else None
+        screen.end(state, out_dir, mend, own_work[0] if own_work and mend else "")
         notice.give(state, out_dir)
     finally:
         screen.close()

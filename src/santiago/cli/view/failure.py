@@ -158,6 +158,11 @@ class Report:
         lines.append(f"evidence   {near(folder)}")
         return lines
 
+    def failing_check(self, story: str) -> list[str]:
+        """Return the frame of the check that a story's latest attempt failed on."""
+        failing = AttemptEvidence(self.out_dir, story, self.state.stories[story].attempts).failing()
+        return self.frame(failing) if failing else []
+
     def _kept(self, story: str, number: int) -> str:
         if any(one.pruned for one in self.history.of(story) if one.number == number):
             return "; its ref was removed by `santiago clean`"
