@@ -104,8 +104,13 @@ def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: 
     assert not ended.exists()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_the_exit_code_says_which_signal_stopped_it(repo: Path, tmp_path: Path, number: int, code: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "key"),
+    [(signal.SIGTERM, 143, "a second signal"), (signal.SIGINT, 130, "ctrl-c again"), (signal.SIGHUP, 130, "a second signal")],
+)  # fmt: skip
+def test_the_exit_code_and_the_log_say_which_signal_stopped_it(
+    repo: Path, tmp_path: Path, number: int, code: int, key: str
+) -> None:
     agent = tmp_path / "agent.sh"
     agent.write_text('until test -e "$SANTIAGO_STORY.txt"; do sleep 0.05; done\n')
     with running(repo, agent) as process:
@@ -119,6 +124,9 @@ def test_the_exit_code_says_which_signal_stopped_it(repo: Path, tmp_path: Path, 
         process.send_signal(number)
         process.communicate(timeout=60)
     assert process.returncode == code
+    assert event["context"] == {"message": signal.Signals(number).name}
+    log = santiago("log", cwd=repo, env=place(repo)).stdout
+    assert f"; {key} stops now, which costs an attempt" in log
 
 
 def test_a_change_that_can_have_no_effect_is_refused(tmp_path: Path) -> None:

@@ -53,8 +53,9 @@ def _standing(state: RunState, story: StoryState) -> str:
 
 
 def asked_by(actor: str) -> str:
-    """Return who wants a run to stop; a signal has no name."""
-    return {"": "a signal", "santiago": "a signal (ctrl-c)", "user": "`santiago stop`"}.get(actor, flat(actor))
+    """Return who wants a run to stop: a person by name, or a signal."""
+    signals = {"SIGINT": "a signal (ctrl-c)", "SIGTERM": "a signal (SIGTERM)", "SIGHUP": "a closed terminal (SIGHUP)"}
+    return {"": "a signal", "santiago": "a signal", "user": "`santiago stop`", **signals}.get(actor, flat(actor))
 
 
 def stopping(event: Event, running: str = "") -> str:
@@ -62,5 +63,5 @@ def stopping(event: Event, running: str = "") -> str:
     who = "" if event.actor == "santiago" else f", as {asked_by(event.actor)} asked"
     if event.context.get("mode") == "stop-now":
         return f"now{running}{who}, which costs an attempt; its work is kept"
-    key = "ctrl-c" if who else "ctrl-c again"
+    key = "ctrl-c" if who else "ctrl-c again" if event.context.get("message") == "SIGINT" else "a second signal"
     return f"after the current step{running}{who}; {key} stops now, which costs an attempt; its work is kept"
