@@ -152,3 +152,14 @@ def test_what_lies_outside_the_document_is_named_and_the_next_command_goes_on(tm
         assert "It depends on EXT-7, outside the document.\n" in look(repo, command, "S1")
     going_on = ("resume", "--assume-external", "--sandbox", "off")
     assert santiago(*going_on, cwd=repo, env=place(repo)).returncode == 0
+
+
+def test_a_story_is_chosen_and_hinted_at_by_either_of_its_ids_and_a_hint_that_nobody_would_hear_is_refused(
+    repo: Path,
+) -> None:
+    assert "because: the stories that --only names are through\n" in run(repo, WRITES, "--only", "R1").stderr
+    late = santiago("resume", "--hint", "R1", "in blue", cwd=repo, env=place(repo))
+    assert (late.returncode, "S1 is done: no attempt would hear the hint" in late.stderr) == (30, True)
+    hinted = ("resume", "--hint", "R2", "in blue", "--sandbox", "off")
+    assert santiago(*hinted, cwd=repo, env=place(repo)).returncode == 0
+    assert "in blue" in (out_dir(repo) / "attempts/S2/1/prompt.md").read_text()

@@ -122,11 +122,10 @@ def _raise(limit: str, amount: int, story: str | None = None) -> list[Fact]:
 
 
 def _hints(state: RunState, grants: Grants) -> list[Fact]:
-    unknown = [name for name, _ in grants.hints if name not in state.stories]
-    if unknown:
-        raise SantiagoError(
-            Kind.USAGE, f"the run has no story {unknown[0]}", hint="`santiago status --stories` lists them."
-        )
+    for story in (state.stories[name] for name, _ in grants.hints):
+        if story.satisfied:
+            message = f"{story.id} is {'left out' if story.skipped else story.phase}: no attempt would hear the hint"
+            raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
     return [
         Fact(event=EventKind.HINT_ADDED, story=name, actor="user", context={"text": text})
         for name, text in grants.hints

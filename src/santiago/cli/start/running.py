@@ -9,11 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.artifacts.store import PLAN
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
 from santiago.cli.start.notice import Notice
 from santiago.cli.start.request import Request
 from santiago.cli.start.scope import scope_of
+from santiago.cli.view.evidence import near
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.standing import mending
 from santiago.contract.ids import run_id_from
@@ -62,7 +64,7 @@ def start(
         own_work=own_work,
         agent=agent,
         grants=grants or Grants(),
-        consent=lambda commands: ask_consent(commands, asked=asked, trusted=flags.trust_commands),
+        consent=lambda commands: ask_consent(commands, near(out_dir / PLAN), asked=asked, trusted=flags.trust_commands),
         consent_unfenced=lambda: ask_unfenced(asked=asked),
     )
     if flags.dry_run:
