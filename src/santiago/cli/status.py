@@ -19,7 +19,7 @@ from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import ago, between, count, limit, span
 from santiago.cli.view.remedies import anew, listed, next_commands, target
 from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
-from santiago.cli.view.text import fit, harmless, paint, say, width
+from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
 from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract import codec
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
@@ -114,15 +114,19 @@ def _spent(run: Run) -> str:
 
 def _chunks(run: Run) -> None:
     size = max([5, *(width(harmless(chunk.label)) for chunk in run.plan.chunks)])
-    size = min(size, 48)
-    say(
-        f"  {fit('chunk', size)}  {'done':>5}  {'failed':>6}  {'blocked':>7}  {'pending':>7}  {'left out':>8}  {'time':>7}"
-    )
-    for chunk in run.state.chunks.values():
-        counts = counts_of(run, chunk)
+    columns = columns_of(stderr=False)
+    size = min(size, 48, max(12, columns - 54) if columns else 48)
+    words = {"done": "done", "failed": "failed", "blocked": "blocked", "pending": "pending", "skipped": "left out"}
+    rows = [[fit("chunk", size), *(f"{word:>{max(5, len(word))}}" for word in words.values()), f"{'time':>7}"]]
+    counted = [(chunk, counts_of(run, chunk)) for chunk in run.state.chunks.values()]
+    for chunk, counts in counted:
         time = span(chunk_ms(run, chunk)) if chunk.started else "-"
-        numbers = f"{counts['done']:>5}  {counts['failed']:>6}  {counts['blocked']:>7}  {counts['pending']:>7}  {counts['skipped']:>8}"
-        say(f"{_sign(run, chunk, counts)} {fit(chunk.label, size)}  {numbers}  {time:>7}")
+        numbers = (f"{counts[name]:>{max(5, len(word))}}" for name, word in words.items())
+        rows.append([fit(chunk.label, size), *numbers, f"{time:>7}"])
+    empty = [at for at, name in ((5, "skipped"), (2, "failed"), (3, "blocked")) if not any(c[name] for _, c in counted)]
+    signs = [" ", *(_sign(run, chunk, counts) for chunk, counts in counted)]
+    for sign, text in zip(signs, rows_that_fit(rows, columns and columns - 2, [*empty, 6]), strict=True):
+        say(f"{sign} {text}")
 
 
 def _sign(run: Run, chunk: ChunkState, counts: dict[str, int]) -> str:
