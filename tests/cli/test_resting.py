@@ -42,6 +42,21 @@ def test_a_start_that_was_to_do_less_says_why_it_rests(repo: Path, flags: list[s
     assert ran.stderr.endswith("\nnext: santiago resume   # go on\n")
 
 
+@pytest.mark.parametrize("dry", [["--dry-run"], []])
+def test_a_start_that_leaves_out_a_chunk_before_its_own_is_refused(repo: Path, dry: list[str]) -> None:
+    refused = run(repo, WRITES, "--chunks", "2", *dry)
+    assert refused.returncode == 2
+    assert "Phase 2: Together cannot begin: S1, S2 of Phase 1: Apart must be done first" in refused.stderr
+    assert "`--chunks 1..2`" in refused.stderr
+    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
+
+
+def test_a_chunk_whose_turn_it_is_runs_alone(repo: Path) -> None:
+    assert run(repo, WRITES, "--chunks", "1").returncode == 0
+    resumed = santiago("resume", "--chunks", "2", cwd=repo, env=place(repo))
+    assert (resumed.returncode, load(out_dir(repo)).state.phase) == (0, "success")
+
+
 def test_going_on_is_suggested_with_as_many_jobs_as_before(repo: Path) -> None:
     assert "next: santiago resume --jobs 2   # go on\n" in run(repo, WRITES, "--only", "S1", "--jobs", "2").stderr
 

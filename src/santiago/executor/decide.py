@@ -113,11 +113,9 @@ def _refused(at: Situation) -> Iterator[Act]:
 
 
 def _open_chunk(at: Situation) -> ChunkState | None:
-    """Return the first chunk of the scope with a story left."""
-    for chunk in at.state.chunks.values():
-        if chunk.left and (at.scope.chunks is None or chunk.label in at.scope.chunks):
-            return chunk
-    return None
+    """Return the chunk whose turn it is; none where the scope leaves it out, for no chunk overtakes another."""
+    chunk = at.state.next_chunk()
+    return chunk if chunk and (at.scope.chunks is None or chunk.label in at.scope.chunks) else None
 
 
 def _close_chunk(state: RunState) -> list[Act]:
@@ -132,7 +130,7 @@ def _after_last_chunk(at: Situation) -> list[Act]:
     if at.flying:
         return []
     closing = _close_chunk(at.state)
-    if any(chunk.left for chunk in at.state.chunks.values()):
+    if at.state.next_chunk():
         return [*closing, _pause()]
     return [*closing, of_run(EventKind.RUN_VERIFYING, RunPhase.RUN_VERIFICATION)]
 
