@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shlex import quote
+from shlex import join, quote
 from typing import TYPE_CHECKING
 
 from santiago.cli.finding import find_run
@@ -80,12 +80,25 @@ def _remedies(report: Report) -> Rows:
                 (again, "run the checks again on its head"),
             ]
         case Reason.VERIFICATION_UNRUNNABLE:
-            anew = f'santiago run {quote(report.plan.source.path)} --verify "COMMAND"'
-            return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
+            return _to_run_checks(report, again)
         case None | Reason.INTERRUPTED | Reason.AGENT_ASKED:
             return [(again, "go on")]
         case _:
             return [(again, "go on" if is_the_agents(reason) else MEANINGS[reason].hint)]
+
+
+def _to_run_checks(report: Report, again: str) -> Rows:
+    """Return what helps where a check could not start, or where no checkout could be made ready for an agent."""
+    anew = f"santiago run {quote(report.plan.source.path)}"
+    latest = [one for story in report.needing()[:1] for one in report.history.of(story.id)[-1:]]
+    if not any(one.status == "voided" for one in latest):
+        anew = f'{anew} --verify "COMMAND"'
+        return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
+    agent, checks = report.run_input.agent, report.run_input.verification.story_commands
+    name = join(agent.command) if agent.command else agent.profile or ("scripted" if agent.playbook else None)
+    flags = [("--agent", name), ("--playbook", agent.playbook), *(("--verify", check) for check in checks)]
+    anew = " ".join([anew, *(f"{flag} {quote(value)}" for flag, value in flags if value)])
+    return [(again, "go on once the set-up works here"), (anew, "or start anew with another [workspace] setup")]
 
 
 def _more_attempts(report: Report) -> tuple[str, str]:
