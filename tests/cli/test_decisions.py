@@ -96,6 +96,11 @@ def test_after_a_failed_story_is_left_out_plain_resume_is_what_helps(tmp_path: P
     assert failed.says("resume").returncode == 0
 
 
+def test_work_on_a_story_of_a_finished_run_is_refused_and_not_called_a_success(success: Done) -> None:
+    refused = santiago("verify", "S1", "--from", "main", cwd=success.repo, env=greeter.place(success.repo))
+    assert (refused.returncode, "S1 is done, and that is never undone" in refused.stderr) == (30, True), refused.stderr
+
+
 def test_what_is_done_is_never_left_out(success: Done) -> None:
     before = (success.out_dir / "progress.ndjson").read_bytes()
     refused = santiago("skip", "S1", "--why", "changed my mind", cwd=success.repo, env=greeter.place(success.repo))
