@@ -107,7 +107,7 @@ def _m(
 MEANINGS: dict[Reason, Meaning] = {
     Reason.PLAN_GENERATION_FAILED: _m("failed", _HARD, ExitCode.FAILED, "No plan could be made from the document.", "Fix the findings that `santiago plan` lists, then plan again."),
     Reason.AGENT_EXIT_NONZERO: _m("failed", _SOFT, ExitCode.FAILED, "The agent ended with an error.", "Read the agent's log of that attempt: `santiago show STORY`.", retryable=True),
-    Reason.AGENT_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "The agent used up the minutes of one attempt.", "Make the story smaller, or raise `attempt_timeout_minutes`.", retryable=True),
+    Reason.AGENT_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "The agent used up its minutes: those of one attempt, or what the story or the run had left.", "Make the story smaller, or raise `attempt_timeout_minutes`; `santiago resume --add-minutes N` grants story and run more.", retryable=True),
     Reason.STORY_VERIFICATION_FAILED: _m("failed", _SOFT, ExitCode.FAILED, "A check of the story failed on the agent's work.", "Read the critique: `santiago show STORY`.", retryable=True),
     Reason.RUN_VERIFICATION_FAILED: _m("failed", _HARD, ExitCode.FAILED, "All stories are done, but a check of the whole run failed.", "Repair the run's branch and `santiago resume`; the run's checks are repeated on its head."),
     Reason.ATTEMPT_BUDGET_EXHAUSTED: _m("failed", _HARD, ExitCode.FAILED, "The story's attempts or minutes are used up.", "`santiago resume --add-attempts N` (or --add-minutes N) grants more."),
