@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from santiago.contract import codec
 from santiago.contract.plan import Plan
-from santiago.planner.compile import Compilation, compile_plan, plan_digest
+from santiago.contract.seal import plan_digest
+from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.source import Options, Source
 
 PRD = """\

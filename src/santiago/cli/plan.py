@@ -89,7 +89,7 @@ def _finish(
     show: Callable[[Compilation, Plan, Source, Job, str], None],
 ) -> int:  # fmt: skip
     """Write the plan unless only asked, show it, and say by the exit code whether it changed."""
-    changed = old is None or old.digest != plan.digest
+    changed = old is None or old != plan  # whole: an edited plan keeps its digest
     if check:
         show(compiled, plan, source, job, "would change" if changed else "is unchanged")
         return ExitCode.WOULD_CHANGE if changed else ExitCode.OK
