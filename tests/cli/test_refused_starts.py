@@ -87,3 +87,14 @@ def test_a_plan_that_was_edited_does_not_begin_and_can_be_planned_as_it_is_now(t
     assert inside("resume", other, "--dry-run", cwd=repo, env=env).returncode == 0
     assert inside(*anew.split()[1:], cwd=repo, env=env).returncode == 0
     assert inside("resume", folder, "--dry-run", cwd=repo, env=env).returncode == 0
+
+
+def test_a_playbook_that_cannot_be_played_begins_no_run(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo", "stories: {R1: {write: {a: 5}}}\n")
+    refused = greeter.carry_out(repo)
+    assert (refused.returncode, "playbook.yaml" in refused.stderr) == (30, True), refused.stderr
+    assert "R1, attempt 1: write must be" in refused.stderr
+    (repo / "santiago.toml").unlink()
+    refused = santiago("run", "prd.md", "--agent", "scripted", "--trust-commands", cwd=repo, env=greeter.place(repo))
+    assert (refused.returncode, "--playbook FILE" in refused.stderr) == (2, True), refused.stderr
+    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
