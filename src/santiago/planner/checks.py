@@ -69,7 +69,7 @@ def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
 
 def _no_file(hint: Hint) -> Finding:
     return Finding(
-        level="note",
+        level="warning",
         code="file_not_read",
         line=hint.line,
         message=f"this stands in a list of files but is not read as one: {hint.value[:SHOWN]}",
