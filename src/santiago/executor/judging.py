@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckResult, Proof, Verdict
@@ -93,7 +94,7 @@ class Bench:
             return self._tampered(error.paths)
         if before is None or after is None:
             return None
-        verdict = self._verdict(story, before, after)
+        verdict = self._verdict(story, base, before, after)
         if verdict.passed:
             passing = [result.command for result in after if result.exit_code == 0]
             subverted = self._touched(base, snapshot) or self.provoker.subverted(
@@ -145,8 +146,9 @@ class Bench:
         if before is None or after is None:
             return None
         verdict = self.trials.verifier.judge(
-            before or None, after, (), has_checks=bool(trial.commands), fewer_allowed=True
-        )
+            before or None, after, (), has_checks=bool(trial.commands), fewer_allowed=True,
+            base_files=self.trials.workspace.files(base) if base else (), read=partial(self.trials.workspace.read, base or commit),
+        )  # fmt: skip
         return verdict, self.trials.verifier.record(verdict, before)
 
     def judge_run(self, commit: str, done: Collection[str], stop: Stop) -> tuple[Verdict, bytes] | None:
@@ -189,10 +191,11 @@ class Bench:
         verdict = Verdict(passed=False, proof=None, reason=reason, results=(), message=message)
         return verdict, self.trials.verifier.record(verdict, ())
 
-    def _verdict(self, story: Story, before: Sequence[CheckResult], after: Sequence[CheckResult]) -> Verdict:
+    def _verdict(self, story: Story, base: str, before: Sequence[CheckResult], after: Sequence[CheckResult]) -> Verdict:
         verdict = self.trials.verifier.judge(
-            before, after, (), has_checks=bool(after), fewer_allowed=_names_tests(story), own=story.verify
-        )
+            before, after, (), has_checks=bool(after), fewer_allowed=_names_tests(story), own=story.verify,
+            base_files=self.trials.workspace.files(base), read=partial(self.trials.workspace.read, base),
+        )  # fmt: skip
         if verdict.passed and self.run_input.policy.proof == "proved" and verdict.proof is not Proof.PROVED:
             return replace(verdict, passed=False, reason=Reason.NOTHING_VERIFIED)
         return verdict
