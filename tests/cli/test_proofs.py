@@ -50,3 +50,16 @@ def test_a_test_that_comes_with_the_work_is_none(tmp_path: Path, check: str) -> 
     repo = repository(tmp_path / "repo", Makefile=MAKEFILE)
     story = ran(repo, f"mkdir -p t; {GREET}; echo './greet.sh | grep -q hello' > t/greet.sh", check)
     assert (story["status"], story["proof"]) == ("done", "regression")
+
+
+def test_a_policy_that_asks_for_a_proof_says_what_is_missing(tmp_path: Path) -> None:
+    settings = '[policy]\nproof = "proved"\n[limits]\nstory_max_attempts = 1\n'
+    repo = repository(tmp_path / "repo", t__same_sh="test -f prd.md\n", santiago_toml=settings)
+    assert ran(repo, GREET, "sh t/same.sh")["reason"] == "attempt_budget_exhausted"
+    critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
+    assert 'policy.proof = "proved" asks for one that fails without the work' in critique
+    assert "`sh t/same.sh` passes without it too" in critique
+    assert "Nothing was really checked" not in critique
+    shown = santiago("show", "S1", cwd=repo, env=place(repo)).stdout
+    assert "fails without the work" in " ".join(shown.split())
+    assert "Nothing was really checked" not in shown

@@ -63,7 +63,7 @@ class Verdict:
     tampered: tuple[str, ...] = ()
     """Protected files that were changed or deleted."""
     message: str = ""
-    """Why no check could run."""
+    """Why no check could run, or why checks that pass are not enough."""
 
 
 @record

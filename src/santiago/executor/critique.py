@@ -41,6 +41,7 @@ def critique(outcome: AttemptOutcome, previous: AttemptOutcome | None = None) ->
     if advice := _ADVICE.get(outcome.reason):
         parts += ["", advice]
     if outcome.verdict is not None:
+        parts[-1] = outcome.verdict.message or parts[-1]
         parts += _verdict_parts(outcome)
     elif outcome.message:
         parts += ["", *_quoted(outcome.message.splitlines()[-20:])]
@@ -71,7 +72,7 @@ def _verdict_parts(outcome: AttemptOutcome) -> list[str]:
             parts += ["", *_failure(result)]
         elif result.verdict is CheckVerdict.INHERITED:
             parts += ["", f"`{result.command}` failed before this attempt too and is not held against it."]
-    if outcome.reason is Reason.NOTHING_VERIFIED:
+    if outcome.reason is Reason.NOTHING_VERIFIED and not outcome.verdict.message:
         parts += ["", "A check must run at least one test that bears on the story; add such a test."]
     return parts
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from santiago.contract.outcomes import CheckResult, Proof, Verdict
+from santiago.contract.outcomes import CheckResult, CheckVerdict, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named
@@ -197,13 +197,27 @@ class Bench:
             base_files=self.trials.workspace.files(base), read=partial(self.trials.workspace.read, base),
         )  # fmt: skip
         if verdict.passed and self.run_input.policy.proof == "proved" and verdict.proof is not Proof.PROVED:
-            return replace(verdict, passed=False, reason=Reason.NOTHING_VERIFIED)
+            return replace(verdict, passed=False, reason=Reason.NOTHING_VERIFIED, message=_unproved(before, after))
         return verdict
 
 
 def commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
     """Return the checks of a story: its own, then those of every story."""
     return tuple(dict.fromkeys((*story.verify, *run_input.verification.story_commands)))
+
+
+def _unproved(before: Sequence[CheckResult], after: Sequence[CheckResult]) -> str:
+    """Return why checks that pass are not enough for a policy that asks for a proof."""
+    passing = [result.command for result in after if result.verdict is CheckVerdict.PASS]
+    passed = {result.command for result in before if result.verdict is CheckVerdict.PASS}
+    words = [
+        f"`{one}` {'passes without it too' if one in passed else 'was not there before, or could not run'}"
+        for one in passing
+    ]
+    return (
+        f'The checks pass, but policy.proof = "proved" asks for one that fails without the work: {"; ".join(words)}.\n\n'
+        "Only a test that is committed before the run begins can show it, or a policy that asks for less."
+    )
 
 
 def _names_tests(story: Story) -> bool:
