@@ -63,3 +63,16 @@ def test_a_policy_that_asks_for_a_proof_says_what_is_missing(tmp_path: Path) -> 
     shown = santiago("show", "S1", cwd=repo, env=place(repo)).stdout
     assert "fails without the work" in " ".join(shown.split())
     assert "Nothing was really checked" not in shown
+
+
+def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path) -> None:
+    suite = (
+        "import unittest\n\nclass Old(unittest.TestCase):\n    def test_old(self):\n        self.fail('long broken')\n"
+    )
+    settings = "[limits]\nstory_max_attempts = 1\n"
+    repo = repository(tmp_path / "repo", t__old_py=suite, santiago_toml=settings)
+    assert ran(repo, GREET, "python3 -m unittest t/old.py")["status"] == "failed"
+    critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
+    assert "This failed in the same way before the attempt:\n\n- test_old (t.old.Old" in critique
+    told = santiago("resume", "--add-attempts", "1", cwd=repo, env=place(repo)).stderr
+    assert "failures that were there before the attempt count too" in told

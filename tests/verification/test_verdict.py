@@ -211,6 +211,18 @@ def test_a_test_that_is_new_and_passes_excuses_none_that_fails_as_before() -> No
     assert (verdict.passed, verdict.reason) == (False, Reason.STORY_VERIFICATION_FAILED)
 
 
+def test_failures_that_count_although_the_base_has_them_are_named() -> None:
+    old = pytest_run(["test_old"], 3)
+    assert judge([old], [old]).as_before == ("tests/t.py::test_old",)
+    assert judge([old], [pytest_run(["test_mine", "test_old"], 3)]).as_before == ("tests/t.py::test_old",)
+    assert judge([old], [pytest_run(["test_mine"], 3)]).as_before == ()
+    script = result("./check", 1, "old trouble")
+    assert judge([script], [script]).as_before == ("`./check`",)
+    assert judge([script], [result("./check", 1, "new trouble")]).as_before == ()
+    assert judge([script], [script], own=("./check",)).as_before == ()
+    assert judge([old, result("make", 1)], [old, result("make")]).as_before == ()
+
+
 def test_a_failure_as_before_is_shown_where_there_is_nothing_else_to_go_by() -> None:
     """Whoever is told that it is not held against them would never find out what is."""
     old = result("./check", 1, "No module named 'calc'")

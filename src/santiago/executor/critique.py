@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 MAX_LINES = 40
 """Lines of output in one critique: enough to act on, not a second log."""
+MAX_NAMES = 10
+_COUNTS = (
+    "It counts unless some check that failed before passes now. Where the story is not about it, it has to be mended "
+    "first, or the story needs a check of its own."
+)
 
 _ADVICE = {
     Reason.AGENT_NO_CHANGE: "Only what is changed in this folder counts: write the code, do not only describe it.",
@@ -72,9 +77,17 @@ def _verdict_parts(outcome: AttemptOutcome) -> list[str]:
             parts += ["", *_failure(result)]
         elif result.verdict is CheckVerdict.INHERITED:
             parts += ["", f"`{result.command}` failed before this attempt too and is not held against it."]
+    if outcome.verdict.as_before:
+        parts += ["", "This failed in the same way before the attempt:", "", *_listed(outcome.verdict.as_before)]
+        parts += ["", _COUNTS]
     if outcome.reason is Reason.NOTHING_VERIFIED and not outcome.verdict.message:
         parts += ["", "A check must run at least one test that bears on the story; add such a test."]
     return parts
+
+
+def _listed(names: Sequence[str]) -> list[str]:
+    more = [f"- and {len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES else []
+    return [*(f"- {name[:300]}" for name in names[:MAX_NAMES]), *more]
 
 
 def _failure(result: CheckResult) -> list[str]:

@@ -57,7 +57,10 @@ def judge(
     if blamed:
         reason, proof = reason or Reason.STORY_VERIFICATION_FAILED, None
         results = tuple(replace(one, verdict=CheckVerdict.FAIL) if one.command in blamed else one for one in results)
-    return Verdict(passed=reason is None, proof=proof, reason=reason, results=results, tampered=tuple(tampered))
+    as_before = tuple(name for one in results if one.command not in own for name in _shared(base.get(one.command), one))
+    return Verdict(
+        passed=reason is None, proof=proof, reason=reason, results=results, tampered=tuple(tampered), as_before=as_before
+    )  # fmt: skip
 
 
 def _blamed(
@@ -70,6 +73,14 @@ def _blamed(
     if proof is Proof.REGRESSION:
         return {one.command for one in inherited if not _is_excused(base.get(one.command), one)}
     return set()
+
+
+def _shared(before: CheckResult | None, result: CheckResult) -> list[str]:
+    """Return what of a check's failure the base has too: names of tests, or the check where it fails just as there."""
+    if before is None or before.verdict not in _BAD or result.verdict is not CheckVerdict.FAIL:
+        return []
+    names = sorted(failures(result).names & failures(before).names)
+    return names or ([f"`{result.command}`"] if is_inherited(before, result) else [])
 
 
 def _marked(before: CheckResult | None, result: CheckResult) -> CheckResult:
