@@ -70,7 +70,7 @@ def _verdict_parts(outcome: AttemptOutcome) -> list[str]:
     assert outcome.verdict is not None
     parts: list[str] = []
     if outcome.verdict.tampered:
-        parts += ["", "These files are protected and must be left as they were:", ""]
+        parts += ["", "This must be left as it was, and left out where it is new:", ""]
         parts += [f"- {path}" for path in outcome.verdict.tampered]
     for result in outcome.verdict.results:
         if result.verdict is CheckVerdict.FAIL:
