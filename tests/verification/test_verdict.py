@@ -165,6 +165,7 @@ def test_a_check_that_stood_and_did_not_find_what_it_asks_for_is_a_proof(
         ("npm test", 1, "> node --test test/upper.test.js\n\nCould not find '/x/test/upper.test.js'\n"),
         ("npm test -- test/more.test.js", 1, "Could not find '/x/test/more.test.js'\n"),
         ("node test/upper.test.js", 1, "Error: Cannot find module '/x/test/upper.test.js'\n"),
+        ("node ./test", 1, "Error: Cannot find module '/x/test'\n"),
         ("npx tsc --noEmit test/upper.ts", 2, "error TS6053: File 'test/upper.ts' not found.\n"),
         ("gcc t/a.c -o t/a && ./t/a", 1, "cc1: fatal error: t/a.c: No such file or directory\ncompilation terminated.\n"),
         ("make test", 2, "cc1: fatal error: t/a.c: No such file or directory\nmake: *** [Makefile:5: t/a] Error 1\n"),

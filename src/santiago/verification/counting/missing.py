@@ -95,8 +95,11 @@ class Base:
         """Whether the base has what a word means: a file or folder, a module, or a part of a path."""
         if runners.runner_of(step.argv) in _BY_PATTERN and any(name in path for path in self.files):
             return True
-        if resolved(step.folder, name) in self._known:
-            return True
+        path = resolved(step.folder, name)
+        if path in self._known:
+            # An interpreter that is given a folder runs a file in it.
+            is_script = name.removeprefix("./") == runners.script_of(step.argv) and path not in self.files
+            return not is_script or any(f"{path}/{main}" in self.files for main in ("index.js", "package.json"))
         is_python = any(map(_PYTHON.search, step.written))
         return is_python and any(path in self._known for path in _module_files(name, step.folder))
 
