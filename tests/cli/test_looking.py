@@ -244,7 +244,7 @@ def test_explain_says_what_a_story_waits_for(look: Look, failure: Done) -> None:
 
 
 def test_explain_still_knows_codes_where_there_is_a_run(look: Look, success: Done) -> None:
-    assert "The agent used up the minutes" in look(success, "explain", "agent_timeout").stdout
+    assert "The agent used up its minutes" in look(success, "explain", "agent_timeout").stdout
     assert look(success, "explain", "S99").returncode == 2
 
 

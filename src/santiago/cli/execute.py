@@ -28,4 +28,4 @@ def command(run_input: Path, plan_path: Path, out_dir: Path, flags: Flags) -> in
     settings = codec.decode(RunInput, read_bytes(run_input, 2**20), str(run_input))
     folder = resolved(out_dir)
     with granting(folder):
-        return start(folder, settings, plan, flags, base=resolved(run_input).parent)
+        return start(folder, settings, plan, flags, base=resolved(run_input).parent, plan_file=plan_path)
