@@ -76,6 +76,11 @@ def runs(common: Path) -> list[Registered]:
     return sorted(_notes(_folder(common)), key=lambda run: (run.created, run.run_id), reverse=True)
 
 
+def place_of(common: Path, run_id: str) -> Path | None:
+    """Return the out-dir that a run's note names; None where there is no note."""
+    return next((run.out_dir for run in _notes(_folder(common), f"{run_id}.json")), None)
+
+
 def standing(run: Registered) -> RunStanding:
     """Return whether a run can be continued, as its own log says."""
     if not (run.out_dir / PLAN).is_file():
@@ -96,8 +101,8 @@ def _folder(common: Path) -> Path:
     return common / "santiago" / "runs"
 
 
-def _notes(folder: Path) -> Iterator[Registered]:
-    for path in folder.glob("*.json"):
+def _notes(folder: Path, pattern: str = "*.json") -> Iterator[Registered]:
+    for path in folder.glob(pattern):
         with contextlib.suppress(TypeError, KeyError):
             data = read_json(path, _LARGEST)
             if data["run_id"] == path.stem and is_run_id(path.stem):

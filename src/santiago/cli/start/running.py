@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
+from santiago.cli.start.identity import derived_id
 from santiago.cli.start.notice import Notice
 from santiago.cli.start.request import Request
 from santiago.cli.start.scope import scope_of
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.standing import mending
-from santiago.contract.ids import run_id_from
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.executor.reopen import Grants
@@ -46,7 +46,7 @@ def start(
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
     frozen = replace(run_input.policy, optimistic=flags.optimistic or run_input.policy.optimistic)
     settings = replace(
-        run_input, repo_path=str(repo), policy=frozen, run_id=run_input.run_id or run_id_from(out_dir.name)
+        run_input, repo_path=str(repo), policy=frozen, run_id=run_input.run_id or derived_id(out_dir, repo)
     )
     # A person who brings work wants it judged; no agent is started for what it leaves to do.
     scope = Scope(stories=frozenset()) if own_work else scope_of(plan, flags.chunks, flags.only)
