@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
-from santiago.cli.start.identity import derived_id
+from santiago.cli.start.identity import derived_id, frozen_path, repository_of
 from santiago.cli.start.notice import Notice
 from santiago.cli.start.request import Request
 from santiago.cli.start.scope import scope_of
@@ -45,15 +45,16 @@ def start(
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
     frozen = replace(run_input.policy, optimistic=flags.optimistic or run_input.policy.optimistic)
-    settings = replace(
-        run_input, repo_path=str(repo), policy=frozen, run_id=run_input.run_id or derived_id(out_dir, repo)
-    )
+    run_id = run_input.run_id or derived_id(out_dir, repo)
+    now = repository_of(out_dir, run_id, repo)
+    settings = replace(run_input, repo_path=frozen_path(out_dir, run_id, repo, now), policy=frozen, run_id=run_id)
     # A person who brings work wants it judged; no agent is started for what it leaves to do.
     scope = Scope(stories=frozenset()) if own_work else scope_of(plan, flags.chunks, flags.only)
     policy, asked = _policy(frozen, flags), not flags.no_input and sys.stdin.isatty()
     request = Request(
         out_dir=out_dir,
         run_input=settings,
+        repo=now,
         policy=policy,
         plan=plan,
         jobs=flags.jobs or policy.jobs,
@@ -73,7 +74,7 @@ def start(
     request.listeners.append(screen.take)
     if not skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
-    notice = Notice(repo)
+    notice = Notice(now)
     try:
         state = execute(request)
         if skips:
