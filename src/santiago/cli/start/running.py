@@ -75,6 +75,7 @@ def start(
     if not skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
     notice = Notice(now)
+    notice.foresee()
     try:
         state = execute(request)
         if skips:
