@@ -86,12 +86,15 @@ def test_a_plan_that_was_copied_begins_in_the_copy(tmp_path: Path) -> None:
     assert json.loads((greeter.out_dir(copy) / "run-input.json").read_bytes())["repo_path"] == str(copy)
 
 
-@pytest.mark.parametrize("words", [("resume",), ("resume", "out"), ("audit",), ("skip", "S3", "--why", "no")])
+@pytest.mark.parametrize(
+    "words", [("resume",), ("resume", "out"), ("audit",), ("skip", "S3", "--why", "no"), ("stop",)]
+)
 def test_a_copy_does_not_take_over_a_run_whose_folder_stayed(tmp_path: Path, words: tuple[str, ...]) -> None:
     original = begun(tmp_path / "original", "../out")
     copy = shutil.copytree(original, tmp_path / "copy")
     before, log = everything(original), (tmp_path / "out" / "progress.ndjson").read_bytes()
     refused = says(copy, *words)
     assert (refused.returncode, f"out is a run of {original}" in refused.stderr) == (2, True), refused.stderr
+    assert says(copy, "clean", "--yes", "--force").returncode == 0
     assert (everything(original), (tmp_path / "out" / "progress.ndjson").read_bytes()) == (before, log)
     assert says(original, "resume").returncode == 0

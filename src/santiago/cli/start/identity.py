@@ -57,6 +57,13 @@ def repository_of(out_dir: Path, run_id: str, named: Path) -> Path:
     )
 
 
+def refuse_copied(out_dir: Path) -> None:
+    """Raise where the run in a folder is one of the repository that this one is a copy of."""
+    run_id, named = _frozen(out_dir, "run_id"), _frozen(out_dir, "repo_path")
+    if run_id and named:
+        repository_of(out_dir, run_id, Path(named))
+
+
 def frozen_path(out_dir: Path, run_id: str, named: Path, now: Path) -> str:
     """Return the repository as the frozen run input names it, where it is the same one; else as it is named now."""
     began_in = _frozen(out_dir, "repo_path")
