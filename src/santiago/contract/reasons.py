@@ -107,7 +107,7 @@ def _m(
 MEANINGS: dict[Reason, Meaning] = {
     Reason.PLAN_GENERATION_FAILED: _m("failed", _HARD, ExitCode.FAILED, "No plan could be made from the document.", "Fix the findings that `santiago plan` lists, then plan again."),
     Reason.AGENT_EXIT_NONZERO: _m("failed", _SOFT, ExitCode.FAILED, "The agent ended with an error.", "Read the agent's log of that attempt: `santiago show STORY`.", retryable=True),
-    Reason.AGENT_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "The agent used up the minutes of one attempt.", "Make the story smaller, or raise `attempt_timeout_minutes`.", retryable=True),
+    Reason.AGENT_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "The agent used up its minutes: those of one attempt, or what the story or the run had left.", "Make the story smaller, or raise `attempt_timeout_minutes`; `santiago resume --add-minutes N` grants story and run more.", retryable=True),
     Reason.STORY_VERIFICATION_FAILED: _m("failed", _SOFT, ExitCode.FAILED, "A check of the story failed on the agent's work.", "Read the critique: `santiago show STORY`.", retryable=True),
     Reason.RUN_VERIFICATION_FAILED: _m("failed", _HARD, ExitCode.FAILED, "All stories are done, but a check of the whole run failed.", "Repair the run's branch and `santiago resume`; the run's checks are repeated on its head."),
     Reason.ATTEMPT_BUDGET_EXHAUSTED: _m("failed", _HARD, ExitCode.FAILED, "The story's attempts or minutes are used up.", "`santiago resume --add-attempts N` (or --add-minutes N) grants more."),
@@ -117,7 +117,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.NOTHING_VERIFIED: _m("failed", _SOFT, ExitCode.FAILED, "Nothing was really checked, so nothing is proven.", "Give the story a check that runs at least one test; no-ops do not count.", retryable=True),
     Reason.VERIFICATION_TAMPERED: _m("failed", _SOFT, ExitCode.FAILED, "The attempt changed or deleted a protected file.", "Name the file in the story's `files` if the change is wanted.", retryable=True),
     Reason.VERIFICATION_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "A check did not end within its time limit.", "Raise `verification.timeout_minutes`, or find out what hangs.", retryable=True),
-    Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started.", "Install what the check needs and `santiago resume`, or start a new run with another check (--verify)."),
+    Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started, or the set-up before it failed.", "Install what it needs and `santiago resume`, or start a new run with another check (--verify) or [workspace] setup."),
     Reason.COST_BUDGET_EXHAUSTED: _m("failed", _HARD, ExitCode.FAILED, "The tokens or the money of the run are used up.", "`santiago resume --add-cost USD` (or --add-tokens N) grants more."),
     Reason.USAGE_UNKNOWN: _m("blocked", _DEP, ExitCode.BLOCKED, "A limit on tokens or money is set, and the agent does not say what it used.", '`santiago resume --add-cost USD` (or --add-tokens N) accepts what is unknown so far; unknown_usage = "allow" under [policy] always does.', spends=False),
     Reason.AGENT_UNAVAILABLE: _m("failed", _SOFT, ExitCode.TRANSIENT, "The agent could not be reached or started.", "Check that it is installed and signed in: `santiago doctor`.", retryable=True, spends=False),

@@ -88,7 +88,10 @@ class Checks:
                 report = self.runner.run(command, folder, temporary, timeout_ms, stopped, {}, network=True)
                 if report.exit_code != 0:
                     words = report.error or (report.tail or report.head).strip()[-500:]
-                    return f"the set-up command `{command}` did not succeed: {words}"
+                    ended = f"ended with exit {report.exit_code}" if report.exit_code else "did not succeed"
+                    if report.timed_out:
+                        ended = f"did not end within {timeout_ms / 60_000:g} minutes (verification.timeout_minutes)"
+                    return f"the command `{command}` of [workspace] setup {ended}" + (f": {words}" if words else "")
                 if stopped():
                     break
         return ""

@@ -12,6 +12,7 @@ from santiago.artifacts.repository import find_root
 from santiago.cli.view.advice import MOST, named, too_few, unchecked
 from santiago.cli.view.text import first, flat
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.executor.judging import commands_of
 from santiago.executor.schedule import overlap
@@ -100,6 +101,7 @@ class Prospect:
 
     def refuse(self) -> None:
         """Raise where a run could never be green: before the first attempt, not after the last."""
+        self._refuse_overtaking()
         left = [story for story in self.plan.stories if not self.state.stories[story.id].satisfied]
         refuse_unchecked(left, self.run_input)
         idle = [story for story in left if all(map(_idle, commands_of(story, self.run_input)))]
@@ -110,6 +112,18 @@ class Prospect:
         for script, story in self._scripts(left).items():
             if self.checkout.forgotten(script) and not self._may_come(script, story):
                 raise _forgotten(script, story)
+
+    def _refuse_overtaking(self) -> None:
+        """Raise where the chunks that this start is about wait for one that it leaves out."""
+        chosen, before, chunks = self.scope.chunks, self.state.next_chunk(), list(self.state.chunks.values())
+        places = [place for place, chunk in enumerate(chunks, 1) if chosen and chunk.label in chosen and chunk.left]
+        if before is None or not places or places[0] == chunks.index(before) + 1:
+            return
+        states = ((story, self.state.stories[story.id]) for story in self.plan.stories if story.chunk == before.label)
+        left = [story for story, state in states if not state.skipped and state.phase is not StoryPhase.DONE]
+        message = f"{flat(chunks[places[0] - 1].label)} cannot begin: {named(left)} of {flat(before.label)} must be done first"
+        hint = f"Type the same with `--chunks {chunks.index(before) + 1}..{places[-1]}`, which begins there"
+        raise SantiagoError(Kind.USAGE, message, hint=f"{hint}; `santiago skip STORY --why …` leaves a story out.")
 
     def to_do(self) -> list[Story]:
         """Return the stories of the plan that this start is about."""

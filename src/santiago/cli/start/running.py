@@ -70,7 +70,7 @@ def start(
         from santiago.cli.start.dry_run import show
 
         return show(request, trusted=flags.trust_commands, as_json=flags.as_json)
-    screen = Screen(plan, request.effective, as_json=flags.as_json, plain=flags.plain, scope=scope)
+    screen = Screen(plan, request.effective, as_json=flags.as_json, plain=flags.plain, scope=scope, frozen=settings)
     request.listeners.append(screen.take)
     if not skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun

@@ -18,6 +18,7 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 from santiago.executor.result import status_of
+from santiago.executor.situation import Scope
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +44,10 @@ class Report:
     out_dir: Path
     history: History = field(default_factory=History)
     """What the log tells beside the state, as far as it was heard."""
+    frozen: RunInput | None = None
+    """What the run itself keeps, where the run input has the flags of one start in it."""
+    scope: Scope = field(default_factory=Scope)
+    """What that start was about."""
     stderr: bool = True
 
     def needing(self) -> list[Story]:
