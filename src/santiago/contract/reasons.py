@@ -115,7 +115,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.BLOCKED_DEPENDENCY: _m("blocked", _DEP, ExitCode.BLOCKED, "Something that the story depends on is not there.", "Finish or unblock the dependency, or use --assume-external for one outside the document."),
     Reason.INVALID_INPUT: _m("failed", _HARD, ExitCode.FAILED, "The input is not valid.", "Correct what the message names."),
     Reason.NOTHING_VERIFIED: _m("failed", _SOFT, ExitCode.FAILED, "Nothing was really checked, so nothing is proven.", "Give the story a check that runs at least one test; no-ops do not count.", retryable=True),
-    Reason.VERIFICATION_TAMPERED: _m("failed", _SOFT, ExitCode.FAILED, "The attempt changed or deleted a protected file.", "Name the file in the story's `files` if the change is wanted.", retryable=True),
+    Reason.VERIFICATION_TAMPERED: _m("failed", _SOFT, ExitCode.FAILED, "The attempt changed a protected file, or left something that could sway its checks.", "Name the file in the story's `files` if the change is wanted.", retryable=True),
     Reason.VERIFICATION_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "A check did not end within its time limit.", "Raise `verification.timeout_minutes`, or find out what hangs.", retryable=True),
     Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started, or the set-up before it failed.", "Install what it needs and `santiago resume`, or start a new run with another check (--verify) or [workspace] setup."),
     Reason.COST_BUDGET_EXHAUSTED: _m("failed", _HARD, ExitCode.FAILED, "The tokens or the money of the run are used up.", "`santiago resume --add-cost USD` (or --add-tokens N) grants more."),

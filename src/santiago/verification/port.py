@@ -14,6 +14,7 @@ from santiago.util import regular
 from santiago.util.inside import is_inside
 from santiago.verification import record
 from santiago.verification.counting import results, verdict
+from santiago.verification.counting.missing import Base
 from santiago.verification.provoking import blind, doubts, ends, provoke, spoil
 from santiago.verification.sealing import globs, seal, surroundings, watch
 
@@ -116,8 +117,12 @@ class Checks:
         has_checks: bool,
         fewer_allowed: bool,
         own: Collection[str] = (),
+        base_files: Collection[str] = (),
+        read: Callable[[str], bytes | None] = lambda _: None,
     ) -> Verdict:
-        return verdict.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed, own=own)
+        return verdict.judge(
+            before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed, own=own, tree=Base(base_files, read)
+        )  # fmt: skip
 
     def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
         return record.document(verdict, base)

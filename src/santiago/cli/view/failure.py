@@ -32,6 +32,7 @@ FULL = 3
 """Stories that are shown with their output; of the others only the name."""
 OUTPUT_LINES = 20
 _SAME = "This is the same failure as in the attempt before"
+_BEFORE = "This failed in the same way before the attempt:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +149,8 @@ class Report:
             told = [line for line in critique.splitlines() if line.strip() and not line.startswith(("# ", _SAME))]
             lines += self._bar(told[:OUTPUT_LINES])
         lines += self._same(planned.id, number)
+        if _BEFORE in evidence.critique():
+            lines.append("before     failures that were there before the attempt count too: the critique names them")
         if tampered := evidence.tampered():
             lines.append(f"protected  {named([flat(path) for path in tampered])}")
         if stats := evidence.stats():
