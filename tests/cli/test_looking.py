@@ -70,6 +70,13 @@ def test_status_without_a_name_shows_the_latest_run_chunk_by_chunk(look: Look, s
     assert f"git merge santiago/{success.out_dir.name}" in shown
 
 
+def test_status_does_not_ask_again_for_work_that_was_taken_over(success: Done, tmp_path: Path) -> None:
+    repo = shutil.copytree(success.repo, tmp_path / "repo")
+    greeter.git(repo, "merge", "-q", f"santiago/{success.out_dir.name}")
+    shown = santiago("status", cwd=repo, env=greeter.place(repo)).stdout
+    assert ("its work is taken over" in shown, "git merge" in shown) == (True, False), shown
+
+
 def test_status_as_json_agrees_with_the_result(look: Look, success: Done) -> None:
     told, result = _json(look, success, "status"), json.loads((success.out_dir / "result.json").read_text())
     assert told["state"] == result["status"]

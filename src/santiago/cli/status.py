@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, n
 from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
 from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
 from santiago.util.clock import SystemClock
@@ -206,12 +208,25 @@ def _next(run: Run) -> list[str]:
     if not run.begun:
         return ["", *listed([(f"santiago resume {quote(near(run.out_dir))}", "begin")])]
     if state.phase is RunPhase.SUCCESS:
+        if state.head and _is_here(state.head):
+            return ["", "its work is taken over: all of it is in the commit that is checked out here"]
         taken = listed([(f"git merge {state.branch}", "take the work over")])
         return ["", f"look: git diff HEAD...{state.branch}", *taken]
     if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
         return ["", *brought]
     report = Report(plan=run.plan, run_input=run.run_input, state=state, out_dir=run.out_dir, history=run.history)
     return ["", *next_commands(report)]
+
+
+def _is_here(commit: str) -> bool:
+    """Tell whether the commit that is checked out here contains another one."""
+    from santiago.workspace.git import call, environment
+
+    question = ("merge-base", "--is-ancestor", commit, "HEAD")
+    try:
+        return call(question, environment(), Path.cwd(), accept=(0, 1, 128)).code == 0
+    except SantiagoError:
+        return False
 
 
 def _brought(run: Run) -> list[str] | None:
