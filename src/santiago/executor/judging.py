@@ -10,6 +10,7 @@ from santiago.contract.outcomes import CheckResult, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named
+from santiago.executor.permission import may_change
 from santiago.executor.provoking import Provoker
 from santiago.executor.trials import ReplacedError, SetUpFailedError, Sight, Trial, Trials
 
@@ -42,6 +43,10 @@ class Bench:
     def commands_of(self, story: Story) -> tuple[str, ...]:
         return commands_of(story, self.run_input)
 
+    def _own(self, story: Story) -> tuple[str, ...]:
+        """The files by which a story may change what judges it."""
+        return may_change(story, self.plan.requirements)
+
     @property
     def run_commands(self) -> tuple[str, ...]:
         """The checks of the run, where it has any of its own."""
@@ -50,7 +55,7 @@ class Bench:
     def look(self, story: Story, number: int, base: str, folder: str | None) -> Sight:
         """Return what judges a story before its agent runs, with the tests as they are in the folder made for it."""
         files = self.trials.workspace.files(base)
-        sealed = self.trials.verifier.sealed(files, self.run_input.verification.protected, story.files)
+        sealed = self.trials.verifier.sealed(files, self.run_input.verification.protected, self._own(story))
         contents = self.trials.verifier.contents(folder, sealed) if folder else {}
         commands, told = self.commands_of(story), self.trials.told(story.id, number)
         return Sight(
@@ -66,7 +71,7 @@ class Bench:
         tampered = self.trials.verifier.tampered(
             snapshot.changes,
             self.run_input.verification.protected,
-            story.files,
+            self._own(story),
             commands,
             sight.files,
             lambda path, side: self.trials.workspace.read(base if side == "base" else snapshot.commit, path),

@@ -102,7 +102,8 @@ class Checks:
         base_files: Collection[str],
         read: Callable[[str, str], bytes | None],
     ) -> tuple[str, ...]:
-        return seal.tampered(changes, _expanded(protected), files, commands, base_files, read)
+        globs_ = _expanded(protected)
+        return seal.tampered(changes, globs_, watch.unsealed(files, base_files, globs_), commands, base_files, read)
 
     def judge(
         self,
@@ -120,7 +121,8 @@ class Checks:
         return record.document(verdict, base)
 
     def sealed(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
-        return watch.sealed(base_files, _expanded(protected), files)
+        globs_ = _expanded(protected)
+        return watch.sealed(base_files, globs_, watch.unsealed(files, base_files, globs_))
 
     def contents(self, folder: str, paths: Sequence[str]) -> Mapping[str, str]:
         return watch.contents(folder, paths)
