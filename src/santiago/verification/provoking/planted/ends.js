@@ -6,7 +6,9 @@ function __TOKEN___exit(code) { __TOKEN___mark(code ?? process.exitCode ? "refus
   const kept = [[assert, "assert"], [assert.strict ?? {}, "assert.strict"], [JSON, "JSON"]].flatMap(([owner, name]) =>
     Object.getOwnPropertyNames(owner).filter((key) => typeof owner[key] === "function").map((key) => [owner, name, key, owner[key]]));
   __TOKEN___mark("began");
-  process.on("uncaughtExceptionMonitor", () => __TOKEN___mark("refused"));
+  let denied = false;
+  process.on("uncaughtExceptionMonitor", (error) => { __TOKEN___mark("refused"); denied ||= error?.code === "ERR_ASSERTION"; });
+  process.on("exit", (code) => { if (denied && code === 0) __TOKEN___mark("overruled"); });
   process.once("beforeExit", (code) => {
     __TOKEN___mark(code ? "refused" : "ended");
     for (const [owner, name, key, was] of kept) {
