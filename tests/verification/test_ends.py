@@ -77,7 +77,7 @@ HONEST = {
     "a program in a command": (f"python3 - <<'END' && echo ok\n{PY}END", {}, RIGHT),
     "an error that node's work takes note of": (
         "node check.js",
-        {"check.js": JS + "setTimeout(() => { throw new Error('x') }, 5)\n", "work.js": "process.on('uncaughtException', () => {})\nexports.f = (x) => x * x\n"},
+        {"check.js": JS + "setTimeout(() => { throw Error('x') }, 5)\n", "work.js": "process.on('uncaughtException', () => {})\nexports.f = (x) => x * x\n"},
         "",
     ),
     "a shell script": ("sh check.sh", {"check.sh": SH, "work.sh": "f() { echo $(( $1 * $1 )); }\n"}, ""),

@@ -55,11 +55,12 @@ class Bench:
     def look(self, story: Story, number: int, base: str, folder: str | None) -> Sight:
         """Return what judges a story before its agent runs, with the tests as they are in the folder made for it."""
         files = self.trials.workspace.files(base)
-        sealed = self.trials.verifier.sealed(files, self.run_input.verification.protected, self._own(story))
+        which = (files, self.run_input.verification.protected, self._own(story))
+        sealed = self.trials.verifier.sealed(*which)
         contents = self.trials.verifier.contents(folder, sealed) if folder else {}
         commands, told = self.commands_of(story), self.trials.told(story.id, number)
         return Sight(
-            files=files, sealed=sealed, contents=contents, told=told,
+            files=files, sealed=sealed, watched=self.trials.verifier.watched(*which), contents=contents, told=told,
             commands=commands, surroundings=self.surroundings[commands],
         )  # fmt: skip
 
@@ -126,7 +127,7 @@ class Bench:
         return verdict, self.trials.verifier.record(verdict, ())
 
     def _touched(self, base: str, snapshot: Snapshot) -> tuple[str, ...]:
-        """Return the test code that only this work touches while its checks run."""
+        """Return the tests and their data that only this work touches while its checks run."""
         usual, now = (
             self.trials.memory.restless(self.trials.workspace.tree(base)),
             self.trials.memory.restless(snapshot.tree),

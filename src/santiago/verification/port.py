@@ -124,6 +124,10 @@ class Checks:
         globs_ = _expanded(protected)
         return watch.sealed(base_files, globs_, watch.unsealed(files, base_files, globs_))
 
+    def watched(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
+        globs_ = _expanded(protected)
+        return watch.sealed(base_files, globs_, watch.unsealed(files, base_files, globs_), data=True)
+
     def contents(self, folder: str, paths: Sequence[str]) -> Mapping[str, str]:
         return watch.contents(folder, paths)
 

@@ -67,6 +67,9 @@ class Verifier(Protocol):
     def sealed(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
         """Return the code among the base's files that judges a story which may change `files`."""
 
+    def watched(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
+        """Return the same with the data that tests read: nobody may write to it while checks run."""
+
     def contents(self, folder: str, paths: Sequence[str]) -> Mapping[str, str]:
         """Return a digest of each of these files."""
 
