@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.executor.permission import may_change
+from santiago.executor.permission import may_change, speaks_of
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 
@@ -38,3 +38,12 @@ def test_a_mention_of_a_test_is_no_permission_to_change_it(text: str) -> None:
 )  # fmt: skip
 def test_work_on_a_test_is_permission(text: str) -> None:
     assert TESTS in permitted(text)
+
+
+def test_a_story_speaks_of_a_file_by_its_name_with_or_without_its_ending() -> None:
+    made = compile_plan(
+        Source("# Product\n\n### R1: A validator\n- `validate.py` says what is wrong.\n", path="prd.md")
+    ).plan
+    assert made is not None
+    assert speaks_of(made.stories[0], made.requirements, "tools/validate.py")
+    assert not speaks_of(made.stories[0], made.requirements, "tools/check_all.py")

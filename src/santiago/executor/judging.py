@@ -10,7 +10,7 @@ from santiago.contract.outcomes import CheckResult, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named
-from santiago.executor.permission import may_change
+from santiago.executor.permission import may_change, speaks_of
 from santiago.executor.provoking import Provoker
 from santiago.executor.trials import ReplacedError, SetUpFailedError, Sight, Trial, Trials
 
@@ -77,6 +77,7 @@ class Bench:
             sight.files,
             lambda path, side: self.trials.workspace.read(base if side == "base" else snapshot.commit, path),
         )
+        tampered = tampered or self._judges_of_others(story, base, snapshot, sight)
         if tampered:
             return self._tampered(tampered)
         changed = [change.path for change in snapshot.changes]
@@ -111,6 +112,20 @@ class Bench:
             if subverted:
                 return self._tampered(subverted)
         return verdict, self.trials.verifier.record(verdict, before)
+
+    def _judges_of_others(self, story: Story, base: str, snapshot: Snapshot, sight: Sight) -> tuple[str, ...]:
+        """Return the changed scripts of the base by which only other stories, or the run, will be judged."""
+        changed = {change.path for change in snapshot.changes} & sight.files
+        every = (command for one in self.plan.stories for command in self.commands_of(one))
+        others = tuple(dict.fromkeys((*every, *self.run_commands)))
+        if not changed or {*others} <= {*self.commands_of(story)}:
+            return ()
+        found = self.trials.verifier.judging(
+            others, sight.files, self._own(story), lambda path: self.trials.workspace.read(base, path)
+        )
+        # What a story speaks of is its work, also where a later one is judged by it.
+        strange = (path for path in found & changed if not speaks_of(story, self.plan.requirements, path))
+        return tuple(sorted(strange))
 
     def _preparing(self, snapshot: Snapshot) -> list[str]:
         """Return the changed files that a set-up command names."""

@@ -37,6 +37,13 @@ def may_change(story: Story, requirements: Iterable[Requirement]) -> tuple[str, 
     return tuple(path for path in story.files if path not in said or _gives_work(path, sentences))
 
 
+def speaks_of(story: Story, requirements: Iterable[Requirement], path: str) -> bool:
+    """Whether a story has a file's name, with or without its ending, in its words."""
+    stem = path.rpartition("/")[2].partition(".")[0]
+    word = re.compile(rf"\b{re.escape(stem)}\b", re.IGNORECASE)
+    return any(map(word.search, _texts(story, requirements)))
+
+
 def _texts(story: Story, requirements: Iterable[Requirement]) -> Iterator[str]:
     yield from (story.title, story.description)
     yield from (one.text for requirement in requirements for one in requirement.criteria if one.id in story.criteria)

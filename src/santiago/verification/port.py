@@ -16,6 +16,7 @@ from santiago.verification import record
 from santiago.verification.counting import results, verdict
 from santiago.verification.provoking import blind, doubts, ends, provoke, spoil
 from santiago.verification.sealing import globs, seal, surroundings, watch
+from santiago.verification.sealing.judges import Judges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -104,6 +105,12 @@ class Checks:
     ) -> tuple[str, ...]:
         globs_ = _expanded(protected)
         return seal.tampered(changes, globs_, watch.unsealed(files, base_files, globs_), commands, base_files, read)
+
+    def judging(
+        self, commands: Sequence[str], base_files: Collection[str], files: Sequence[str], read: Callable[[str], bytes | None]
+    ) -> frozenset[str]:  # fmt: skip
+        scripts = Judges(tuple(commands), frozenset(base_files), read).scripts.intersection(base_files)
+        return frozenset(path for path in scripts if not globs.names(files, path))
 
     def judge(
         self,

@@ -47,6 +47,11 @@ class Verifier(Protocol):
     ) -> tuple[str, ...]:
         """Return the paths whose change takes the verdict out of santiago's hands."""
 
+    def judging(
+        self, commands: Sequence[str], base_files: Collection[str], files: Sequence[str], read: Callable[[str], bytes | None]
+    ) -> frozenset[str]:  # fmt: skip
+        """Return the scripts of the base that these commands run as judges, except those that `files` name."""
+
     def judge(
         self,
         before: Sequence[CheckResult] | None,
