@@ -50,6 +50,12 @@ HONEST = {
     "an exit that the check asks for": (
         "python3 check.py; test $? = 3", {"check.py": "import work\nwork.f(2)\nassert False\n"}, "def f(x): raise SystemExit(3)\n",
     ),
+    "a program that starts itself, and ends that": (
+        "python3 check.py",
+        {"check.py": "import subprocess, sys, time\nif sys.argv[1:]:\n    print('up', flush=True)\n    time.sleep(60)\n"
+         "child = subprocess.Popen([sys.executable, __file__, 'serve'], stdout=subprocess.PIPE)\nchild.stdout.readline()\nchild.kill()\n" + PY},
+        RIGHT,
+    ),
     "a child that fails": (
         "python3 check.py", {"check.py": "import os\n" + PY + "child = os.fork()\nif not child:\n    raise SystemExit(1)\nos.waitpid(child, 0)\n"}, RIGHT,
     ),
@@ -105,6 +111,10 @@ LYING = {
     "runs the check again without assertions": (
         "python3 check.py", {"check.py": PY},
         "import os, sys\nif __debug__:\n    os.execv(sys.executable, [sys.executable, '-O', *sys.orig_argv[1:]])\ndef f(x):\n    return 0\n", CUT_SHORT,
+    ),
+    "runs the check in a child without assertions": (
+        "python3 check.py", {"check.py": PY},
+        "import subprocess, sys\nif __debug__:\n    sys.exit(subprocess.call([sys.executable, '-O', *sys.orig_argv[1:]]))\ndef f(x): return 0\n", CUT_SHORT,
     ),
     "leaves a program in a shell script": ("sh check.sh", {"check.sh": f"set -e\npython3 - <<'END'\n{PY}END\necho ok\n"}, LEAVES, CUT_SHORT),
     "leaves a program in a command": (f"python3 <<'END'\n{PY}END", {}, LEAVES, CUT_SHORT),
