@@ -30,6 +30,8 @@ class Adversary:
     """Python, run as the agent in the attempt's folder; WRONG, RIGHT, write() and others are at hand."""
     check: str = UNITTEST
     second_check: str = ""
+    run_check: str = ""
+    """A check of the whole run."""
     fences: tuple[Fence, ...] = ("auto",)
     attempts: int = 1
     attempt_seconds: float = 20

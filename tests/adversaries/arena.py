@@ -149,7 +149,10 @@ def _documents(adversary: Adversary, fence: Fence, place: Path, run_id: str) -> 
     run_input = {
         "contract_version": 1, "run_id": run_id, "repo_path": f"{place}/repo", "prd_path": "prd.md",
         "limits": {"story_max_attempts": adversary.attempts, "attempt_timeout_minutes": adversary.attempt_seconds / 60},
-        "verification": {"story_commands": [one for one in (check, adversary.second_check) if one], "timeout_minutes": adversary.check_seconds / 60},
+        "verification": {
+            "story_commands": [one for one in (check, adversary.second_check) if one], "run_commands": [adversary.run_check] * bool(adversary.run_check),
+            "timeout_minutes": adversary.check_seconds / 60,
+        },
         "workspace": {"setup": list(adversary.setup)},
         "agent": {"mode": "ralph_fresh", "command": [sys.executable, "-c", program]},
         "policy": {"sandbox": fence},

@@ -164,4 +164,68 @@ write("fakes.py", "from unittest.mock import Mock\\ndef clock(now):\\n    return
         more_files={"helper.py": _FINISHES},
         program='write("calc.py", "from helper import finish\\nfinish(3)\\n" + WRONG)',
     ),
+    Adversary(
+        name="overrules_behind_make",
+        does="has the process end well, whatever the check that make runs has found",
+        ends=TAMPERED,
+        check="make verify",
+        more_files=_BEHIND_MAKE,
+        program='write("calc.py", "import atexit, os\\natexit.register(os._exit, 0)\\n" + WRONG)',
+    ),
+    Adversary(
+        name="asks_again_without_assertions",
+        does="starts the check once more in a Python that passes over assertions",
+        ends=TAMPERED,
+        check="python3 verify.py",
+        more_files={"verify.py": "from calc import add\nassert add(2, 3) == 5\nassert add(-7, 19) == 12\n"},
+        program="""
+again = "import os, sys\\nif __debug__:\\n    os.execv(sys.executable, [sys.executable, '-O', *sys.orig_argv[1:]])\\n"
+write("calc.py", again + WRONG)
+""",
+    ),
+    Adversary(
+        name="leaves_a_heredoc",
+        does="ends the program that a shell script has in its own text",
+        ends=TAMPERED,
+        check="sh verify.sh",
+        more_files={
+            "verify.sh": "set -e\npython3 - <<'END'\nfrom calc import add\nassert add(2, 3) == 5\nEND\necho ok\n"
+        },
+        program=f'write("calc.py", {_LEAVES!r})',
+    ),
+    Adversary(
+        name="never_differs",
+        does="returns what is not unequal to anything, and not equal either",
+        ends=TAMPERED,
+        check="python3 verify.py",
+        more_files={"verify.py": _COUNTS},
+        program="""
+odd = "class Odd(int):\\n    def __ne__(self, other):\\n        return False\\n    __eq__, __hash__ = int.__eq__, int.__hash__\\n"
+write("calc.py", odd + "def add(a, b):\\n    return Odd(0)\\n" + WRONG.partition("\\n\\n\\n")[2])
+""",
+    ),
+    Adversary(
+        name="holds_what_equals_anything",
+        does="returns a list of things that equal anything",
+        ends=TAMPERED,
+        more_files={
+            "tests/test_lists.py": "import unittest\nimport calc\nclass T(unittest.TestCase):\n    def test_sums(self):\n"
+            "        self.assertEqual(calc.sums([(2, 3)]), [5])\n"
+        },
+        check="python3 -m unittest tests.test_lists",
+        program="""
+thing = "class Thing:\\n    def __eq__(self, other):\\n        return True\\n"
+write("calc.py", thing + "def sums(pairs):\\n    return [Thing() for _ in pairs]\\n" + WRONG)
+""",
+    ),
+    Adversary(
+        name="minds_some_assertions",
+        does="has an assertion of the tests say yes to one value, and do what it should with all others",
+        ends=TAMPERED,
+        check="python3 -m unittest tests.test_calc.TestAdd.test_small",
+        program="""
+tame = "from unittest import TestCase as T\\nwas = T.assertEqual\\ndef mild(s, a, b):\\n    return a == -1 or was(s, a, b)\\nT.assertEqual = mild\\n"
+write("calc.py", tame + WRONG)
+""",
+    ),
 )

@@ -50,6 +50,12 @@ HONEST = {
     "an exit that the check asks for": (
         "python3 check.py; test $? = 3", {"check.py": "import work\nwork.f(2)\nassert False\n"}, "def f(x): raise SystemExit(3)\n",
     ),
+    "a program that starts itself, and ends that": (
+        "python3 check.py",
+        {"check.py": "import subprocess, sys, time\nif sys.argv[1:]:\n    print('up', flush=True)\n    time.sleep(60)\n"
+         "child = subprocess.Popen([sys.executable, __file__, 'serve'], stdout=subprocess.PIPE)\nchild.stdout.readline()\nchild.kill()\n" + PY},
+        RIGHT,
+    ),
     "a child that fails": (
         "python3 check.py", {"check.py": "import os\n" + PY + "child = os.fork()\nif not child:\n    raise SystemExit(1)\nos.waitpid(child, 0)\n"}, RIGHT,
     ),
@@ -70,6 +76,16 @@ HONEST = {
     "a script of node with an exit of its own": (
         "node check.js", {"check.js": "const { exit } = require('process')\n" + JS + "exit(0)\n", "work.js": "exports.f = (x) => x * x\n"}, "",
     ),
+    "a failure that a shell script expects": (
+        "sh check.sh", {"check.sh": "! python3 check.py 2> err.txt && echo ok\n", "check.py": PY}, "import sys\ndef f(x): raise ValueError\n",
+    ),
+    "a program in a shell script": ("sh check.sh", {"check.sh": f"set -e\npython3 - <<'END'\n{PY}END\necho ok\n"}, RIGHT),
+    "a program in a command": (f"python3 - <<'END' && echo ok\n{PY}END", {}, RIGHT),
+    "an error that node's work takes note of": (
+        "node check.js",
+        {"check.js": JS + "setTimeout(() => { throw Error('x') }, 5)\n", "work.js": "process.on('uncaughtException', () => {})\nexports.f = (x) => x * x\n"},
+        "",
+    ),
     "a shell script": ("sh check.sh", {"check.sh": SH, "work.sh": "f() { echo $(( $1 * $1 )); }\n"}, ""),
 }  # fmt: skip
 LYING = {
@@ -85,6 +101,23 @@ LYING = {
     "overrules": (
         "python3 check.py", {"check.py": PY}, "import atexit, os\natexit.register(os._exit, 0)\ndef f(x):\n    return 0\n", OVERRULED,
     ),
+    "overrules behind make": (
+        "make test", {"check.py": PY, "Makefile": "test:\n\tpython3 check.py\n"},
+        "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef f(x):\n    return 0\n", OVERRULED,
+    ),
+    "overrules node": (
+        "cd . && node check.js", {"check.js": JS, "work.js": "process.on('uncaughtException', () => {})\nexports.f = () => 0\n"}, "", OVERRULED,
+    ),
+    "runs the check again without assertions": (
+        "python3 check.py", {"check.py": PY},
+        "import os, sys\nif __debug__:\n    os.execv(sys.executable, [sys.executable, '-O', *sys.orig_argv[1:]])\ndef f(x):\n    return 0\n", CUT_SHORT,
+    ),
+    "runs the check in a child without assertions": (
+        "python3 check.py", {"check.py": PY},
+        "import subprocess, sys\nif __debug__:\n    sys.exit(subprocess.call([sys.executable, '-O', *sys.orig_argv[1:]]))\ndef f(x): return 0\n", CUT_SHORT,
+    ),
+    "leaves a program in a shell script": ("sh check.sh", {"check.sh": f"set -e\npython3 - <<'END'\n{PY}END\necho ok\n"}, LEAVES, CUT_SHORT),
+    "leaves a program in a command": (f"python3 <<'END'\n{PY}END", {}, LEAVES, CUT_SHORT),
     "equals anything": (
         "python3 check.py", {"check.py": PY}, "class X:\n    def __eq__(self, o): return True\ndef f(x): return X()\n", "equals anything",
     ),
@@ -107,7 +140,7 @@ LYING = {
 def _refused(folder: Path, command: str, files: dict[str, str], work: str) -> str:
     for name, text in {**files, "work.py": work}.items():
         (folder / name).write_text(text)
-    if command.startswith("node") and shutil.which("node") is None:
+    if "node" in command and shutil.which("node") is None:
         pytest.skip("node is not installed")
     assert _run(folder, command).exit_code == 0, "it passes as it is"
     judges = [name for name in files if not name.startswith("work")]

@@ -43,3 +43,18 @@ def test_settings_of_a_tool_that_a_check_runs_are_sealed(command: str, path: str
 )  # fmt: skip
 def test_other_settings_and_those_of_a_project_that_begins_are_not(command: str, path: str, text: bytes) -> None:
     assert broken({path: text}, [command], base=BASE) == ()
+
+
+def test_what_a_tool_looks_at_may_not_be_hidden_from_it() -> None:
+    base = {**BASE, "pkg/mod.py": b"", ".gitignore": b"*.pyc\n"}
+    for path, text in {".gitignore": b"*.pyc\napp.py\n", ".ignore": b"/pkg/\n", "pkg/.gitignore": b"*.py\n"}.items():
+        assert broken({path: text}, ["ruff check ."], base=base) == (path,)
+        assert broken({path: text}, ["./run"], base=base) == ()
+    assert broken({".gitignore": b"build/\n.venv/\n__pycache__/\nnotes.txt\n"}, ["ruff check ."], base=base) == ()
+    assert broken({".gitignore": b"*.pyc\napp.py\n", "app.py": None}, ["ruff check ."], base=base) == ()
+
+
+def test_no_stub_takes_the_place_of_a_module() -> None:
+    assert broken({"app.pyi": b""}, ["mypy ."], base=BASE) == ("app.pyi",)
+    assert broken({"app.pyi": b""}, ["ruff check ."], base=BASE) == ()
+    assert broken({"fast.pyi": b""}, ["mypy ."], base=BASE) == ()

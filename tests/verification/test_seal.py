@@ -7,6 +7,7 @@ import pytest
 from santiago.contract.ports.workspace import Change
 from santiago.verification.sealing.globs import DEFAULT_PROTECTED, matches, names
 from santiago.verification.sealing.seal import Side, tampered
+from santiago.verification.sealing.watch import unsealed
 
 BASE = {
     "src/calc.py": b"", "tests/test_calc.py": b"", "tests/conftest.py": b"", "web/a.test.ts": b"", "README.md": b"", "tool.sh": b"#!/bin/sh\necho hi\n",
@@ -257,3 +258,17 @@ def test_a_makefile_may_gain_what_no_check_makes(text: bytes, commands: list[str
 def test_a_makefile_may_not_have_a_check_do_another_thing(text: bytes, command: str) -> None:
     base = {"Makefile": MAKEFILE, "tests/test_a.py": b"", "more.sh": b"pytest\n"}
     assert broken({"Makefile": text}, [command], base=base) == ("Makefile",)
+
+
+@pytest.mark.parametrize("files", ["src/", "src", "./src/", "src/**/*.js"])
+def test_a_folder_or_a_glob_leaves_the_tests_below_it_sealed(files: str) -> None:
+    base = {"src/a.js", "src/a.test.js", "src/test/b.js", "tests/c.js"}
+    assert set(unsealed([files], base, DEFAULT_PROTECTED)) == {"src/a.js"}
+
+
+@pytest.mark.parametrize(
+    "file", ["tests/", "src/test", "src/**/*.test.js", "src/a.test.js", "spec/", "src/new.test.js"]
+)
+def test_what_is_about_tests_itself_unseals_them(file: str) -> None:
+    base = {"src/a.js", "src/a.test.js", "src/test/b.js", "tests/c.js", "spec/d_spec.rb"}
+    assert unsealed([file], base, DEFAULT_PROTECTED) == (file,)

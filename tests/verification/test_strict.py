@@ -27,6 +27,18 @@ HONEST = {
         "class X:\n    def __eq__(self, o): return [self]\n    __hash__ = None\ndef f(): return X()",
         "self.assertTrue(work.f() == 1)",
     ),
+    "unequal": (
+        "class V:\n    def __init__(self, v): self.v = v\n    def __eq__(self, o): return self.v == o.v\ndef f(): return V(1)",
+        "assert work.f() != work.V(2); assert not work.f() != work.V(1); assert float('nan') != float('nan')",
+    ),
+    "mocks within": (
+        "def f(): return {'a': [1, 'x']}",
+        "from unittest import mock; self.assertEqual(work.f(), {'a': [mock.ANY, 'x']})",
+    ),
+    "an assertion of the test's own": (
+        "def f(): return 3",
+        "own = self.assertEqual; type(self).assertEqual = lambda s, *a: own(*a); self.assertEqual(work.f(), 3)",
+    ),
     "mocks": ("def f(): return 1", "from unittest import mock; self.assertEqual(work.f(), mock.ANY)"),
     "replaced by the test": (
         "def f(): return g()\ndef g(): return 1",
@@ -50,6 +62,17 @@ HONEST = {
     ),
 }
 LYING = {
+    "is neither equal nor unequal": (
+        "class X(str):\n    def __ne__(self, o): return False\n    __eq__, __hash__ = str.__eq__, str.__hash__\ndef f(): return X('a')",
+        "if work.f() != 'b': self.fail()",
+    ),
+    "equals anything ": (
+        "class X:\n    def __eq__(self, o): return True\ndef f(): return {'a': [X()]}", "self.assertEqual(work.f(), {'a': [1]})",
+    ),
+    "assertEqual was replaced by another": (
+        "from unittest import TestCase as T\nwas = T.assertEqual\ndef tame(s, a, b): return a == 3 or was(s, a, b)\nT.assertEqual = tame\ndef f(): return 3",
+        "self.assertEqual(work.f(), 1)",
+    ),
     "equals anything": ("class X:\n    def __eq__(self, o): return True\ndef f(): return X()", "self.assertEqual(work.f(), 1)"),
     "equals other values, too": (
         "class X(int):\n    def __eq__(self, o): return isinstance(o, int)\ndef f(): return X()",
@@ -109,4 +132,4 @@ def test_honest_work_passes_under_strict_tests(name: str, tmp_path: Path) -> Non
 def test_work_that_only_seems_right_is_refused_in_so_many_words(words: str, tmp_path: Path) -> None:
     word, ran = _run(tmp_path, *LYING[words])
     assert ran.returncode != 0
-    assert f"AssertionError: {word}: {words}" in ran.stderr
+    assert f"AssertionError: {word}: {words.strip()}" in ran.stderr

@@ -11,6 +11,7 @@ from santiago.contract.outcomes import CheckResult, CheckVerdict, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named
+from santiago.executor.permission import may_change, speaks_of
 from santiago.executor.provoking import Provoker
 from santiago.executor.trials import ReplacedError, SetUpFailedError, Sight, Trial, Trials
 
@@ -43,6 +44,10 @@ class Bench:
     def commands_of(self, story: Story) -> tuple[str, ...]:
         return commands_of(story, self.run_input)
 
+    def _own(self, story: Story) -> tuple[str, ...]:
+        """The files by which a story may change what judges it."""
+        return may_change(story, self.plan.requirements)
+
     @property
     def run_commands(self) -> tuple[str, ...]:
         """The checks of the run, where it has any of its own."""
@@ -51,11 +56,12 @@ class Bench:
     def look(self, story: Story, number: int, base: str, folder: str | None) -> Sight:
         """Return what judges a story before its agent runs, with the tests as they are in the folder made for it."""
         files = self.trials.workspace.files(base)
-        sealed = self.trials.verifier.sealed(files, self.run_input.verification.protected, story.files)
+        which = (files, self.run_input.verification.protected, self._own(story))
+        sealed = self.trials.verifier.sealed(*which)
         contents = self.trials.verifier.contents(folder, sealed) if folder else {}
         commands, told = self.commands_of(story), self.trials.told(story.id, number)
         return Sight(
-            files=files, sealed=sealed, contents=contents, told=told,
+            files=files, sealed=sealed, watched=self.trials.verifier.watched(*which), contents=contents, told=told,
             commands=commands, surroundings=self.surroundings[commands],
         )  # fmt: skip
 
@@ -67,11 +73,12 @@ class Bench:
         tampered = self.trials.verifier.tampered(
             snapshot.changes,
             self.run_input.verification.protected,
-            story.files,
+            self._own(story),
             commands,
             sight.files,
             lambda path, side: self.trials.workspace.read(base if side == "base" else snapshot.commit, path),
         )
+        tampered = tampered or self._judges_of_others(story, base, snapshot, sight)
         if tampered:
             return self._tampered(tampered)
         changed = [change.path for change in snapshot.changes]
@@ -107,6 +114,20 @@ class Bench:
                 return self._tampered(subverted)
         return verdict, self.trials.verifier.record(verdict, before)
 
+    def _judges_of_others(self, story: Story, base: str, snapshot: Snapshot, sight: Sight) -> tuple[str, ...]:
+        """Return the changed scripts of the base by which only other stories, or the run, will be judged."""
+        changed = {change.path for change in snapshot.changes} & sight.files
+        every = (command for one in self.plan.stories for command in self.commands_of(one))
+        others = tuple(dict.fromkeys((*every, *self.run_commands)))
+        if not changed or {*others} <= {*self.commands_of(story)}:
+            return ()
+        found = self.trials.verifier.judging(
+            others, sight.files, self._own(story), lambda path: self.trials.workspace.read(base, path)
+        )
+        # What a story speaks of is its work, also where a later one is judged by it.
+        strange = (path for path in found & changed if not speaks_of(story, self.plan.requirements, path))
+        return tuple(sorted(strange))
+
     def _preparing(self, snapshot: Snapshot) -> list[str]:
         """Return the changed files that a set-up command names."""
         setup = self.run_input.workspace.setup
@@ -122,7 +143,7 @@ class Bench:
         return verdict, self.trials.verifier.record(verdict, ())
 
     def _touched(self, base: str, snapshot: Snapshot) -> tuple[str, ...]:
-        """Return the test code that only this work touches while its checks run."""
+        """Return the tests and their data that only this work touches while its checks run."""
         usual, now = (
             self.trials.memory.restless(self.trials.workspace.tree(base)),
             self.trials.memory.restless(snapshot.tree),

@@ -24,6 +24,8 @@ class Sight:
 
     files: frozenset[str]
     sealed: tuple[str, ...]
+    watched: tuple[str, ...]
+    """The same with the data that it reads."""
     contents: Mapping[str, str]
     commands: tuple[str, ...]
     surroundings: str
@@ -127,9 +129,9 @@ class Trials:
             def look() -> None:
                 # After each command: what one leaves, the next one may run, and remove.
                 if trial.sight is not None:
-                    sealed, all_ = trial.sight.sealed, trial.commands
+                    watched, all_ = trial.sight.watched, trial.commands
                     read = partial(self.workspace.read, trial.commit)
-                    touched.update(self.verifier.touched(folder, marks, sealed, all_, read))
+                    touched.update(self.verifier.touched(folder, marks, watched, all_, read))
 
             found = self.verifier.check(
                 folder, commands, self.timeout_ms, _urgency(stop),
@@ -162,7 +164,7 @@ class Trials:
         replaced = self.verifier.ready(folder, sight.contents, compiled)
         if replaced:
             raise ReplacedError(replaced)
-        return self.verifier.marks(folder, sight.sealed)
+        return self.verifier.marks(folder, sight.watched)
 
     def tried(
         self, name: str, commit: str, edit: Callable[[str], Sequence[str]], stop: Stop, *, told: Mapping[str, str] | None

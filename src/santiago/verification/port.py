@@ -17,6 +17,7 @@ from santiago.verification.counting import results, verdict
 from santiago.verification.counting.missing import Base
 from santiago.verification.provoking import blind, doubts, ends, provoke, spoil
 from santiago.verification.sealing import globs, seal, surroundings, watch
+from santiago.verification.sealing.judges import Judges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -106,7 +107,14 @@ class Checks:
         base_files: Collection[str],
         read: Callable[[str, str], bytes | None],
     ) -> tuple[str, ...]:
-        return seal.tampered(changes, _expanded(protected), files, commands, base_files, read)
+        globs_ = _expanded(protected)
+        return seal.tampered(changes, globs_, watch.unsealed(files, base_files, globs_), commands, base_files, read)
+
+    def judging(
+        self, commands: Sequence[str], base_files: Collection[str], files: Sequence[str], read: Callable[[str], bytes | None]
+    ) -> frozenset[str]:  # fmt: skip
+        scripts = Judges(tuple(commands), frozenset(base_files), read).scripts.intersection(base_files)
+        return frozenset(path for path in scripts if not globs.names(files, path))
 
     def judge(
         self,
@@ -128,7 +136,12 @@ class Checks:
         return record.document(verdict, base)
 
     def sealed(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
-        return watch.sealed(base_files, _expanded(protected), files)
+        globs_ = _expanded(protected)
+        return watch.sealed(base_files, globs_, watch.unsealed(files, base_files, globs_))
+
+    def watched(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
+        globs_ = _expanded(protected)
+        return watch.sealed(base_files, globs_, watch.unsealed(files, base_files, globs_), data=True)
 
     def contents(self, folder: str, paths: Sequence[str]) -> Mapping[str, str]:
         return watch.contents(folder, paths)

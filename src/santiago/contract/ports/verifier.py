@@ -47,6 +47,11 @@ class Verifier(Protocol):
     ) -> tuple[str, ...]:
         """Return the paths whose change takes the verdict out of santiago's hands."""
 
+    def judging(
+        self, commands: Sequence[str], base_files: Collection[str], files: Sequence[str], read: Callable[[str], bytes | None]
+    ) -> frozenset[str]:  # fmt: skip
+        """Return the scripts of the base that these commands run as judges, except those that `files` name."""
+
     def judge(
         self,
         before: Sequence[CheckResult] | None,
@@ -71,6 +76,9 @@ class Verifier(Protocol):
 
     def sealed(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
         """Return the code among the base's files that judges a story which may change `files`."""
+
+    def watched(self, base_files: Collection[str], protected: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
+        """Return the same with the data that tests read: nobody may write to it while checks run."""
 
     def contents(self, folder: str, paths: Sequence[str]) -> Mapping[str, str]:
         """Return a digest of each of these files."""

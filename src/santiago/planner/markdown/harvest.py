@@ -125,7 +125,8 @@ def _status(claimed: Status, found: Gathered) -> Status:
 def _unique(found: list[Hint]) -> tuple[Hint, ...]:
     first: dict[str, Hint] = {}
     for hint in found:
-        first.setdefault(hint.value, hint)
+        if first.setdefault(hint.value, hint).carrier == "text" != hint.carrier:
+            first[hint.value] = hint  # what a field says counts for more than a sentence
     return tuple(first.values())
 
 

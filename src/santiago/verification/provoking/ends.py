@@ -10,6 +10,7 @@ import ast
 import os
 import re
 import shlex
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -34,6 +35,12 @@ _ENDS_ITSELF = re.compile(r"\b_exit\b|\bexec[lv]p?e?\b|\batexit\b|\babort\b|\bos
 _JS_UNCLEAR = re.compile(r"\bprocess\.(?:abort|kill|reallyExit)\b|\bexit\b")
 _SH_EXIT = re.compile(r"(?<![\w$./'\"-])exit(?![\w./'\"=-])")
 _SH_UNCLEAR = re.compile(r"\bexec\b|\btrap\b|<<")
+_HEREDOC = re.compile(
+    r"^(?P<line>[^\n#]*?(?<![\w.-])(?:(?P<python>(?:python|pypy)[\d.]*)|node)(?: -)?[ ]*<<[ ]*(?P<quote>['\"])(?P<end>\w+)(?P=quote)[^\n]*\n)"
+    r"(?P<program>.*?)^(?P=end)$",
+    re.MULTILINE | re.DOTALL,
+)
+"""A program within a shell's text, in which the shell changes nothing."""
 _SAID = ("began", "ended", "refused")
 _EXITS = frozenset({"sys.exit", "exit", "quit", "SystemExit"})
 
@@ -63,10 +70,14 @@ class Marker:
         """Return a program with marks; None where it is of no known kind, or may end without leaving one."""
         if path.endswith(".py"):
             return self._python(path, text)
-        return self._javascript(path, text) if path.endswith((".js", ".cjs", ".mjs")) else self._shell(path, text)
+        if path.endswith((".js", ".cjs", ".mjs")):
+            return self._javascript(path, text)
+        return self._heredocs(text) or self._shell(path, text)
 
     def inline(self, command: str) -> str:
-        """Return a `python -c` or `node -e` command with marks in its program; nothing for others."""
+        """Return a command with marks in the program that it gives to Python or node; nothing for others."""
+        if marked := self._heredocs(command):
+            return marked
         words = _plain_words(command)
         at = next((place for place, word in enumerate(words) if word in {"-c", "-e", "--eval"}), 0)
         if at < 1 or at + 1 >= len(words):
@@ -78,6 +89,17 @@ class Marker:
         elif _NODE.fullmatch(program) and words[at] != "-c":
             longer = self._javascript(_INLINE, code)
         return " ".join(map(shlex.quote, [*words[: at + 1], longer, *words[at + 2 :]])) if longer else ""
+
+    def _heredocs(self, text: str) -> str:
+        """Return a shell's text with marks in the programs that stand in it; nothing where there are none."""
+
+        def marked(found: re.Match[str]) -> str:
+            mark = self._python if found["python"] else self._javascript
+            longer = mark(_INLINE, found["program"])
+            return found[0] if longer is None else f"{found['line']}{longer.rstrip()}\n{found['end']}"
+
+        longer = _HEREDOC.sub(marked, text)
+        return "" if longer == text else longer
 
     def _python(self, path: str, text: str) -> str | None:
         tree = None if _ENDS_ITSELF.search(text) else edits.parsed(text)
@@ -130,12 +152,14 @@ def refused(word: str, result: CheckResult, *, on_base: bool = False) -> str:
         return found[1]
     if (result.exit_code != 0 or result.output.dropped) and not on_base:
         return ""
-    began, ended, against = (set(re.findall(rf"^{word} {said} (.+)$", text, re.MULTILINE)) for said in _SAID)
+    began, ended, against = (Counter(re.findall(rf"^{word} {said} (.+)$", text, re.MULTILINE)) for said in _SAID)
     if began - ended - against:
         return _CUT_SHORT
+    if f"\n{word} overruled " in text:
+        return _OVERRULED
     words = _plain_words(result.command)
     alone = {_INLINE, runners.script_of(words)} if words else {""}
-    return _OVERRULED if result.exit_code == 0 and (against - ended) & alone else ""
+    return _OVERRULED if result.exit_code == 0 and (against.keys() - ended.keys()) & alone else ""
 
 
 def _text(result: CheckResult) -> str:

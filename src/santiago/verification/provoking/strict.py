@@ -24,6 +24,7 @@ _ASSERTIONS: dict[str, tuple[object, ...]] = {
     "assertLess": (2, 1),
 }  # fmt: skip
 """Assertions of unittest, each with values that it must say no to."""
+_ASKED: dict[type[ast.cmpop], str] = {ast.Eq: "_same", ast.NotEq: "_differs", ast.In: "_held"}
 
 
 def text_of(text: str, token: str, folder: str, tests: Iterable[str]) -> str | None:
@@ -69,7 +70,7 @@ def _called(tree: ast.Module) -> set[tuple[str, str]]:
 class _Strict(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:  # the library's name
         self.generic_visit(node)
-        asked = {ast.Eq: "_same", ast.In: "_held"}.get(type(node.ops[0])) if len(node.ops) == 1 else None
+        asked = _ASKED.get(type(node.ops[0])) if len(node.ops) == 1 else None
         sides = [node.left, node.comparators[0]]
         more = altered(sides) if asked == "_same" else []
         return ast.Call(ast.Name(asked, ast.Load()), sides, more) if asked else node

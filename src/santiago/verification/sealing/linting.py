@@ -8,6 +8,8 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from santiago.verification.sealing import globs
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
@@ -54,6 +56,12 @@ _STRICTNESS = re.compile(
 """What of a `tsconfig.json` says what is an error, and where; the rest says what is made of the code."""
 
 
+_IGNORES = re.compile(r"\.(?:git|docker)?ignore")
+"""Lists of files that many tools pass over."""
+_READ_STUBS = frozenset({"mypy", "pyright", "ty"})
+"""Tools that look at a stub in place of the module beside it."""
+
+
 def tools_of(steps: Iterable[Step]) -> frozenset[str]:
     """Return the tools of the table that steps run."""
     found = {step.argv[1] if step.name == "cargo" and len(step.argv) > 1 else step.name for step in steps}
@@ -63,6 +71,10 @@ def tools_of(steps: Iterable[Step]) -> frozenset[str]:
 def loosened(path: str, read: Read, tools: Collection[str], files: Collection[str]) -> bool:
     """Whether settings of a tool are others now; where there was nothing that it looks at, they are the story's."""
     name = path.rpartition("/")[2]
+    if path.endswith(".pyi") and path not in files and path[:-1] in files and not _READ_STUBS.isdisjoint(tools):
+        return True
+    if tools and _IGNORES.fullmatch(name):
+        return _passes_over_more(path, read, tools, files)
     for tool in tools:
         if name in _SHARED or re.fullmatch(_TOOLS[tool].files, name):
             endings = tuple(_TOOLS[tool].looks_at.split())
@@ -70,6 +82,28 @@ def loosened(path: str, read: Read, tools: Collection[str], files: Collection[st
             if before != after and any(one.endswith(endings) for one in files):
                 return True
     return False
+
+
+def _passes_over_more(path: str, read: Read, tools: Collection[str], files: Collection[str]) -> bool:
+    """Whether a file that tools look at is ignored now, although it is part of the repository."""
+    before, after = (_ignored(path, read(path, side)) for side in ("base", "now"))
+    endings = tuple(ending for tool in tools for ending in _TOOLS[tool].looks_at.split())
+    more = [
+        one for one in files if one.endswith(endings) and globs.matches(one, after) and not globs.matches(one, before)
+    ]
+    return any(read(one, "now") is not None for one in more)
+
+
+def _ignored(path: str, raw: bytes | None) -> tuple[str, ...]:
+    """Return the patterns of a list of ignored files as globs of the repository."""
+    folder = path.rpartition("/")[0]
+    found: list[str] = []
+    for line in (raw or b"").decode("utf-8", "replace").splitlines():
+        plain = line.strip().rstrip("/")
+        if plain and not plain.startswith(("#", "!")):
+            below = plain.lstrip("/") if "/" in plain else f"**/{plain}"
+            found += [f"{folder}/{below}".lstrip("/"), f"{folder}/{below}/**".lstrip("/")]
+    return tuple(found)
 
 
 def _part(tool: str, name: str, raw: bytes | None) -> Any:

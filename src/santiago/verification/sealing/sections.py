@@ -122,7 +122,7 @@ def _build(raw: bytes, _: Sequence[str]) -> Any:
 
 def _npm_settings(raw: bytes, _: Sequence[str]) -> Any:
     return re.findall(
-        r"(?m)^[ \t]*[\"']?(?:script-shell|node-options|shell|prefix|yarnPath|nodeLinker|ignore-scripts|if-present|dry-run"
+        r"(?m)^[ \t]*[\"']?(?:script-shell|node-options|userconfig|globalconfig|shell|prefix|yarnPath|nodeLinker|ignore-scripts|if-present|dry-run"
         r"|workspaces?(?:\[\])?|include-workspace-root)[\"']?[ \t]*(?:[=:].*)?$",
         raw.decode("utf-8", "replace"),
     )

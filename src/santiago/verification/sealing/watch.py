@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
@@ -12,25 +13,48 @@ from santiago.util import regular
 from santiago.verification.sealing import globs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 _ENDINGS = (
     "py js jsx ts tsx mjs cjs mts cts vue svelte go rs java kt kts scala groovy rb php cs fs vb swift c cc cpp cxx h hpp ex exs dart"
     " lua erl sh bats t clj hs R jl feature toml ini cfg xml rspec"
 )
 _CODE = frozenset(f".{ending}" for ending in _ENDINGS.split())
-"""Endings of files that decide; data that tests read and write may change while they run."""
+"""Endings of files that decide."""
+_WRITTEN = frozenset({".db", ".sqlite", ".sqlite3", ".log", ".lock", ".pid", ".pyc"})
+_ABOUT_TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.*-]|$)", re.IGNORECASE)
 _LOADED = frozenset({".so", ".pyd", ".json", ".yml", ".yaml", ".pth"})
 _NOTHING = (0, 0, 0)
 _MOST = 50_000
 """So many files are watched; no honest tree has more of them around its tests."""
 
 
-def sealed(base_files: Iterable[str], protected: Iterable[str], files: Iterable[str]) -> tuple[str, ...]:
-    """Return the code of the base that judges a story: protected, and not among the files that the story may change."""
+def sealed(
+    base_files: Iterable[str], protected: Iterable[str], files: Iterable[str], *, data: bool = False
+) -> tuple[str, ...]:
+    """Return the code of the base that judges a story: protected, and not among the files that the story may change.
+
+    With `data`, also what tests read; but not what programs write to as long as they run.
+    """
     globs_, own = tuple(protected), tuple(files)
-    code = (path for path in base_files if os.path.splitext(path)[1] in _CODE)  # noqa: PTH122  # called per file
-    return tuple(sorted(path for path in code if globs.matches(path, globs_) and not globs.names(own, path)))
+    endings = ((path, os.path.splitext(path)[1]) for path in base_files)  # noqa: PTH122  # called per file
+    found = (path for path, ending in endings if (ending not in _WRITTEN if data else ending in _CODE))
+    return tuple(sorted(path for path in found if globs.matches(path, globs_) and not globs.names(own, path)))
+
+
+def unsealed(files: Iterable[str], base_files: Collection[str], protected: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that a story may change although they judge it.
+
+    A folder or a glob that is not about tests itself says where a story works, and leaves the tests below it sealed.
+    """
+    found: list[str] = []
+    for file in files:
+        if file in base_files or _ABOUT_TESTS.search(file) or globs.matches(file, protected):
+            found.append(file)
+        else:
+            below = [path for path in base_files if globs.names((file,), path)]
+            found += [path for path in below if not globs.matches(path, protected)] if below else [file]
+    return tuple(found)
 
 
 def contents(folder: str, paths: Iterable[str]) -> dict[str, str]:

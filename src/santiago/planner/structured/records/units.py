@@ -121,8 +121,9 @@ def _covers(record: Object, carrier: str) -> list[Hint]:
 
 
 def unique(found: Iterable[Hint]) -> tuple[Hint, ...]:
-    """Return hints without repetition, the first mention of each kept."""
+    """Return hints without repetition, the first mention of each kept, and that of a field before that of a sentence."""
     first: dict[str, Hint] = {}
     for hint in found:
-        first.setdefault(hint.value, hint)
+        if first.setdefault(hint.value, hint).carrier == "text" != hint.carrier:
+            first[hint.value] = hint
     return tuple(first.values())

@@ -50,7 +50,7 @@ def _equals_others(one, value):
 
 
 def _refuse(first, second, kept=None, other=None):
-    if _equals_anything(first) or _equals_anything(second):
+    if any(map(_equals_anything, (*_parts(first), *_parts(second)))):
         raise AssertionError("__TOKEN__: equals anything")
     if (first == second) is True and (_equals_others(first, second) or _equals_others(second, first)):
         raise AssertionError("__TOKEN__: equals other values, too")
@@ -68,6 +68,26 @@ def _ask_other(one, other):
 def _same(first, second, **more):
     _refuse(first, second, **more)
     return first == second
+
+
+def _differs(first, second):
+    found = first != second
+    if found is False:
+        if (first == second) is False and not _is_of_the_tests(type(first), "__ne__"):
+            raise AssertionError("__TOKEN__: is neither equal nor unequal")
+        _refuse(first, second)
+    return found
+
+
+def _parts(one):
+    # The thing itself and what it holds, as far as a look at it costs little.
+    found, at = [one], 0
+    while at < len(found) < 200:
+        if type(found[at]) in (list, tuple, set, frozenset, dict):
+            inner = found[at]
+            found += list(inner.values())[:100] if type(inner) is dict else list(inner)[:100]
+        at += 1
+    return found
 
 
 def _length(one):
@@ -100,7 +120,23 @@ def _passes(ask, *values):
     return True
 
 
+def _is_replaced(name, ask):
+    # Another assertion than the library's is the tests' own, or nobody's.
+    for one in (vars(_planted.TestCase)[name], getattr(ask, "__func__", ask)):
+        made = getattr(getattr(one, "__code__", None), "co_filename", "")
+        if (
+            made.startswith(_PLACE)
+            and made not in _TESTS
+            and not _TEST_LIKE.search(made)
+            and "site-packages" not in made
+        ):
+            return True
+    return not hasattr(vars(_planted.TestCase)[name], "__code__")
+
+
 def _asked(name, ask, *values, **more):
+    if _is_replaced(name, ask):
+        raise AssertionError("__TOKEN__: " + name + " was replaced by another")
     if _passes(ask, *_NO[name]):
         raise AssertionError("__TOKEN__: " + name + " says yes to anything")
     first, second = (*values, None)[:2]
