@@ -117,7 +117,7 @@ class _Provocation:
         changed = [change.path for change in self.snapshot.changes]
         judges = self.sight.files.difference(changed)
 
-        def refused(commit: str = "") -> tuple[bool, str]:
+        def refused(commit: str = "") -> tuple[list[str], str]:
             words: list[str] = []
 
             def harden(folder: str) -> Sequence[str]:
@@ -129,12 +129,14 @@ class _Provocation:
             found = self.run("alone", harden, unmarked=unmarked, commit=commit) if commands else ()
             whys = [verifier.refused(words[0], result, on_base=bool(commit)) for result in found if words[0]]
             self.marked.extend(result.command for result in found if words[0] and verifier.is_marked(words[0], result))
-            return any(result.exit_code != 0 for result in found), next(filter(None, whys), "")
+            # A program on a command line was given marks, so it is known by its place.
+            failed = [asked for asked, result in zip(commands, found, strict=False) if result.exit_code != 0]
+            return failed, next(filter(None, whys), "")
 
         failed, why = refused()
         if why:
             return "" if refused(self.base)[1] else why
-        return _WATCHED if failed and self.fails_blindly(commands, changed, unmarked=unmarked, doubted=doubted) else ""
+        return _WATCHED if failed and self.fails_blindly(failed, changed, unmarked=unmarked, doubted=doubted) else ""
 
     def fails_blindly(self, commands: Sequence[str], changed: Sequence[str], *, unmarked: bool, doubted: bool) -> bool:
         """Whether checks fail with a blindfold only, and not because of the blindfold itself; in doubt, what is not known counts."""
@@ -143,18 +145,28 @@ class _Provocation:
         def blind(folder: str) -> None:
             verifier.blind(folder, sealed, changed)
 
-        found = self.tried("alone", commands, blind, unmarked=unmarked)
-        failed = [result.command for result in found if result.exit_code != 0]
+        found = [one for one in self.tried("alone", commands, blind, unmarked=unmarked) if one.exit_code != 0]
+        nameless = [one.command for one in found if not verifier.failing(one)]
+        reading = self.minding_texts(nameless, changed, unmarked=unmarked)
+        failed = [one.command for one in found if one.command not in reading]
         if not failed:
             return False
         plain = self.tried("alone", failed, lambda _: None, unmarked=unmarked, commit=self.base)
         blinded = self.tried("alone", failed, blind, unmarked=unmarked, commit=self.base)
-        pairs = [
-            (verifier.failing(before), verifier.failing(after)) for before, after in zip(plain, blinded, strict=True)
-        ]
-        if any(after - before for before, after in pairs):
+        # What passes on the base, and there no longer with a blindfold, says nothing about the work.
+        both = (one for one in zip(plain, blinded, strict=True) if one[0].exit_code != 0 or one[1].exit_code == 0)
+        pairs = [(verifier.failing(before), verifier.failing(after)) for before, after in both]
+        if not pairs or any(after - before for before, after in pairs):
             return False
         return doubted or all(after or not before for before, after in pairs)
+
+    def minding_texts(self, commands: Sequence[str], changed: Sequence[str], *, unmarked: bool) -> set[str]:
+        """Return the checks that fail with a blindfold that hides nothing: linters and checksums look at texts, not at the work."""
+        verifier, sealed = self.bench.verifier, self.sight.sealed
+        idle = self.tried(
+            "alone", commands, lambda folder: verifier.blind(folder, sealed, changed, idle=True), unmarked=unmarked
+        )
+        return {result.command for result in idle if result.exit_code != 0}
 
     def loaded(self) -> list[str]:
         """Return the changed files of the work that a check could load into its own process."""

@@ -176,8 +176,8 @@ class Checks:
     def is_marked(self, word: str, result: CheckResult) -> bool:
         return ends.is_marked(word, result)
 
-    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
-        blind.fold(folder, tests, changed)
+    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str], *, idle: bool = False) -> None:
+        blind.fold(folder, tests, changed, idle=idle)
 
     def spoil(self, folder: str, paths: Sequence[str]) -> bool:
         return spoil.spoil(folder, paths)

@@ -104,8 +104,11 @@ class Verifier(Protocol):
     def is_marked(self, word: str, result: CheckResult) -> bool:
         """Whether a check showed that a program of it would say whether it comes to its end."""
 
-    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
-        """Edit tests and changed files of a checkout so that nothing tells the work that it is being tested."""
+    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str], *, idle: bool = False) -> None:
+        """Edit tests and changed files of a checkout so that nothing tells the work that it is being tested.
+
+        With `idle` they are edited alike, to no effect.
+        """
 
     def spoil(self, folder: str, paths: Sequence[str]) -> bool:
         """Make every test of these files fail at its end; say whether there was any."""
