@@ -103,7 +103,22 @@ class _Provocation:
             return _says(suspects, "with it, tests that must fail do not")
         if heard or self.marked:
             return ()
-        return _says(ends, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
+        loaded = self.imported(ends)
+        return _says(loaded, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
+
+    def imported(self, paths: Sequence[str]) -> list[str]:
+        """Return those of these modules that a check or any other file imports."""
+        files = self.sight.files.union(change.path for change in self.snapshot.changes)
+        found: list[str] = []
+
+        def look(folder: str) -> Sequence[str]:
+            names = {path: module(path) for path in paths}
+            found.extend(self.bench.verifier.imported(folder, files, self.commands, names))
+            return ()
+
+        if paths:
+            self.run("read", look)
+        return found
 
     def needs_eyes(self, *, unmarked: bool, doubted: bool) -> str:
         """Say why the checks fail where nothing tells a test from real use, and where tests are strict; else nothing.

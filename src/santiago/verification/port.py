@@ -14,7 +14,7 @@ from santiago.util import regular
 from santiago.util.inside import is_inside
 from santiago.verification import record
 from santiago.verification.counting import results, verdict
-from santiago.verification.provoking import blind, doubts, ends, provoke, spoil
+from santiago.verification.provoking import blind, doubts, ends, importing, provoke, spoil
 from santiago.verification.sealing import globs, seal, surroundings, watch
 
 if TYPE_CHECKING:
@@ -178,6 +178,11 @@ class Checks:
 
     def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str], *, idle: bool = False) -> None:
         blind.fold(folder, tests, changed, idle=idle)
+
+    def imported(
+        self, folder: str, files: Collection[str], commands: Sequence[str], modules: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        return importing.imported(folder, files, commands, modules)
 
     def spoil(self, folder: str, paths: Sequence[str]) -> bool:
         return spoil.spoil(folder, paths)

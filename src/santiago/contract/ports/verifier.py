@@ -110,6 +110,11 @@ class Verifier(Protocol):
         With `idle` they are edited alike, to no effect.
         """
 
+    def imported(
+        self, folder: str, files: Collection[str], commands: Sequence[str], modules: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """Return those of some modules, known by their paths, that commands or other files of a checkout import."""
+
     def spoil(self, folder: str, paths: Sequence[str]) -> bool:
         """Make every test of these files fail at its end; say whether there was any."""
 
