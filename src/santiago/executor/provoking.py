@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named, module
+from santiago.executor.spoiling import spoils
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +48,7 @@ class Provoker:
         """
         doubts = bench.verifier.doubts(snapshot.patch, [change.path for change in snapshot.changes])
         moved = sight.surroundings != bench.verifier.surroundings(sight.commands)
-        one = _Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
+        one = Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
         beside = one.beside_tests()
         routine = one.loaded() if anyway else []
         if not (doubts or moved or beside or preparing or routine):
@@ -59,7 +60,7 @@ class Provoker:
 
 
 @dataclass(frozen=True, slots=True)
-class _Provocation:
+class Provocation:
     """All that is tried with one attempt's work."""
 
     known: Provoker
@@ -99,7 +100,7 @@ class _Provocation:
         heard = self.heard() if looked and self.sight.sealed else ()
         if heard is None:
             return _says(looked, "with it, a test that must fail passes")
-        if suspects and not self.spoils():
+        if suspects and not spoils(self):
             return _says(suspects, "with it, tests that must fail do not")
         if heard or self.marked:
             return ()
@@ -229,24 +230,6 @@ class _Provocation:
         if deaf and self.able(deaf):
             return None
         return [result.command for result in found if _says_no(planted[0], result)]
-
-    def spoils(self) -> bool:
-        """Whether all tests that fail on the base when they are made to fail at their ends do so on the work as well."""
-        known, sealed, verifier = self.known.spoiled, self.sight.sealed, self.bench.verifier
-        unknown = [command for command in self.commands if (command, sealed) not in known]
-
-        def edit(folder: str) -> Sequence[str]:
-            return unknown if verifier.spoil(folder, sealed) else ()
-
-        shown = self.run("spoiled-base", edit, commit=self.base) if unknown else ()
-        known.update({(command, sealed): frozenset() for command in unknown})
-        known.update({(result.command, sealed): verifier.failing(result) for result in shown})
-        commands = [command for command in self.commands if known[command, sealed]]
-        for result in self.tried("spoiled", commands, lambda folder: verifier.spoil(folder, sealed)):
-            then, now = known[result.command, sealed], verifier.failing(result)
-            if then - now and len(now) < len(then):
-                return False
-        return True
 
     def able(self, commands: Sequence[str]) -> bool:
         """Whether one of these checks notices a planted test on the base, where no agent has had a hand in it."""
