@@ -6,14 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from santiago.contract import codec
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
-from santiago.planner.compile import plan_digest
+from santiago.contract.seal import sealed
 
 GIT = {
     "PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C",
@@ -95,7 +94,7 @@ def _plan(stories: int) -> Plan:
         digest="", requirements=(), stories=tuple(made),
         chunks=(Chunk(label="C01", stories=tuple(story.id for story in made)),), run_verify=(), findings=(),
     )  # fmt: skip
-    return replace(plan, digest=plan_digest(plan))
+    return sealed(plan)
 
 
 def _story(number: int) -> Story:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.contract import codec
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
+from santiago.contract.seal import sealed
 from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _documents(adversary: Adversary, fence: Fence, place: Path, run_id: str) -> 
         digest="0" * 64, requirements=(), stories=(story,), chunks=(Chunk(label="C01", stories=("S1",)),),
         run_verify=(), findings=(),
     )  # fmt: skip
-    return run_input, plan
+    return run_input, sealed(plan)
 
 
 def _environment(place: Path) -> dict[str, str]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from santiago.agent.scripted import Scripted
+from santiago.agent.scripted import Scripted, load
+from santiago.contract.errors import SantiagoError
 from santiago.contract.ports.agent import Packet
 from santiago.contract.reasons import Reason
 from tests.agents.packets import packet_in
@@ -47,3 +48,42 @@ def test_each_thing_it_does_is_a_line_also_of_a_move_that_breaks_off(packet: Pac
     with pytest.raises(Exception, match="outside the worktree"):
         Scripted({"S1": moves}).attempt(packet, Watching(Path(packet.log)))
     assert Path(packet.log).read_text() == "wrote a.txt\nwrote b.txt\ndeleted old.txt\n"
+
+
+@pytest.mark.parametrize(
+    ("move", "fault"),
+    [
+        ("write: {a: 5}", "write must be relative paths, each with a text"),
+        ("write: [a]", "write must be"),
+        ("write:", "write must be"),
+        ("append: {../a: x}", "append must be"),
+        ("delete: a", "delete must be a list of relative paths"),
+        ("delete: [/etc/passwd]", "delete must be"),
+        ("say: {a: b}", "say must be a text"),
+        ("exit: many", "exit must be a whole number from 0"),
+        ("seconds: abc", "seconds must be a number from 0"),
+        ("seconds: .inf", "seconds must be"),
+        ("tokens: many", "tokens must be"),
+        ("cost_usd: -1", "cost_usd must be"),
+        ("wrote: {a: b}", "unknown key wrote"),
+        ("just words", "it must hold some of write, append"),
+    ],
+)
+def test_a_playbook_is_checked_when_it_is_read_and_the_fault_has_its_place(move: str, fault: str) -> None:
+    with pytest.raises(SantiagoError) as caught:
+        load(f"stories:\n  R1:\n    - say: first\n    - {move}\n", "play.yaml")
+    assert (caught.value.where, caught.value.exit_code) == ("play.yaml", 30)
+    assert f"R1, attempt 2: {fault}" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "stories: []", "stories:", "tales: {}", "stories: {R1: 5}", "{", "[" * 5000]
+)
+def test_what_is_no_playbook_is_refused(text: str) -> None:
+    with pytest.raises(SantiagoError, match="not a playbook"):
+        load(text, "play.yaml")
+
+
+def test_a_playbook_may_hold_everything_that_it_can() -> None:
+    move = "{write: {a/b.py: x}, append: {c: y}, delete: [d], say: 5, ask: why, exit: 1, seconds: 0.5, tokens: 3, cost_usd: 0.1}"
+    assert len(load(f"stories: {{1: {move}, R2: [], R3: [{{}}]}}", "play.yaml")) == 3

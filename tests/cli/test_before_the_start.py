@@ -70,6 +70,21 @@ def test_a_hopeless_start_spends_no_attempt(case: str, repo: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "check", [".venv/bin/python3 -m unittest", "env A=1 ./.venv/bin/python3 -m unittest", ".venv/bin/tool"]
+)
+def test_a_check_from_an_ignored_environment_is_refused_with_advice_that_works(check: str, repo: Path) -> None:
+    (repo / ".gitignore").write_text(".venv/\n")
+    (repo / ".venv" / "bin").mkdir(parents=True)
+    (repo / ".venv/bin/python3").symlink_to("/usr/bin/env")
+    script(repo / ".venv/bin/tool", CHECK)
+    code, _, said = begin(repo, "--verify", check)
+    assert (code, attempts(repo), "git add" in said) == (10, 0, False)
+    assert "have setup under [workspace] in santiago.toml make it" in said
+    (repo / "santiago.toml").write_text('[workspace]\nsetup = ["true"]\n')
+    assert begin(repo, "--verify", check, "--dry-run")[0] == 0
+
+
+@pytest.mark.parametrize(
     "settings", ['[workspace]\nsetup = ["cp ../check.sh ."]\n', '[workspace]\ncopy = ["check.sh"]\n']
 )
 def test_a_check_that_the_set_up_brings_is_no_reason_to_refuse(settings: str, repo: Path) -> None:

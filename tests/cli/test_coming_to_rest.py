@@ -86,6 +86,26 @@ def test_a_set_up_that_fails_for_the_run_blocks_it_and_is_no_bug(repo: Path, tmp
     assert f"test ! -e {spoilt}" in done.stdout + done.stderr
 
 
+def test_a_set_up_that_fails_before_the_agent_costs_no_attempt_and_stops_the_run(repo: Path, tmp_path: Path) -> None:
+    """Promise 5 counts attempts, and here is none; the next story would meet the same, so it does not begin either."""
+    ready, agent = tmp_path / "ready", tmp_path / "agent.sh"
+    (repo / "santiago.toml").write_text(
+        f'[workspace]\nsetup = ["test -e {ready}"]\n[limits]\nstory_max_attempts = 1\nrun_max_attempts = 2\n'
+        '[policy]\nsandbox = "off"\n'
+    )
+    agent.write_text('echo x > "$SANTIAGO_STORY.txt"\n')
+    check = 'test -e "$SANTIAGO_STORY.txt"'
+    done = santiago("run", "prd.md", "--agent", f"sh {agent}", "--verify", check, cwd=repo, env=place(repo))
+    again = santiago("resume", cwd=repo, env=place(repo))
+    assert (done.returncode, again.returncode) == (10, 10)
+    assert f"the command `test -e {ready}` of [workspace] setup ended with exit 1" in done.stderr
+    assert f"santiago run prd.md --agent 'sh {agent}' --verify '{check}'   # or start anew" in done.stderr
+    assert not list((out_dir(repo) / "attempts").glob("S2/*"))
+    ready.touch()
+    resumed = santiago("resume", cwd=repo, env=place(repo))
+    assert (resumed.returncode, "2 done of 2   2/2 attempts" in resumed.stderr) == (0, True), resumed.stderr
+
+
 def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: Path, tmp_path: Path) -> None:
     agent, ended = tmp_path / "agent.sh", tmp_path / "ended"
     agent.write_text(

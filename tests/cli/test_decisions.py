@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from santiago.cli.loading import load
 from tests.cli import greeter
 from tests.cli.greeter import git
 from tests.cli.santiago import santiago
@@ -94,6 +95,27 @@ def test_after_a_failed_story_is_left_out_plain_resume_is_what_helps(tmp_path: P
     assert failed.log == before
     (failed.repo / "playbook.yaml").write_text(greeter.GOOD)
     assert failed.says("resume").returncode == 0
+
+
+@pytest.mark.parametrize("flags", [("--chunks", "1"), ("--gate", "chunk")])
+def test_work_on_a_story_whose_chunk_is_next_begins_that_chunk(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    env = greeter.place(repo)
+    assert santiago("run", "prd.md", "--trust-commands", *flags, cwd=repo, env=env).returncode == 0
+    git(repo, "switch", "-q", "-c", "mine", f"santiago/{greeter.out_dir(repo).name}")
+    (repo / "both.txt").write_text("both\n")
+    git(repo, "add", "both.txt")
+    git(repo, "commit", "-q", "-m", "By hand")
+    git(repo, "switch", "-q", "main")
+    judged = santiago("verify", "S3", "--from", "mine", cwd=repo, env=env)
+    assert judged.returncode == 0, judged.stderr
+    state = load(greeter.out_dir(repo)).state
+    assert (state.phase, [chunk.ended for chunk in state.chunks.values()]) == ("success", [True, True])
+
+
+def test_work_on_a_story_of_a_finished_run_is_refused_and_not_called_a_success(success: Done) -> None:
+    refused = santiago("verify", "S1", "--from", "main", cwd=success.repo, env=greeter.place(success.repo))
+    assert (refused.returncode, "S1 is done, and that is never undone" in refused.stderr) == (30, True), refused.stderr
 
 
 def test_what_is_done_is_never_left_out(success: Done) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import greeter
+from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 
 PRD = "# PRD: Shop\n\n### R1: A cart\n\n- [ ] it holds things\n\n### R2: A till\n\nDepends on: R1\n\n- [ ] it takes money\n"
@@ -213,3 +215,13 @@ def test_another_python_gives_the_same_plan(repo: Path, tmp_path: Path) -> None:
     )
     assert santiago("plan", repo / "docs" / "prd.md", "--out-dir", tmp_path / "a").returncode == 0
     assert (tmp_path / "a" / "plan.json").read_bytes() == (tmp_path / "b" / "plan.json").read_bytes()
+
+
+def test_check_compares_with_the_plan_of_a_run_that_has_begun(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    assert greeter.carry_out(repo).returncode == 0
+    same = inside("plan", "prd.md", "--check", cwd=repo)
+    assert (same.returncode, "plan.json is unchanged" in same.stdout) == (0, True), same.stdout
+    (repo / "prd.md").write_text(greeter.PRD.replace("Say hello", "Say hi"))
+    assert inside("plan", "prd.md", "--check", cwd=repo).returncode == 3
+    assert len(list((repo / ".santiago" / "runs").iterdir())) == 1

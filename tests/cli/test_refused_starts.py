@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli import greeter
+from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
@@ -62,3 +63,38 @@ def test_a_result_whose_log_was_emptied_is_damage_and_no_plan(tmp_path: Path) ->
     (greeter.out_dir(repo) / "progress.ndjson").write_bytes(b"")
     audited = santiago("audit", cwd=repo, env=greeter.place(repo))
     assert (audited.returncode, "log_cut" in audited.stdout) == (30, True)
+
+
+def test_a_plan_that_was_edited_does_not_begin_and_can_be_planned_as_it_is_now(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    env = greeter.place(repo)
+    assert inside("plan", "prd.md", cwd=repo, env=env).returncode == 0
+    folder = greeter.out_dir(repo)
+    plan = folder / "plan.json"
+    plan.write_text(plan.read_text().replace("Say hello", "Say hi"))
+    began = ("--input", folder / "run-input.json", "--plan", plan, "--out-dir", tmp_path / "other")
+    for words in (("execute", *began), ("execute", *began, "--dry-run"), ("resume",), ("skip", "S1", "--why", "no")):
+        told = inside(*words, cwd=repo, env=env)
+        assert (told.returncode, "edited after it was planned" in told.stderr) == (30, True), told.stderr
+    assert not (folder / "progress.ndjson").exists()
+    assert not (tmp_path / "other").exists()
+    assert inside("plan", "prd.md", "--check", cwd=repo, env=env).returncode == 3
+    *_, hint = told.stderr.split("fix: ")
+    _, as_edited, _, anew, _ = hint.split("`")
+    assert inside(*as_edited.split()[1:], cwd=repo, env=env).returncode == 0
+    (other,) = {*folder.parent.iterdir()} - {folder}
+    assert json.loads((other / "plan.json").read_bytes())["stories"][0]["title"] == "Say hi"
+    assert inside("resume", other, "--dry-run", cwd=repo, env=env).returncode == 0
+    assert inside(*anew.split()[1:], cwd=repo, env=env).returncode == 0
+    assert inside("resume", folder, "--dry-run", cwd=repo, env=env).returncode == 0
+
+
+def test_a_playbook_that_cannot_be_played_begins_no_run(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo", "stories: {R1: {write: {a: 5}}}\n")
+    refused = greeter.carry_out(repo)
+    assert (refused.returncode, "playbook.yaml" in refused.stderr) == (30, True), refused.stderr
+    assert "R1, attempt 1: write must be" in refused.stderr
+    (repo / "santiago.toml").unlink()
+    refused = santiago("run", "prd.md", "--agent", "scripted", "--trust-commands", cwd=repo, env=greeter.place(repo))
+    assert (refused.returncode, "--playbook FILE" in refused.stderr) == (2, True), refused.stderr
+    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))

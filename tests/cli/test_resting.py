@@ -39,11 +39,47 @@ def test_a_start_that_was_to_do_less_says_why_it_rests(repo: Path, flags: list[s
     ran = run(repo, WRITES, *flags)
     assert ran.returncode == 0
     assert f"\nbecause: {because}\n" in ran.stderr
-    assert ran.stderr.endswith("\nnext: santiago resume   # go on\n")
+    kept = " --gate chunk" if "--gate" in flags else ""
+    assert ran.stderr.endswith(f"\nnext: santiago resume{kept}   # go on\n")
+
+
+@pytest.mark.parametrize("dry", [["--dry-run"], []])
+def test_a_start_that_leaves_out_a_chunk_before_its_own_is_refused(repo: Path, dry: list[str]) -> None:
+    refused = run(repo, WRITES, "--chunks", "2", *dry)
+    assert refused.returncode == 2
+    assert "Phase 2: Together cannot begin: S1, S2 of Phase 1: Apart must be done first" in refused.stderr
+    assert "`--chunks 1..2`" in refused.stderr
+    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
+
+
+def test_a_chunk_whose_turn_it_is_runs_alone(repo: Path) -> None:
+    assert run(repo, WRITES, "--chunks", "1").returncode == 0
+    resumed = santiago("resume", "--chunks", "2", cwd=repo, env=place(repo))
+    assert (resumed.returncode, load(out_dir(repo)).state.phase) == (0, "success")
 
 
 def test_going_on_is_suggested_with_as_many_jobs_as_before(repo: Path) -> None:
     assert "next: santiago resume --jobs 2   # go on\n" in run(repo, WRITES, "--only", "S1", "--jobs", "2").stderr
+
+
+def test_going_on_is_suggested_with_the_flags_that_a_plain_resume_would_not_have(repo: Path) -> None:
+    (repo / "santiago.toml").unlink()
+    flags = ["--jobs", "2", "--gate", "chunk", "--keep-going", "--assume-external", "--sandbox", "off"]
+    assert f"\nnext: santiago resume {' '.join(flags)}   # go on\n" in run(repo, WRITES, *flags).stderr
+
+
+def test_going_on_is_suggested_with_the_agent_that_somebody_named_since(repo: Path) -> None:
+    run(repo, WRITES, "--only", "S1")
+    (repo.parent / "other.sh").write_text(WRITES)
+    agent = f"sh {repo.parent / 'other.sh'}"
+    said = santiago("resume", "--agent", agent, "--only", "S2", cwd=repo, env=place(repo)).stderr
+    assert f"\nnext: santiago resume --agent '{agent}'   # go on\n" in said
+
+
+@pytest.mark.parametrize("scope", ["--chunks 1", "--chunks 1..2", "--only S1"])
+def test_a_start_that_failed_within_its_scope_is_suggested_with_that_scope(repo: Path, scope: str) -> None:
+    said = run(repo, "exit 3\n", *scope.split(), limits="story_max_attempts = 1").stderr
+    assert f" santiago resume --add-attempts 2 {scope}   # retry S1 " in said
 
 
 def test_success_names_the_work_to_look_at_and_the_evidence(repo: Path) -> None:

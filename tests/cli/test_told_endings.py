@@ -70,6 +70,12 @@ def test_where_a_story_s_minutes_are_used_up_more_minutes_are_suggested(repo: Pa
     assert "santiago resume --add-minutes 30   # retry S1" in said
 
 
+def test_an_agent_that_the_run_s_minutes_cut_is_not_said_to_have_had_those_of_an_attempt(repo: Path) -> None:
+    said = run(repo, "sleep 30\n", limits="run_timeout_minutes = 0.01").stderr
+    assert "used up its minutes: those of one attempt, or what the story or the run had left.\n" in said
+    assert "failed  run_timeout  " in said
+
+
 def test_a_check_that_cannot_start_is_not_called_a_retry_and_sends_nobody_to_a_frozen_file(repo: Path) -> None:
     said = run(repo, WRITES, check="no-such-program --x").stderr
     assert "retry" not in said

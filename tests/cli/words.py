@@ -39,19 +39,20 @@ Depends on: R1
 - [ ] three
 """
 WRITES = 'echo x > "$SANTIAGO_STORY.txt"\n'
+UNFENCED = '[policy]\nsandbox = "off"\n'
 THERE = 'test -e "$SANTIAGO_STORY.txt"'
 
 
 def make(folder: Path) -> Path:
-    return committed(folder / "repo", {"prd.md": PRD})
+    return committed(folder / "repo", {"prd.md": PRD, "santiago.toml": UNFENCED})
 
 
 def run(repo: Path, agent: str, *more: str, limits: str = "", check: str = THERE) -> subprocess.CompletedProcess[str]:
     """Run the document with a shell script for an agent."""
     (repo.parent / "agent.sh").write_text(agent)
     if limits:
-        (repo / "santiago.toml").write_text(f"[limits]\n{limits}\n")
-    arguments = ("run", "prd.md", "--agent", f"sh {repo.parent / 'agent.sh'}", "--verify", check, "--sandbox", "off")
+        (repo / "santiago.toml").write_text(f"{UNFENCED}[limits]\n{limits}\n")
+    arguments = ("run", "prd.md", "--agent", f"sh {repo.parent / 'agent.sh'}", "--verify", check)
     return santiago(*arguments, *more, cwd=repo, env=place(repo))
 
 

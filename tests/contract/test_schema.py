@@ -43,6 +43,15 @@ def test_a_schema_is_a_valid_schema_of_its_draft(name: str) -> None:
     assert jsonschema_rs.meta.is_valid(schema)
 
 
+def test_every_setting_of_a_run_input_says_what_it_means() -> None:
+    schema = schema_of("run-input")
+    parts = {"": schema, **schema["$defs"]}
+    fields = {f"{part}.{name}": one for part, each in parts.items() for name, one in each["properties"].items()}
+    assert [name for name, one in fields.items() if not one.get("description") and "$ref" not in one] == []
+    assert [part for part, each in parts.items() if not each.get("description")] == []
+    assert fields["Limits.story_max_attempts"]["description"] == "Attempts of one story."
+
+
 @every_document
 @settings(max_examples=40)
 @given(data=st.data())

@@ -11,7 +11,7 @@ from santiago.cli.start.request import Request
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
-from santiago.planner.compile import sealed
+from santiago.contract.seal import sealed
 from tests.executor.simulation import random_plan
 
 Outcome = tuple[list[str], list[str], str]

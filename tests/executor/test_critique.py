@@ -72,6 +72,15 @@ def test_cases_of_one_test_are_not_taken_for_each_other() -> None:
     assert "    FAILED a.py::test_add[1-2]" in section(text)
 
 
+def test_what_failed_before_the_attempt_is_named() -> None:
+    now = failed("FAILED a.py::test_old\nFAILED a.py::test_mine\n2 failed")
+    assert now.verdict is not None
+    assert "before the attempt" not in critique(now)
+    text = critique(replace(now, verdict=replace(now.verdict, as_before=("a.py::test_old",))))
+    assert "This failed in the same way before the attempt:\n\n- a.py::test_old\n" in text
+    assert "- a.py::test_mine" not in text
+
+
 def test_another_command_that_fails_now_is_named_with_the_one_that_passes() -> None:
     lines = section(critique(failed("E501 too long", command="ruff check"), failed("FAILED a.py::test_1")))
     assert "    ruff check: exit code 1" in lines

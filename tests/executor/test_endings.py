@@ -18,9 +18,9 @@ from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verificati
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
+from santiago.contract.seal import sealed
 from santiago.contract.state import RunState
 from santiago.contract.units import Usd
-from santiago.planner.compile import sealed
 from tests.executor.parity import repository
 from tests.executor.simulation import plan_of, story
 

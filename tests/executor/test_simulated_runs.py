@@ -242,6 +242,20 @@ def test_a_range_of_chunks_runs_and_then_rests_and_the_next_start_goes_on() -> N
     assert run.done() == ["S1", "S2", "S3"]
 
 
+@pytest.mark.parametrize("keep_going", [False, True])
+@pytest.mark.parametrize("parked", [None, Reason.STORY_VERIFICATION_FAILED])
+def test_no_chunk_begins_before_those_ahead_of_it_are_through(parked: Reason | None, keep_going: bool) -> None:
+    """Neither where a start leaves them out, nor where all that is left of them is parked."""
+    plan = plan_of([story("S1"), story("S2", chunk="C02")])
+    policy = Policy(keep_going=keep_going)
+    run = Simulation(plan, performer=SimulatedPerformer(fails=lambda name, attempt: parked), policy=policy)
+    if parked:
+        assert run.run().phase is RunPhase.FAILED
+    run.scope = Scope(chunks=frozenset({"C02"}))
+    state = run.run(Grants(attempts=1))
+    assert (state.phase, state.chunks["C02"].started) == (RunPhase.PAUSED, False)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_death_at_any_event_and_resume_ends_like_an_uninterrupted_run(seed: int) -> None:
     """Promise 4: cut the log anywhere, go on: the same completions, nothing done twice, no attempt counted twice."""

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from santiago.contract import codec
 from santiago.contract.plan import Plan
-from santiago.planner.compile import Compilation, compile_plan, plan_digest
+from santiago.contract.seal import plan_digest
+from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.source import Options, Source
 
 PRD = """\
@@ -322,3 +323,9 @@ def test_a_plain_line_that_looks_like_a_story_is_reported_with_its_line() -> Non
     plan = plan_of("# PRD\n\n## US-1 Add\n- it adds\n\nUS-2 - Remove\n- [ ] it removes\n")
     (finding,) = (finding for finding in plan.findings if finding.code == "plain_head")
     assert (finding.line, finding.level) == (6, "warning")
+
+
+def test_words_in_a_list_of_files_are_warned_of_since_the_story_may_touch_more_than_it_names() -> None:
+    plan = plan_of(PRD.replace("**Files:** `src/db/tables.py`", "**Files:** `src/db/tables.py`, its helpers"))
+    (found,) = [finding for finding in plan.findings if finding.code == "file_not_read"]
+    assert (found.level, found.line, found.message.endswith(": its helpers")) == ("warning", 14, True)

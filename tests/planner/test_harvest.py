@@ -229,6 +229,18 @@ def test_fields_are_read_in_line_as_items_and_as_headings() -> None:
     assert [hint.value for hint in found.files] == ["src/a.py"]
 
 
+@pytest.mark.parametrize("label", ["**Files:**", "Files:", "- **Files**:", "Dateien:", "ファイル："])
+def test_a_list_of_files_is_taken_whole_and_what_is_no_file_is_said(label: str) -> None:
+    """Two stories that name the same file must not run side by side, wherever the file stands."""
+    found = unit(f"### U\n{label} app.py, t/one.sh, Makefile, bin/run, the rest\n")
+    assert [hint.value for hint in found.files] == ["app.py", "t/one.sh", "Makefile", "bin/run"]
+    assert [(hint.value, hint.carrier) for hint in found.unread] == [("the rest", "files")]
+    assert "the rest" in found.text
+    under = unit("### U\n**Files:**\n- Makefile\n- whatever is needed\n- Modify: `bin/run`\n  - more of it\n")
+    assert [hint.value for hint in under.files] == ["Makefile", "bin/run"]
+    assert [hint.value for hint in under.unread] == ["whatever is needed"]
+
+
 def test_a_files_word_without_a_file_is_a_plain_bullet() -> None:
     assert texts(unit("- [ ] T\n  - Update: the user sees it\n  - Tests: cover the parser\n")) == [
         "Update: the user sees it",

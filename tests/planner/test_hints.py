@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from santiago.planner import hints
+from santiago.planner.file_lists import behind_files, listed_files
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import scan
 
@@ -134,7 +135,34 @@ def test_routes_packages_and_addresses_are_no_files(text: str) -> None:
 
 def test_bare_names_count_only_under_a_files_label() -> None:
     assert hints.files_in("main.go") == []
-    assert hints.listed_files("Modify: main.go, util.go") == ["main.go", "util.go"]
+    assert listed_files("Modify: main.go, util.go") == ["main.go", "util.go"]
+    assert listed_files("unit, integration/end-to-end") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "paths", "left"),
+    [
+        ("app.py, t/one.sh", ["app.py", "t/one.sh"], []),
+        ("`t/one.sh`, app.py and Makefile", ["t/one.sh", "app.py", "Makefile"], []),
+        ("Gemfile; bin/run；`pkg/config`", ["Gemfile", "bin/run", "pkg/config"], []),
+        ("app.py, gradlew, data.parquet (new)", ["app.py", "gradlew", "data.parquet"], []),
+        ("src/{a,b}.ts, app/(auth)/page.tsx", ["src/{a,b}.ts", "app/(auth)/page.tsx"], []),
+        ("main.go util.go", ["main.go", "util.go"], []),
+        ("src/cli.ts: the parser, the lexer, splash", ["src/cli.ts"], []),
+        ("app.py, the parser", ["app.py"], ["the parser"]),
+        ("various", [], ["various"]),
+        ("All 11 agents (AGENT.md frontmatter)", [], ["All 11 agents"]),
+        (
+            "/etc/passwd, ../up.py, https://a.example/x.html",
+            [],
+            ["/etc/passwd", "../up.py", "https://a.example/x.html"],
+        ),
+        ("None", [], []),
+        ("n/a (docs only)", [], []),
+    ],
+)
+def test_every_entry_of_a_list_of_files_is_a_path_or_is_left(text: str, paths: list[str], left: list[str]) -> None:
+    assert behind_files(text) == (paths, left)
 
 
 def test_code_keeps_its_underscores_and_stars_where_emphasis_goes() -> None:

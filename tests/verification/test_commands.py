@@ -118,8 +118,10 @@ def test_set_up_stops_at_a_failure_and_says_what_went_wrong(verifier: Checks, ch
     assert verifier.set_up(str(checkout), ["echo made >made"], MINUTE, never) == ""
     assert (checkout / "made").exists()
     words = verifier.set_up(str(checkout), ["echo no such luck; exit 4", "echo >after"], MINUTE, never)
-    assert words == "the set-up command `echo no such luck; exit 4` did not succeed: no such luck"
+    assert words == "the command `echo no such luck; exit 4` of [workspace] setup ended with exit 4: no such luck"
     assert not (checkout / "after").exists()
+    words = verifier.set_up(str(checkout), ["sleep 30"], 60, never)
+    assert words.endswith(" did not end within 0.001 minutes (verification.timeout_minutes)")
 
 
 def test_temporary_files_are_gone_afterwards_also_protected_ones(verifier: Checks, checkout: Path) -> None:

@@ -77,6 +77,14 @@ def test_a_test_that_became_a_link_or_changed_its_mode_breaks_the_seal() -> None
         )
 
 
+@pytest.mark.parametrize("target", [b"/usr/share/zoneinfo", b"../../other"])
+def test_a_new_link_out_of_the_tree_is_called_one(target: bytes) -> None:
+    change = Change(status="A", path="src/tz", old_mode="000000", new_mode="120000")
+    found = tampered([change], DEFAULT_PROTECTED, (), ["pytest"], set(BASE), lambda *_: target)
+    assert found == ("src/tz (a link out of the tree)",)
+    assert tampered([change], DEFAULT_PROTECTED, (), ["pytest"], set(BASE), lambda *_: b"../README.md") == ()
+
+
 def test_a_story_may_change_the_tests_that_its_files_name() -> None:
     change: dict[str, bytes | None] = {"tests/test_calc.py": b"x"}
     for named in ("tests/test_calc.py", "./tests/test_calc.py", "tests/", "tests", "tests/*.py", "tests/**"):

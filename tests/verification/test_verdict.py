@@ -8,6 +8,7 @@ from santiago.contract.outcomes import CheckResult, CheckVerdict, Output, Proof
 from santiago.contract.reasons import Reason
 from santiago.contract.units import Seconds
 from santiago.verification import record
+from santiago.verification.counting.missing import Base
 from santiago.verification.counting.verdict import judge, said_no
 
 PASS, FAIL, NOT_RUN, INHERITED = CheckVerdict.PASS, CheckVerdict.FAIL, CheckVerdict.NOT_RUN, CheckVerdict.INHERITED
@@ -112,8 +113,80 @@ def test_a_missing_module_under_test_is_a_failure_of_the_work_and_so_a_proof() -
 )
 def test_a_check_that_was_not_there_proves_nothing(command: str, code: int, text: str) -> None:
     before = result(command, code, text, 0 if "pytest" in command else None)
-    assert not said_no(before)
+    assert not said_no(before, Base({"tests/__init__.py", "Makefile", "package.json"}))
     assert judge([before], [result(command, checks=3)]).proof is Proof.REGRESSION
+
+
+NODE = "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/x/lib/upper.js' imported from /x/test/upper.test.js\n"
+PACKAGE = '{"scripts": {"test": "node --test test/upper.test.js"}}'
+MAKEFILE = "CC = gcc\ntest: t/a\n\t./t/a\nt/a:\n\t$(CC) t/a.c -o t/a\nshell:\n\tsh t/greet.sh\n"
+ON_BASE = [
+    ("node --test test/upper.test.js", 1, NODE, "test/upper.test.js"),
+    ("npm test", 1, NODE, "test/upper.test.js"),
+    ("cd web && node --test test/upper.test.js", 1, NODE, "web/test/upper.test.js"),
+    (
+        "npx jest test/upper.test.js",
+        1,
+        "Cannot find module '../lib/upper' from 'test/upper.test.js'\n",
+        "test/upper.test.js",
+    ),
+    ("npx jest upper", 1, "Cannot find module '../lib/upper' from 'test/upper.test.js'\n", "test/upper.test.js"),
+    (
+        "npx tsc --noEmit test/upper.ts",
+        2,
+        "test/upper.ts(1,23): error TS2307: Cannot find module '../lib/upper' or its corresponding type declarations.\n",
+        "test/upper.ts",
+    ),
+    ("gcc t/a.c -o t/a && ./t/a", 1, "t/a.c:1:10: fatal error: lib.h: No such file or directory\n", "t/a.c"),
+    ("make test", 2, "t/a.c:1:10: fatal error: lib.h: No such file or directory\nmake: *** [Makefile:5: t/a] Error 1\n", "t/a.c"),
+    ("sh t/greet.sh", 1, "t/greet.sh: 1: ./greet.sh: not found\n", "t/greet.sh"),
+    ("sh t/greet.sh", 127, "t/greet.sh: 1: ./greet.sh: not found\n", "t/greet.sh"),
+    ("./t/greet.sh", 127, "./t/greet.sh: line 1: ./greet.sh: No such file or directory\n", "t/greet.sh"),
+    ("make shell", 2, "t/greet.sh: 1: ./greet.sh: not found\nmake: *** [Makefile:7: shell] Error 1\n", "t/greet.sh"),
+    ("python3 check.py", 1, "check.py: config.toml: No such file or directory\n", "check.py"),
+    ("python3 -m unittest tests.test_a.Add", 1, "tests.test_a: FileNotFoundError: data.txt not found\n", "tests/test_a.py"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "code", "text", "check"), ON_BASE)
+def test_a_check_that_stood_and_did_not_find_what_it_asks_for_is_a_proof(
+    command: str, code: int, text: str, check: str
+) -> None:
+    files = {"package.json": PACKAGE, "Makefile": MAKEFILE, check: ""}
+    before = result(command, code, text)
+    proof = judge([before], [result(command, checks=1)], tree=reading(files)).proof
+    assert proof is Proof.PROVED
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "text"),
+    [
+        ("node --test test/upper.test.js", 1, "Could not find '/x/test/upper.test.js'\n"),
+        ("npm test", 1, "> node --test test/upper.test.js\n\nCould not find '/x/test/upper.test.js'\n"),
+        ("npm test -- test/more.test.js", 1, "Could not find '/x/test/more.test.js'\n"),
+        ("node test/upper.test.js", 1, "Error: Cannot find module '/x/test/upper.test.js'\n"),
+        ("node ./test", 1, "Error: Cannot find module '/x/test'\n"),
+        ("npx tsc --noEmit test/upper.ts", 2, "error TS6053: File 'test/upper.ts' not found.\n"),
+        ("gcc t/a.c -o t/a && ./t/a", 1, "cc1: fatal error: t/a.c: No such file or directory\ncompilation terminated.\n"),
+        ("make test", 2, "cc1: fatal error: t/a.c: No such file or directory\nmake: *** [Makefile:5: t/a] Error 1\n"),
+        ("make shell", 2, "sh: 0: cannot open t/greet.sh: No such file\nmake: *** [Makefile:7: shell] Error 2\n"),
+        ("sh t/greet.sh", 2, "sh: 0: cannot open t/greet.sh: No such file\n"),
+        ("sh t/greet.sh", 127, "sh: t/greet.sh: No such file or directory\n"),
+        ("cd t && ./greet.sh", 127, "/bin/sh: 1: ./greet.sh: not found\n"),
+        ("./t/run < t/in.txt", 2, "/bin/sh: 1: cannot open t/in.txt: No such file\n"),
+        ("python3 -m unittest tests.test_new", 1, "ModuleNotFoundError: No module named 'tests.test_new'\n"),
+    ],
+)  # fmt: skip
+def test_a_check_that_the_base_does_not_have_is_no_proof_whatever_stands_beside_it(
+    command: str, code: int, text: str
+) -> None:
+    files = {"package.json": PACKAGE, "Makefile": MAKEFILE, "t/run": "", "test/x.js": "", "tests/__init__.py": ""}
+    proof = judge([result(command, code, text)], [result(command, checks=1)], tree=reading(files)).proof
+    assert proof is Proof.REGRESSION
+
+
+def reading(files: dict[str, str]) -> Base:
+    return Base(frozenset(files), lambda path: files[path].encode() if path in files else None)
 
 
 def test_a_base_that_timed_out_or_could_not_start_proves_nothing() -> None:
@@ -137,6 +210,18 @@ def test_a_test_that_is_new_and_passes_excuses_none_that_fails_as_before() -> No
     old = pytest_run(["test_mine"], 3)
     verdict = judge([old, result()], [pytest_run(["test_mine"], 4), result()])
     assert (verdict.passed, verdict.reason) == (False, Reason.STORY_VERIFICATION_FAILED)
+
+
+def test_failures_that_count_although_the_base_has_them_are_named() -> None:
+    old = pytest_run(["test_old"], 3)
+    assert judge([old], [old]).as_before == ("tests/t.py::test_old",)
+    assert judge([old], [pytest_run(["test_mine", "test_old"], 3)]).as_before == ("tests/t.py::test_old",)
+    assert judge([old], [pytest_run(["test_mine"], 3)]).as_before == ()
+    script = result("./check", 1, "old trouble")
+    assert judge([script], [script]).as_before == ("`./check`",)
+    assert judge([script], [result("./check", 1, "new trouble")]).as_before == ()
+    assert judge([script], [script], own=("./check",)).as_before == ()
+    assert judge([old, result("make", 1)], [old, result("make")]).as_before == ()
 
 
 def test_a_failure_as_before_is_shown_where_there_is_nothing_else_to_go_by() -> None:

@@ -24,14 +24,53 @@ from santiago.contract.reasons import Reason
 from santiago.contract.units import Usd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from santiago.contract.plan import Story
     from santiago.contract.ports.agent import Packet
     from santiago.contract.ports.run import Stop
 
-KEYS = frozenset({"write", "append", "delete", "say", "exit", "seconds", "tokens", "cost_usd", "ask"})
 STEP_SECONDS = 0.02
+
+
+def _is_path(name: Any) -> bool:
+    return isinstance(name, str) and bool(name) and not name.startswith("/") and ".." not in name.split("/")
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(_is_path(name) and isinstance(text, str) for name, text in value.items())
+
+
+def _are_paths(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_path, value))
+
+
+def _is_said(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST
+
+
+_MOST = 1e9
+_TEXTS = ("relative paths, each with a text", _are_texts)
+KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "write": _TEXTS,
+    "append": _TEXTS,
+    "delete": ("a list of relative paths", _are_paths),
+    "say": ("a text", _is_said),
+    "ask": ("a text", _is_said),
+    "exit": ("a whole number from 0", _is_count),
+    "seconds": ("a number from 0", _is_amount),
+    "tokens": ("a whole number from 0", _is_count),
+    "cost_usd": ("a number from 0", _is_amount),
+}
+"""What a move may hold: in words, and the check of it."""
 
 
 def load(text: str, where: str) -> dict[str, list[dict[str, Any]]]:
@@ -39,25 +78,42 @@ def load(text: str, where: str) -> dict[str, list[dict[str, Any]]]:
     import yaml
 
     try:
-        data = yaml.safe_load(text)
-        stories = {str(name): _moves(moves, name) for name, moves in data["stories"].items()}
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
+        return _stories(yaml.safe_load(text))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SantiagoError(
             Kind.INPUT,
             f"not a playbook: {error}",
             where=where,
-            hint="It needs `stories:` with a list of attempts each.",
+            hint="It needs `stories:` with a list of attempts each; texts that look like something else stand in quotes.",
+            reason=Reason.INVALID_INPUT,
         ) from None
-    return stories
+
+
+def _stories(data: Any) -> dict[str, list[dict[str, Any]]]:
+    stories = data.get("stories") if isinstance(data, dict) else None
+    if isinstance(stories, dict):
+        return {str(name): _moves(moves, name) for name, moves in stories.items()}
+    raise ValueError("there is no `stories:` with names below it")
 
 
 def _moves(moves: Any, name: object) -> list[dict[str, Any]]:
     found = moves if isinstance(moves, list) else [moves]
-    for move in found:
-        unknown = set(move) - KEYS
-        if unknown:
-            raise ValueError(f"{name}: unknown key {', '.join(sorted(unknown))}")
+    for number, move in enumerate(found, 1):
+        if fault := next(_faults(move), None):
+            raise ValueError(f"{name}, attempt {number}: {fault}")
     return found
+
+
+def _faults(move: Any) -> Iterator[str]:
+    """Yield what is wrong with one attempt, so that playing it meets no surprise."""
+    if not isinstance(move, dict):
+        yield f"it must hold some of {', '.join(KEYS)}"
+        return
+    for key, value in move.items():
+        if key not in KEYS:
+            yield f"unknown key {key}"
+        elif not KEYS[key][1](value):
+            yield f"{key} must be {KEYS[key][0]}"
 
 
 class Scripted:

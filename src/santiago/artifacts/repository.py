@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from santiago.artifacts.files import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _LARGEST_INPUT = 2**20
 """Bytes of a run input that are read."""
@@ -43,9 +47,17 @@ def keep_out_of_git(folder: Path) -> None:
 
 def unstarted_run(root: Path, prd_path: str) -> Path | None:
     """Return the newest run of this document that nobody has executed yet: planning again replaces its plan."""
-    for folder in sorted((root / RUNS).glob("*"), reverse=True):
-        if (folder / "progress.ndjson").exists():
-            continue
+    return _newest(root, prd_path, lambda folder: not (folder / "progress.ndjson").exists())
+
+
+def newest_plan(root: Path, prd_path: str) -> Path | None:
+    """Return the plan of the newest run of this document, begun or not."""
+    folder = _newest(root, prd_path, lambda folder: (folder / "plan.json").is_file())
+    return folder / "plan.json" if folder else None
+
+
+def _newest(root: Path, prd_path: str, fits: Callable[[Path], bool]) -> Path | None:
+    for folder in filter(fits, sorted((root / RUNS).glob("*"), reverse=True)):
         data = read_json(folder / "run-input.json", _LARGEST_INPUT)
         if isinstance(data, dict) and data.get("prd_path") == prd_path:
             return folder

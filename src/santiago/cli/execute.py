@@ -25,4 +25,4 @@ def command(run_input: Path, plan_path: Path, out_dir: Path, flags: Flags) -> in
 
     plan = codec.decode(Plan, read_bytes(plan_path, codec.MAX_BYTES), str(plan_path))
     settings = codec.decode(RunInput, read_bytes(run_input, 2**20), str(run_input))
-    return start(resolved(out_dir), settings, plan, flags, base=resolved(run_input).parent)
+    return start(resolved(out_dir), settings, plan, flags, base=resolved(run_input).parent, plan_file=plan_path)

@@ -58,8 +58,9 @@ def command(
         refuse_secrets(text.encode(), job.name)
         refuse_secrets(codec.canonical(job.run_input), "run-input.json")
         source = Source(text, path=job.name, options=options)
-        old = _old_plan(against, job.out_dir)
-        job = job._replace(compared=(against or job.out_dir / "plan.json") if old else None)
+        kept = against or _kept_plan(job, anywhere=check and out_dir is None)
+        old = _old_plan(kept, named=against is not None)
+        job = job._replace(compared=kept if old else None)
         compiled = compile_plan(source, strict=strict, against=old if against else None)
     except SantiagoError as error:
         _failed(job, error.message, error.reason or Reason.INVALID_INPUT, write=not check)
@@ -89,7 +90,7 @@ def _finish(
     show: Callable[[Compilation, Plan, Source, Job, str], None],
 ) -> int:  # fmt: skip
     """Write the plan unless only asked, show it, and say by the exit code whether it changed."""
-    changed = old is None or old.digest != plan.digest
+    changed = old is None or old != plan  # whole: an edited plan keeps its digest
     if check:
         show(compiled, plan, source, job, "would change" if changed else "is unchanged")
         return ExitCode.WOULD_CHANGE if changed else ExitCode.OK
@@ -180,17 +181,24 @@ def _places(path: Path, run_input: RunInput) -> tuple[Path, Path]:
     return root, document
 
 
-def _old_plan(against: Path | None, out_dir: Path) -> Plan | None:
-    """Return the plan to compare with: the one that was named, else the one that stands in the out-dir."""
-    path = against or out_dir / "plan.json"
-    if against is None and not path.is_file():
+def _kept_plan(job: Job, *, anywhere: bool) -> Path | None:
+    """Return the plan that stands in the out-dir; where `anywhere` will do, else that of the document's newest run."""
+    path = job.out_dir / "plan.json"
+    if path.is_file() or not anywhere:
+        return path if path.is_file() else None
+    return repository.newest_plan(Path(job.run_input.repo_path), job.run_input.prd_path)
+
+
+def _old_plan(path: Path | None, *, named: bool) -> Plan | None:
+    """Return the plan to compare with; one that nobody named may be unreadable."""
+    if path is None:
         return None
     try:
         return codec.decode(Plan, read_bytes(path, codec.MAX_BYTES), str(path))
     except SantiagoError:
-        if against is None:
-            return None
-        raise
+        if named:
+            raise
+        return None
 
 
 def _failed(job: Job, message: str, reason: Reason, *, write: bool) -> None:

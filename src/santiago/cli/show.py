@@ -123,7 +123,7 @@ def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_l
     for check in evidence.checks():
         _check(check, with_output=not critique)
     if tampered := evidence.tampered():
-        say(f"protected files that it changed: {', '.join(map(flat, tampered))}")
+        say(f"it must leave as it was, or leave out: {', '.join(map(flat, tampered))}")
     show_agent(run.out_dir, planned.id, one)
     if critique:
         say()

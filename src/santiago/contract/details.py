@@ -159,6 +159,8 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
         story.voided += 1
         story.uncounted += 1
         state.voided += 1
+        if reason_of(event) is Reason.VERIFICATION_UNRUNNABLE:  # no checkout could be made ready, for whichever story
+            state.shut = Reason.VERIFICATION_UNRUNNABLE
     if kind is EventKind.CLAIM_JUDGED:
         story.judged = True
     story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)

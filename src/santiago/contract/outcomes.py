@@ -62,8 +62,10 @@ class Verdict:
     results: tuple[CheckResult, ...]
     tampered: tuple[str, ...] = ()
     """Protected files that were changed or deleted."""
+    as_before: tuple[str, ...] = ()
+    """Failures of its checks that the base has too: tests by their names, or whole checks."""
     message: str = ""
-    """Why no check could run."""
+    """Why no check could run, or why checks that pass are not enough."""
 
 
 @record

@@ -15,7 +15,9 @@ class Limits:
     """Hard limits, checked before each attempt and counted from the log."""
 
     story_max_attempts: Annotated[int, AtLeast(1)] = 4
+    """Attempts of one story."""
     run_max_attempts: Annotated[int, AtLeast(1)] = 20
+    """Attempts of all stories together."""
     story_timeout_minutes: Minutes = Minutes.of(20)
     """Agent and verification time over all attempts of one story."""
     attempt_timeout_minutes: Minutes | None = None
@@ -25,7 +27,9 @@ class Limits:
     wait_max_minutes: Minutes = Minutes.of(360)
     """Waiting for a rate limit or a person."""
     run_max_tokens: Annotated[int, AtLeast(0)] | None = None
+    """Tokens of all attempts together, as the agent reports them."""
     run_max_cost_usd: Usd | None = None
+    """Money for all attempts together, as the agent reports it."""
 
     @property
     def attempt_ms(self) -> int:
@@ -34,17 +38,22 @@ class Limits:
 
 @record
 class Verification:
+    """How work is checked."""
+
     story_commands: tuple[str, ...] = ()
     """Checks of every story, beside its own."""
     run_commands: tuple[str, ...] = ()
     """Checks of the final head; all story commands where none is given."""
     timeout_minutes: Minutes = Minutes.of(10)
+    """One command."""
     protected: tuple[str, ...] = ("@tests",)
     """Globs of files that no attempt may change or delete unless its story names them; `@tests` stands for all tests."""
 
 
 @record
 class Workspace:
+    """What a checkout needs before anybody works in it."""
+
     setup: tuple[str, ...] = ()
     """Commands that prepare a fresh checkout before an attempt and before its verdict."""
     copy: tuple[str, ...] = (".env",)
@@ -55,25 +64,34 @@ class Workspace:
 
 @record
 class Agent:
+    """Who does the work; the first agent that is installed and signed in where none is named."""
+
     mode: Literal["ralph_fresh", "scripted"] = "ralph_fresh"
+    """A program, started anew for every attempt, or a playbook."""
     command: tuple[str, ...] | None = None
     """An argument list, run in the attempt's worktree with the prompt on standard input."""
     profile: str | None = None
+    """The name of an agent that santiago knows, or of a profile of your own."""
     model_hint: str | None = None
+    """The model, by the agent's own name for it."""
     playbook: str | None = None
     """What the scripted agent plays; relative to the repository."""
 
 
 @record
 class Policy:
+    """How a run goes about its work."""
+
     gate: Literal["auto", "chunk"] = "auto"
     """When a run rests by itself: only at its end, or after every chunk."""
     jobs: Annotated[int, AtLeast(1)] = 1
+    """Stories that may be worked on at the same time."""
     proof: Literal["regression", "proved"] = "regression"
     """How strong a verdict must be for a story to be done."""
     exhausted: Literal["failed", "blocked"] = "failed"
     """Where a story without budget ends."""
     sandbox: Literal["auto", "required", "off"] = "auto"
+    """The strongest that works here, one or no run at all, or none."""
     keep_going: bool = False
     """Independent stories go on after one failed."""
     optimistic: bool = False
@@ -86,14 +104,20 @@ class Policy:
 
 @record
 class RunInput:
+    """What a run is about, and its settings."""
+
     contract_version: Literal[1]
+    """Of this document."""
     run_id: Annotated[str, Matching(RUN_ID)] | None = None
+    """Made from the name of the out-dir where it is not given."""
     repo_path: str
+    """Relative to the folder of this file."""
     prd_path: str
-    """Relative to the repository."""
+    """The document, relative to the repository."""
     base_branch: str | None = None
+    """For those who read it: a run starts from HEAD, whatever stands here."""
     working_branch: str | None = None
-    """Both are for those who read it: a run starts from HEAD, and its branch is `santiago/<run id>`."""
+    """For those who read it: the run's branch is `santiago/<run id>`, whatever stands here."""
     limits: Limits = field(default_factory=Limits)
     verification: Verification = field(default_factory=Verification)
     workspace: Workspace = field(default_factory=Workspace)

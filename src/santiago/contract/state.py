@@ -202,6 +202,10 @@ class RunState:
         """Yield the ready stories in plan order."""
         return (self.stories[self.order[-place]] for place in reversed(self.ready))
 
+    def next_chunk(self) -> ChunkState | None:
+        """Return the first chunk with a story left; those after it wait for all of it."""
+        return next((chunk for chunk in self.chunks.values() if chunk.left), None)
+
     def open_questions(self) -> list[Question]:
         return [question for question in self.questions.values() if question.answer is None]
 

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 MAX_LINES = 40
 """Lines of output in one critique: enough to act on, not a second log."""
+MAX_NAMES = 10
+_COUNTS = (
+    "It counts unless some check that failed before passes now. Where the story is not about it, it has to be mended "
+    "first, or the story needs a check of its own."
+)
 
 _ADVICE = {
     Reason.AGENT_NO_CHANGE: "Only what is changed in this folder counts: write the code, do not only describe it.",
@@ -41,6 +46,7 @@ def critique(outcome: AttemptOutcome, previous: AttemptOutcome | None = None) ->
     if advice := _ADVICE.get(outcome.reason):
         parts += ["", advice]
     if outcome.verdict is not None:
+        parts[-1] = outcome.verdict.message or parts[-1]
         parts += _verdict_parts(outcome)
     elif outcome.message:
         parts += ["", *_quoted(outcome.message.splitlines()[-20:])]
@@ -64,16 +70,24 @@ def _verdict_parts(outcome: AttemptOutcome) -> list[str]:
     assert outcome.verdict is not None
     parts: list[str] = []
     if outcome.verdict.tampered:
-        parts += ["", "These files are protected and must be left as they were:", ""]
+        parts += ["", "This must be left as it was, and left out where it is new:", ""]
         parts += [f"- {path}" for path in outcome.verdict.tampered]
     for result in outcome.verdict.results:
         if result.verdict is CheckVerdict.FAIL:
             parts += ["", *_failure(result)]
         elif result.verdict is CheckVerdict.INHERITED:
             parts += ["", f"`{result.command}` failed before this attempt too and is not held against it."]
-    if outcome.reason is Reason.NOTHING_VERIFIED:
+    if outcome.verdict.as_before:
+        parts += ["", "This failed in the same way before the attempt:", "", *_listed(outcome.verdict.as_before)]
+        parts += ["", _COUNTS]
+    if outcome.reason is Reason.NOTHING_VERIFIED and not outcome.verdict.message:
         parts += ["", "A check must run at least one test that bears on the story; add such a test."]
     return parts
+
+
+def _listed(names: Sequence[str]) -> list[str]:
+    more = [f"- and {len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES else []
+    return [*(f"- {name[:300]}" for name in names[:MAX_NAMES]), *more]
 
 
 def _failure(result: CheckResult) -> list[str]:

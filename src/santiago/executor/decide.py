@@ -65,7 +65,7 @@ def _executing(at: Situation) -> list[Act]:
         closing = _close_chunk(state)
         if closing and at.run_input.policy.gate == "chunk":
             return [*closing, _pause()]
-        return [*closing, Fact(event=EventKind.CHUNK_STARTED, chunk=chunk.label)]
+        return [*begin_chunk(state, chunk)]
     integrations = _integrations(at)
     # An integration is a step like others: with one job the next story begins on its result, which saves a second verdict.
     starts, held = starting.starts(at, at.capacity - len(integrations))
@@ -113,14 +113,17 @@ def _refused(at: Situation) -> Iterator[Act]:
 
 
 def _open_chunk(at: Situation) -> ChunkState | None:
-    """Return the first chunk of the scope with a story left."""
-    for chunk in at.state.chunks.values():
-        if chunk.left and (at.scope.chunks is None or chunk.label in at.scope.chunks):
-            return chunk
-    return None
+    """Return the chunk whose turn it is; none where the scope leaves it out, for no chunk overtakes another."""
+    chunk = at.state.next_chunk()
+    return chunk if chunk and (at.scope.chunks is None or chunk.label in at.scope.chunks) else None
 
 
-def _close_chunk(state: RunState) -> list[Act]:
+def begin_chunk(state: RunState, chunk: ChunkState) -> list[Fact]:
+    """Return what begins a chunk whose turn it is; the one before it ends first."""
+    return [*_close_chunk(state), Fact(event=EventKind.CHUNK_STARTED, chunk=chunk.label)]
+
+
+def _close_chunk(state: RunState) -> list[Fact]:
     chunk = state.chunks.get(state.active_chunk or "")
     if chunk is None or chunk.ended or chunk.left:
         return []
@@ -132,7 +135,7 @@ def _after_last_chunk(at: Situation) -> list[Act]:
     if at.flying:
         return []
     closing = _close_chunk(at.state)
-    if any(chunk.left for chunk in at.state.chunks.values()):
+    if at.state.next_chunk():
         return [*closing, _pause()]
     return [*closing, of_run(EventKind.RUN_VERIFYING, RunPhase.RUN_VERIFICATION)]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from santiago.contract.outcomes import CheckResult, Proof, Verdict
+from santiago.contract.outcomes import CheckResult, CheckVerdict, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named
@@ -93,7 +94,7 @@ class Bench:
             return self._tampered(error.paths)
         if before is None or after is None:
             return None
-        verdict = self._verdict(story, before, after)
+        verdict = self._verdict(story, base, before, after)
         if verdict.passed:
             passing = [result.command for result in after if result.exit_code == 0]
             subverted = self._touched(base, snapshot) or self.provoker.subverted(
@@ -145,8 +146,9 @@ class Bench:
         if before is None or after is None:
             return None
         verdict = self.trials.verifier.judge(
-            before or None, after, (), has_checks=bool(trial.commands), fewer_allowed=True
-        )
+            before or None, after, (), has_checks=bool(trial.commands), fewer_allowed=True,
+            base_files=self.trials.workspace.files(base) if base else (), read=partial(self.trials.workspace.read, base or commit),
+        )  # fmt: skip
         return verdict, self.trials.verifier.record(verdict, before)
 
     def judge_run(self, commit: str, done: Collection[str], stop: Stop) -> tuple[Verdict, bytes] | None:
@@ -189,18 +191,33 @@ class Bench:
         verdict = Verdict(passed=False, proof=None, reason=reason, results=(), message=message)
         return verdict, self.trials.verifier.record(verdict, ())
 
-    def _verdict(self, story: Story, before: Sequence[CheckResult], after: Sequence[CheckResult]) -> Verdict:
+    def _verdict(self, story: Story, base: str, before: Sequence[CheckResult], after: Sequence[CheckResult]) -> Verdict:
         verdict = self.trials.verifier.judge(
-            before, after, (), has_checks=bool(after), fewer_allowed=_names_tests(story), own=story.verify
-        )
+            before, after, (), has_checks=bool(after), fewer_allowed=_names_tests(story), own=story.verify,
+            base_files=self.trials.workspace.files(base), read=partial(self.trials.workspace.read, base),
+        )  # fmt: skip
         if verdict.passed and self.run_input.policy.proof == "proved" and verdict.proof is not Proof.PROVED:
-            return replace(verdict, passed=False, reason=Reason.NOTHING_VERIFIED)
+            return replace(verdict, passed=False, reason=Reason.NOTHING_VERIFIED, message=_unproved(before, after))
         return verdict
 
 
 def commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
     """Return the checks of a story: its own, then those of every story."""
     return tuple(dict.fromkeys((*story.verify, *run_input.verification.story_commands)))
+
+
+def _unproved(before: Sequence[CheckResult], after: Sequence[CheckResult]) -> str:
+    """Return why checks that pass are not enough for a policy that asks for a proof."""
+    passing = [result.command for result in after if result.verdict is CheckVerdict.PASS]
+    passed = {result.command for result in before if result.verdict is CheckVerdict.PASS}
+    words = [
+        f"`{one}` {'passes without it too' if one in passed else 'was not there before, or could not run'}"
+        for one in passing
+    ]
+    return (
+        f'The checks pass, but policy.proof = "proved" asks for one that fails without the work: {"; ".join(words)}.\n\n'
+        "Only a test that is committed before the run begins can show it, or a policy that asks for less."
+    )
 
 
 def _names_tests(story: Story) -> bool:

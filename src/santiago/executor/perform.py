@@ -122,8 +122,10 @@ class StepPerformer:
         except WorkspaceConflictError as error:
             return replace(blank, status="voided", reason=Reason.WORKSPACE_CONFLICT, message=error.message)
         except SetUpFailedError as error:
+            # No agent was asked, so no attempt is spent.
             self.workspace.close(step.story, step.number)
-            return self._recorded(replace(blank, reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)), None)
+            unready = replace(blank, status="voided", reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
+            return self._recorded(unready, None)
         began = self.clock.monotonic_ms()
         ending = self._let_work(story, step, brief, opened.folder, stop)
         agent_ms = self.clock.monotonic_ms() - began

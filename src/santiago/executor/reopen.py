@@ -11,6 +11,7 @@ from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
+from santiago.executor.decide import begin_chunk
 
 if TYPE_CHECKING:
     from santiago.contract.policy import Limits
@@ -47,9 +48,11 @@ def reopening(state: RunState, limits: Limits, grants: Grants, head: str | None)
 
 
 def reopening_one(state: RunState, name: str, head: str | None) -> list[Fact]:
-    """Return what lets one story go on although its budget is spent: a person brings the work."""
+    """Return what lets one story go on although its budget is spent or its chunk has not begun: a person brings the work."""
     story = state.stories[name]
-    return [*([_reopened(story)] if story.phase in PARKED else []), *_executing(state, head)]
+    chunk = state.chunks[story.chunk]
+    reopened = [_reopened(story)] if story.phase in PARKED else []
+    return [*reopened, *_executing(state, head), *([] if chunk.started else begin_chunk(state, chunk))]
 
 
 def _reopened(story: StoryState) -> Fact:

@@ -51,10 +51,12 @@ def check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]:
 
 
 def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
-    """Return a warning for everything under a label for checks that looks like a command and is none of the checks."""
+    """Return a finding for everything under a label for checks or files that looks like one and was not taken."""
     hints = [*(hint for unit in units for hint in unit.unread), *others]
     return [
-        Finding(
+        _no_file(hint)
+        if hint.carrier == "files"
+        else Finding(
             level="warning",
             code="check_not_read",
             line=hint.line,
@@ -63,6 +65,16 @@ def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
         )
         for hint in hints
     ]
+
+
+def _no_file(hint: Hint) -> Finding:
+    return Finding(
+        level="warning",
+        code="file_not_read",
+        line=hint.line,
+        message=f"this stands in a list of files but is not read as one: {hint.value[:SHOWN]}",
+        hint="Write each file as its path in the repository (`./name` where it could be any word), with commas between.",
+    )
 
 
 def _about(

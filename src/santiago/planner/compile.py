@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from santiago.contract import codec
 from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
+from santiago.contract.seal import sealed
 from santiago.planner import checks, rebase
 from santiago.planner.draft import Document, Hint, Status
 from santiago.planner.graph import Graph, link
@@ -139,14 +139,3 @@ def _plan(
         findings=findings,
     )
     return sealed(plan)
-
-
-def sealed(plan: Plan) -> Plan:
-    """Return the plan with the digest of all its other fields."""
-    return replace(plan, digest=plan_digest(plan))
-
-
-def plan_digest(plan: Plan) -> str:
-    data = codec.to_data(plan)
-    del data["digest"]
-    return codec.digest(data)

@@ -29,6 +29,7 @@ CATALOGUE: dict[str, str] = {
     "criteria_shared": "Criteria of the whole document were attached to the last story, which closes it.",
     "fence_not_read": "Code fences are examples; requirements inside them are not read.",
     "check_not_read": "Under a label for checks stands what looks like a command, but not alone in back-ticks or not as one; it is not run.",
+    "file_not_read": "A list of files holds words that are no path; the story's files are the others, and the words stay in its text.",
     "unknown_label": "A label above a list is not known in any of the languages of the table.",
     "unknown_box": "A check box holds a character whose meaning is not known.",
     "needs_clarification": "The document itself says that something must be clarified.",

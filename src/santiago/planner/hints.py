@@ -50,7 +50,7 @@ def targets(text: str) -> tuple[list[str], bool]:
     """Return the ids that a dependency field names, and whether it says nothing else besides."""
     found = named(text)
     names = [name for name, _ in found]
-    return names, _says_nothing(text) or (all(sure for _, sure in found) and not _unread(_expanded(text), names))
+    return names, says_nothing(text) or (all(sure for _, sure in found) and not _unread(_expanded(text), names))
 
 
 def named(text: str) -> list[tuple[str, bool]]:
@@ -67,7 +67,7 @@ def _named(text: str) -> tuple[tuple[str, bool], ...]:
         return tuple((name, True) for name in dict.fromkeys(text.split(", ")))
     found: dict[str, bool] = {}
     for part in _PART.split(_expanded(text)):
-        if _says_nothing(part):
+        if says_nothing(part):
             if not found and part.strip():
                 return ()
             continue
@@ -90,7 +90,7 @@ def _names_in(part: str) -> list[str]:
     return [*groups, *(name for name in ids.mentioned(rest) if ids.prefix_of(name) not in ids.DENIED)]
 
 
-def _says_nothing(part: str) -> bool:
+def says_nothing(part: str) -> bool:
     return words.normal(part.strip(" .;")) in words.NONE_WORDS or not part.strip(" .;*_-–—")
 
 
@@ -141,7 +141,7 @@ def _names_nothing(text: str) -> bool:
     if named(text) or not _unread(text, []):
         return False
     first_part, first_word = _PART.split(_expanded(text))[0], text.split(maxsplit=1)[0]
-    return not _says_nothing(first_part) and not _says_nothing(first_word)  # `None required` says it too
+    return not says_nothing(first_part) and not says_nothing(first_word)  # `None required` says it too
 
 
 def inline_deps(block: Block) -> list[Dep]:
@@ -169,10 +169,18 @@ _SPECIAL = frozenset(
 )
 
 
-def file_of(token: str) -> str | None:
-    """Return the path that a token names, or None where it is a URL, a route, a package or a plain word."""
+def one_word(token: str) -> str | None:
+    """Return a token without its quotes and line numbers, or None where no path is written like this."""
     path = _LINES.sub("", token.strip().rstrip(".,;:")).strip("`'\"")
     if not path or "://" in path or not _NAMED.match(path) or path.startswith(("@", "~", "$", "-")):
+        return None
+    return path
+
+
+def file_of(token: str) -> str | None:
+    """Return the path that a token names, or None where it is a URL, a route, a package or a plain word."""
+    path = one_word(token)
+    if path is None:
         return None
     name = path.rsplit("/", 1)[-1]
     if name in _SPECIAL:
@@ -195,11 +203,3 @@ def files_in(text: str) -> list[str]:
     if "/" in text:
         found += [path for token in _BARE.findall(TICKED.sub(" ", text)) if (path := file_of(token))]
     return found
-
-
-def listed_files(text: str) -> list[str]:
-    """Return the files of a line under a files label, where bare names count too."""
-    found = files_in(text)
-    if found:
-        return found
-    return [path for token in re.split(r"[,\s]+", text.replace("`", " ")) if (path := file_of(token))]

@@ -45,11 +45,16 @@ afhankelijk van | afhankelijkheden | afhankelijkheid | dipende da | dipendenze |
 
 FILES = """
 files | file | file list | files to modify | files to change | files to create | files to create/modify | files to modify/create | key files | affected files | relevant files
-modified files | files affected | files touched | files changed | target files | key files expected to be modified | files likely touched | file path | file paths | location
+modified files | files affected | files touched | files changed | target files | key files expected to be modified | files likely touched | file path | file paths
 fichiers | archivos | arquivos | ficheiros | dateien | betroffene dateien | filer | bestanden | file coinvolti | pliki | файлы | файли | dosyalar | berkas
 ファイル | 対象ファイル | 変更ファイル | 文件 | 相关文件 | 涉及文件 | 檔案 | 파일 | 대상 파일
-create | modify | update | edit | test | tests | new files
+new files
 """
+
+TOUCHED = """
+create | modify | update | edit | test | tests | location
+"""
+"""Labels that announce files in a list of files, and anything at all elsewhere."""
 
 VERIFY = """
 verify | verification | verification command | verification commands | verify command | verify with | test command | test commands | validation command | validation commands | validation
@@ -349,6 +354,7 @@ _TABLES = {
     "never": NEVER_CRITERIA,
     "depends": DEPENDS,
     "files": FILES,
+    "touched": TOUCHED,
     "verify": VERIFY,
     "priority": PRIORITY,
     "role": ROLE,

@@ -14,6 +14,7 @@ from santiago.util import regular
 from santiago.util.inside import is_inside
 from santiago.verification import record
 from santiago.verification.counting import results, verdict
+from santiago.verification.counting.missing import Base
 from santiago.verification.provoking import blind, doubts, ends, importing, provoke, spoil
 from santiago.verification.sealing import globs, seal, surroundings, watch
 
@@ -88,7 +89,10 @@ class Checks:
                 report = self.runner.run(command, folder, temporary, timeout_ms, stopped, {}, network=True)
                 if report.exit_code != 0:
                     words = report.error or (report.tail or report.head).strip()[-500:]
-                    return f"the set-up command `{command}` did not succeed: {words}"
+                    ended = f"ended with exit {report.exit_code}" if report.exit_code else "did not succeed"
+                    if report.timed_out:
+                        ended = f"did not end within {timeout_ms / 60_000:g} minutes (verification.timeout_minutes)"
+                    return f"the command `{command}` of [workspace] setup {ended}" + (f": {words}" if words else "")
                 if stopped():
                     break
         return ""
@@ -113,8 +117,12 @@ class Checks:
         has_checks: bool,
         fewer_allowed: bool,
         own: Collection[str] = (),
+        base_files: Collection[str] = (),
+        read: Callable[[str], bytes | None] = lambda _: None,
     ) -> Verdict:
-        return verdict.judge(before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed, own=own)
+        return verdict.judge(
+            before, after, tampered, has_checks=has_checks, fewer_allowed=fewer_allowed, own=own, tree=Base(base_files, read)
+        )  # fmt: skip
 
     def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
         return record.document(verdict, base)

@@ -85,6 +85,11 @@ def is_dirty(root: Path) -> bool:
     return bool(seen)
 
 
+def is_ignored(root: Path, path: str) -> bool:
+    """Say whether git passes a path over, so that `git add` would refuse it."""
+    return _ask(root, "check-ignore", "--quiet", "--", path, accept=(0, 1, 128)).code == 0
+
+
 def excludes(found: Found) -> bytes:
     """Return the ignore rules that stand in no tree: the repository's own and the user's, the latter first (weaker)."""
     named = found.config.get("core.excludesfile")

@@ -160,8 +160,11 @@ def _missing(program: str, source: Mapping[str, str], lacks: Callable[[str], boo
 
 
 def playing(run_input: RunInput) -> AgentBackend:
-    """Return the scripted agent."""
-    path = Path(run_input.repo_path) / (run_input.agent.playbook or "")
+    """Return the scripted agent; raise where it has no playbook that can be played."""
+    if not run_input.agent.playbook:
+        hint = "Name one with `--playbook FILE` of `santiago run`, or as `playbook` under [agent] in santiago.toml."
+        raise SantiagoError(Kind.USAGE, "the scripted agent has no playbook", hint=hint, reason=Reason.INVALID_INPUT)
+    path = Path(run_input.repo_path) / run_input.agent.playbook
     return scripted.Scripted(scripted.load(read_text(path), str(path)))
 
 

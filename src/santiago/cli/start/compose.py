@@ -96,6 +96,8 @@ class _Start:
         fence = self._fence()
         if log.state.phase in ENDED:
             log.finish(log.state)  # a crash may have come before the result was written
+        if request.own_work:
+            opening.refuse_own_work(log.state, hold.workspace, *request.own_work)
         if log.state.phase is RunPhase.SUCCESS:
             hold.workspace.tidy()
             return log.state
@@ -133,7 +135,6 @@ class _Start:
         state, request, workspace = self.log.state, self.request, self.hold.workspace
         facts = opening.approvals(request.plan, state, request.consent)
         if request.own_work:
-            opening.refuse_own_work(state, workspace, *request.own_work)
             return facts + reopening_one(state, request.own_work[0], workspace.head())
         if not self.log.fresh and not request.skips:
             return facts + reopening(state, self.run_input.limits, request.grants, workspace.head())

@@ -111,9 +111,15 @@ def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:
 def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> None:
     """Raise where a person's commit cannot be judged now, before anything is recorded."""
     story = state.stories[name]
-    can_begin = story.phase is StoryPhase.READY or story.phase in PARKED
-    if not can_begin or story.unmet or story.behind or story.skipped:
-        word = "left out" if story.skipped else story.phase
+    word = "left out" if story.skipped else story.phase
+    if story.skipped or story.phase is StoryPhase.DONE:
+        message = f"{name} is {word}, and that is never undone"
+        raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
+    chunk = state.chunks[story.chunk]
+    # What the document wants to run is approved when a run begins, so this is no way to begin one.
+    is_next = not chunk.started and chunk is state.next_chunk() and state.phase is not RunPhase.CREATED
+    can_begin = story.phase is StoryPhase.READY or story.phase in PARKED or is_next
+    if not can_begin or story.unmet or story.behind:
         hint = f"`santiago explain {name}` says what it waits for."
         raise SantiagoError(Kind.INPUT, f"{name} is {word}, so its work cannot be judged now", hint=hint)
     if workspace.repository.resolve(ref) is None:

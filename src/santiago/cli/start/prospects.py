@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
@@ -12,12 +13,14 @@ from santiago.artifacts.repository import find_root
 from santiago.cli.view.advice import MOST, named, too_few, unchecked
 from santiago.cli.view.text import first, flat
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.executor.judging import commands_of
 from santiago.executor.schedule import overlap
 from santiago.verification.commandline.noop import is_noop
 from santiago.verification.commandline.runners import programs, script_of
-from santiago.workspace.inspect import find
+from santiago.verification.commandline.steps import steps
+from santiago.workspace.inspect import find, is_ignored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from santiago.executor.situation import Scope
     from santiago.workspace.workspace import GitWorkspace
 
+_OWN_PYTHON = re.compile(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*")
 GIVE_CHECK = (
     'Name a command that tests the work: `santiago run PRD --verify "CMD"`, or story_commands under [verification] '
     "in santiago.toml; for `execute`, verification.story_commands in the run input."
@@ -100,6 +104,7 @@ class Prospect:
 
     def refuse(self) -> None:
         """Raise where a run could never be green: before the first attempt, not after the last."""
+        self._refuse_overtaking()
         left = [story for story in self.plan.stories if not self.state.stories[story.id].satisfied]
         refuse_unchecked(left, self.run_input)
         idle = [story for story in left if all(map(_idle, commands_of(story, self.run_input)))]
@@ -109,7 +114,19 @@ class Prospect:
             raise SantiagoError(Kind.INPUT, message, hint=GIVE_CHECK, reason=Reason.NOTHING_VERIFIED)
         for script, story in self._scripts(left).items():
             if self.checkout.forgotten(script) and not self._may_come(script, story):
-                raise _forgotten(script, story)
+                raise _forgotten(script, story, ignored=is_ignored(self.checkout.repo, script))
+
+    def _refuse_overtaking(self) -> None:
+        """Raise where the chunks that this start is about wait for one that it leaves out."""
+        chosen, before, chunks = self.scope.chunks, self.state.next_chunk(), list(self.state.chunks.values())
+        places = [place for place, chunk in enumerate(chunks, 1) if chosen and chunk.label in chosen and chunk.left]
+        if before is None or not places or places[0] == chunks.index(before) + 1:
+            return
+        states = ((story, self.state.stories[story.id]) for story in self.plan.stories if story.chunk == before.label)
+        left = [story for story, state in states if not state.skipped and state.phase is not StoryPhase.DONE]
+        message = f"{flat(chunks[places[0] - 1].label)} cannot begin: {named(left)} of {flat(before.label)} must be done first"
+        hint = f"Type the same with `--chunks {chunks.index(before) + 1}..{places[-1]}`, which begins there"
+        raise SantiagoError(Kind.USAGE, message, hint=f"{hint}; `santiago skip STORY --why …` leaves a story out.")
 
     def to_do(self) -> list[Story]:
         """Return the stories of the plan that this start is about."""
@@ -135,9 +152,9 @@ class Prospect:
         found: dict[str, Story] = {}
         for story in stories:
             for command in commands_of(story, self.run_input):
-                script = _script(command, direct=direct)
-                if script:
-                    found.setdefault(script, story)
+                for script in (_interpreter(command), _script(command, direct=direct)):
+                    if script:
+                        found.setdefault(script, story)
         return found
 
     def _may_come(self, path: str, story: Story) -> bool:
@@ -170,11 +187,23 @@ def _script(command: str, *, direct: bool) -> str | None:
     return script if own or (not direct and ("/" in script or "." in script)) else None
 
 
-def _forgotten(script: str, story: Story) -> SantiagoError:
+@cache
+def _interpreter(command: str) -> str | None:
+    """Return the python of the checkout that runs a check's module, as in `.venv/bin/python -m pytest`."""
+    step = next(iter(steps(command)), None)
+    starts = step.written[: len(step.written) - len(step.argv)] if step else ()
+    return next((word.removeprefix("./") for word in starts if _OWN_PYTHON.fullmatch(word)), None)
+
+
+def _forgotten(script: str, story: Story, *, ignored: bool) -> SantiagoError:
+    commit = f"Commit it: `git add {script} && git commit`. What a build makes belongs into setup, under [workspace]."
+    bring = (
+        "Git ignores it, so it cannot be committed: have setup under [workspace] in santiago.toml make it in each checkout, "
+        "or name a program that is on PATH."
+    )
     return SantiagoError(
         Kind.BLOCKED,
         f"`{script}` checks {story.id} and is not in the last commit, so no checkout would have it",
-        hint=f"Commit it: `git add {script} && git commit`. What a build makes belongs into setup, what git ignores into "
-        "copy, both under [workspace].",
+        hint=bring if ignored else commit,
         reason=Reason.VERIFICATION_UNRUNNABLE,
     )

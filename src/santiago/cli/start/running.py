@@ -9,8 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.artifacts.store import PLAN
+from santiago.cli.loading import has_begun
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
+from santiago.cli.start.edited import refuse_edited
 from santiago.cli.start.notice import Notice
 from santiago.cli.start.request import Request
 from santiago.cli.start.scope import scope_of
@@ -36,6 +39,7 @@ def start(
     flags: Flags,
     *,
     base: Path,
+    plan_file: Path | None = None,
     grants: Grants | None = None,
     skips: list[tuple[str, str]] | None = None,
     own_work: tuple[str, str] | None = None,
@@ -43,6 +47,8 @@ def start(
 ) -> int:
     """Carry a plan out and return the exit code; `base` is the folder that the paths of the run input start from."""
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
+    if not has_begun(out_dir):  # later, the digest in the log guards it
+        refuse_edited(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
     frozen = replace(run_input.policy, optimistic=flags.optimistic or run_input.policy.optimistic)
     settings = replace(
@@ -69,7 +75,7 @@ def start(
         from santiago.cli.start.dry_run import show
 
         return show(request, trusted=flags.trust_commands, as_json=flags.as_json)
-    screen = Screen(plan, request.effective, as_json=flags.as_json, plain=flags.plain, scope=scope)
+    screen = Screen(plan, request.effective, as_json=flags.as_json, plain=flags.plain, scope=scope, frozen=settings)
     request.listeners.append(screen.take)
     if not skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun

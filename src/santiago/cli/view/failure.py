@@ -18,6 +18,7 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 from santiago.executor.result import status_of
+from santiago.executor.situation import Scope
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +32,7 @@ FULL = 3
 """Stories that are shown with their output; of the others only the name."""
 OUTPUT_LINES = 20
 _SAME = "This is the same failure as in the attempt before"
+_BEFORE = "This failed in the same way before the attempt:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,10 @@ class Report:
     out_dir: Path
     history: History = field(default_factory=History)
     """What the log tells beside the state, as far as it was heard."""
+    frozen: RunInput | None = None
+    """What the run itself keeps, where the run input has the flags of one start in it."""
+    scope: Scope = field(default_factory=Scope)
+    """What that start was about."""
     stderr: bool = True
 
     def needing(self) -> list[Story]:
@@ -143,6 +149,8 @@ class Report:
             told = [line for line in critique.splitlines() if line.strip() and not line.startswith(("# ", _SAME))]
             lines += self._bar(told[:OUTPUT_LINES])
         lines += self._same(planned.id, number)
+        if _BEFORE in evidence.critique():
+            lines.append("before     failures that were there before the attempt count too: the critique names them")
         if tampered := evidence.tampered():
             lines.append(f"protected  {named([flat(path) for path in tampered])}")
         if stats := evidence.stats():

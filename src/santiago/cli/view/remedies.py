@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from shlex import quote
+from dataclasses import replace
+from shlex import join, quote
 from typing import TYPE_CHECKING
 
 from santiago.cli.finding import find_run
 from santiago.cli.view.endings import is_the_agents
 from santiago.cli.view.evidence import near
 from santiago.contract.errors import SantiagoError
-from santiago.contract.phases import StoryPhase
+from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.cli.view.failure import Report
+    from santiago.contract.policy import Agent
 
 Rows = list[tuple[str, str]]
 
@@ -47,10 +49,47 @@ def listed(rows: Rows) -> list[str]:
 
 
 def resume(report: Report, more: str = "") -> str:
-    """Return the command that goes on as the run was started last, with as many stories side by side."""
+    """Return the command that goes on as the run was started last: with the flags of that start that nothing has kept."""
     jobs = report.history.start.get("jobs", 0)
-    beside = f"--jobs {jobs}" if jobs and jobs != report.run_input.policy.jobs else ""
-    return " ".join(filter(None, (f"santiago resume{target(report.out_dir)}", more, beside)))
+    beside = [f"--jobs {jobs}"] if jobs and jobs != report.run_input.policy.jobs else []
+    flags = [*beside, *_policy_flags(report), *_agent_flags(report, more), *_scope_flags(report)]
+    return " ".join(filter(None, (f"santiago resume{target(report.out_dir)}", more, *flags)))
+
+
+def _policy_flags(report: Report) -> list[str]:
+    was, now = report.frozen.policy if report.frozen else report.run_input.policy, report.run_input.policy
+    told = {
+        f"--gate {now.gate}": now.gate != was.gate,
+        "--keep-going": now.keep_going != was.keep_going,
+        "--assume-external": now.assume_external != was.assume_external,
+        f"--sandbox {now.sandbox}": now.sandbox != was.sandbox,
+    }
+    return [flag for flag, is_new in told.items() if is_new]
+
+
+def _agent_flags(report: Report, more: str) -> list[str]:
+    """Return what names the agent of this start where it is not the run's own; another that is named instead wins."""
+    was, now = report.frozen.agent if report.frozen else report.run_input.agent, report.run_input.agent
+    if now == was or "--agent" in more:
+        return []
+    other = now != replace(was, model_hint=now.model_hint)
+    named = [f"--agent {quote(_agent_name(now))}"] if other else []
+    return [*named, *([f"--model {quote(now.model_hint)}"] if now.model_hint and "--model" not in more else [])]
+
+
+def _agent_name(agent: Agent) -> str:
+    return "scripted" if agent.mode == "scripted" else join(agent.command or ()) or agent.profile or ""
+
+
+def _scope_flags(report: Report) -> list[str]:
+    """Return what names the chunks or stories of this start, where somebody or something ended it before they were through."""
+    state, scope = report.state, report.scope
+    left = [story for story in state.stories.values() if scope.allows(story) and not story.satisfied]
+    if not left or (state.phase is RunPhase.PAUSED and not state.reason):
+        return []
+    places = [at for at, label in enumerate(state.chunks, 1) if label in (scope.chunks or ())]
+    chunks = [f"--chunks {places[0]}..{places[-1]}" if len(places) > 1 else f"--chunks {places[0]}"] if places else []
+    return [*chunks, *(f"--only {story.id}" for story in left if scope.stories)]
 
 
 def _remedies(report: Report) -> Rows:
@@ -80,12 +119,28 @@ def _remedies(report: Report) -> Rows:
                 (again, "run the checks again on its head"),
             ]
         case Reason.VERIFICATION_UNRUNNABLE:
-            anew = f'santiago run {quote(report.plan.source.path)} --verify "COMMAND"'
-            return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
+            return _to_run_checks(report, again)
         case None | Reason.INTERRUPTED | Reason.AGENT_ASKED:
             return [(again, "go on")]
         case _:
             return [(again, "go on" if is_the_agents(reason) else MEANINGS[reason].hint)]
+
+
+def _to_run_checks(report: Report, again: str) -> Rows:
+    """Return what helps where a check could not start, or where no checkout could be made ready for an agent."""
+    anew = f"santiago run {quote(report.plan.source.path)}"
+    latest = [one for story in report.needing()[:1] for one in report.history.of(story.id)[-1:]]
+    if not any(one.status == "voided" for one in latest):
+        anew = f'{anew} --verify "COMMAND"'
+        return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
+    agent, checks = report.run_input.agent, report.run_input.verification.story_commands
+    flags = [
+        ("--agent", _agent_name(agent)),
+        ("--playbook", agent.playbook),
+        *(("--verify", check) for check in checks),
+    ]
+    anew = " ".join([anew, *(f"{flag} {quote(value)}" for flag, value in flags if value)])
+    return [(again, "go on once the set-up works here"), (anew, "or start anew with another [workspace] setup")]
 
 
 def _more_attempts(report: Report) -> tuple[str, str]:

@@ -57,11 +57,14 @@ class Screen:
     """
 
     def __init__(
-        self, plan: Plan, run_input: RunInput, *, as_json: bool, plain: bool = False, scope: Scope | None = None
-    ) -> None:
+        self, plan: Plan, run_input: RunInput, *, as_json: bool, plain: bool = False, scope: Scope | None = None,
+        frozen: RunInput | None = None,
+    ) -> None:  # fmt: skip
         self.plan = plan
         self.run_input = run_input
         """As this start has it: with its own agent and policy."""
+        self.frozen = frozen
+        """As the run keeps it."""
         self.scope = scope or Scope()
         self.history = History()
         self.as_json = as_json
@@ -158,7 +161,10 @@ class Screen:
             for row in self.table.rows(state, _columns()):
                 self.live.above(row)
         self.close()
-        report = Report(plan=self.plan, run_input=self.run_input, state=state, out_dir=out_dir, history=self.history)
+        report = Report(
+            plan=self.plan, run_input=self.run_input, state=state, out_dir=out_dir, history=self.history,
+            frozen=self.frozen, scope=self.scope,
+        )  # fmt: skip
         following = [_look(report), *(following or _following(report))]
         trouble = step_summary.append(report, following)
         if self.as_json:

@@ -56,8 +56,13 @@ class Verifier(Protocol):
         has_checks: bool,
         fewer_allowed: bool,
         own: Collection[str] = (),
+        base_files: Collection[str] = (),
+        read: Callable[[str], bytes | None] = lambda _: None,
     ) -> Verdict:
-        """Return the verdict on a tree, given what the same commands showed on its base; `own` are the story's own."""
+        """Return the verdict on a tree, given what the same commands showed on its base; `own` are the story's own.
+
+        What the base has tells a check that was not there yet from one that said no.
+        """
 
     def record(self, verdict: Verdict, base: Sequence[CheckResult]) -> bytes:
         """Return the verdict as the file that evidence rests on."""

@@ -7,6 +7,7 @@ from typing import Any
 from santiago.contract.events import LogLine
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
+from santiago.contract.record import CONFIG
 from santiago.contract.result import Result, Session, Ticket
 
 SCHEMAS: dict[str, type] = {
@@ -20,9 +21,13 @@ SCHEMAS: dict[str, type] = {
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of one document."""
+    """Return the JSON Schema of one document, with the docstrings of its fields as descriptions."""
     from pydantic import TypeAdapter
 
-    adapter: TypeAdapter[Any] = TypeAdapter(SCHEMAS[name])
+    CONFIG["use_attribute_docstrings"] = True
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(SCHEMAS[name])
+    finally:
+        del CONFIG["use_attribute_docstrings"]
     schema = adapter.json_schema(mode="validation")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"santiago:{name}:1", **schema}

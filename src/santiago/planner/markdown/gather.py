@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.planner import commands, hints, words
 from santiago.planner.draft import Hint
+from santiago.planner.file_lists import behind_files, listed_files
 from santiago.planner.markdown.gathered import Gathered
 from santiago.planner.markdown.labels import Label, read_label
 from santiago.planner.markdown.outline import Block, Kind, Outline
@@ -178,8 +179,10 @@ class Walk:
         if self.concept == "criteria" and (label.concept == "criteria" or not label.marked):
             return False
         has_children = self.outline.ends[index] > index + 1
-        if label.concept == "files":
-            return has_children or bool(hints.listed_files(label.rest)) or not label.rest
+        if label.concept in ("files", "touched"):
+            sure = label.concept == "files" and label.marked
+            paths = behind_files(label.rest).paths if sure else listed_files(label.rest)
+            return has_children or bool(paths) or not label.rest
         if label.concept in ("description", "work", "other", "never", "success") and label.rest and not label.marked:
             return label.concept == "description" and not words.is_note(self.blocks[index].lines[0])
         return True
@@ -202,8 +205,10 @@ class Walk:
                 deps = hints.field_deps(text, block.line, "section") if outermost else []
                 self.found.deps += [dep for dep in deps if dep.carrier != "unclear"]
                 self.found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
-            case "files" if block.box is None and (paths := hints.listed_files(text)):
-                self.found.files += [_hint(path, block.line, "field") for path in paths]
+            case "files" | "touched" if block.box is None and self.listed(
+                text, block.line, self.concept, said=outermost
+            ):
+                pass
             case _ if block.box is not None:
                 self.box(block, text, outermost=outermost)
             case "verify":
@@ -259,7 +264,7 @@ class Walk:
             for part in _BREAK.split(block.cells[1]):
                 if part.strip(" -–—•."):
                     self.found.labelled.add(part.strip().lstrip("-–—• "), block.line)
-        elif concept in {"depends", "files", "verify", *FIELDS}:
+        elif concept in {"depends", "files", "touched", "verify", *FIELDS}:
             before = self.concept
             self.announce(concept, block.cells[1], block.line)
             self.concept = before
@@ -309,6 +314,8 @@ class Walk:
 
     def announce(self, concept: str, rest: str, line: int) -> None:
         """A label of this concept, with whatever it says on its own line."""
+        if concept == "touched" and self.concept == "files":
+            concept = "files"
         self.set_concept(concept)
         if not rest:
             return
@@ -323,8 +330,8 @@ class Walk:
                 deps = hints.field_deps(rest, line, "field")
                 found.deps += deps
                 found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
-            case "files":
-                found.files += [_hint(path, line, "field") for path in hints.listed_files(rest)]
+            case "files" | "touched":
+                self.listed(rest, line, concept)
             case "verify" | "gates":
                 found.take(commands.behind_label(rest, line, "field"))
                 found.text.append(rest)
@@ -335,6 +342,15 @@ class Walk:
                 self.concept = None if concept == "description" else concept
             case _:
                 found.fields.setdefault(concept, rest.strip(" *_`."))
+
+    def listed(self, text: str, line: int, concept: str, *, said: bool = True) -> bool:
+        """Take a list of files; what names none is kept as text, and said unless it explains an entry above."""
+        paths, left = behind_files(text) if concept == "files" else (listed_files(text), [])
+        self.found.files += [_hint(path, line, "field") for path in paths]
+        if left:
+            self.found.text.append(text)
+            self.found.unread += [_hint(", ".join(left), line, "files")] if said else []
+        return concept == "files" or bool(paths)
 
     def one_line(self, into: Criteria, rest: str, line: int) -> None:
         """Criteria that stand behind their label: `a; b; c`."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
 
-STEP_SIGNS = frozenset({"criteria", "success", "files"})
+STEP_SIGNS = frozenset({"criteria", "success", "files", "touched"})
 NUMBERED_SIGNS = frozenset({"criteria", "success", "depends"})
 
 

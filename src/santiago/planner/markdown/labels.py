@@ -17,7 +17,7 @@ _BRACKETED = pattern(r"^\s*[*_]*【(?P<label>[^】]{1,40})】[*_]*\s*[:：]?\s*(
 _BOLD_ONLY = pattern(r"^\s*\*\*(?P<label>[^*]{1,60})\*\*\s*(?P<rest>\([^)]*\))?\s*$")
 _BOLD_LEAD = pattern(r"^\s*\*\*(?P<label>[^*]{1,60}?)\*\*\s*(?:[-–—]\s*)?(?P<rest>.*)$")
 _MARKED = pattern(r"^\s*[*_]")
-_BOLD_FIELDS = frozenset({"depends", "files", "verify", "priority", "status"})
+_BOLD_FIELDS = frozenset({"depends", "files", "touched", "verify", "priority", "status"})
 _ITALIC = pattern(r"^\s*_[^_:：]{2,40}[:：][^_]+_\s*$")
 """A whole line in italics with a colon: a field of a task list, in whatever language."""
 _IDS = pattern(

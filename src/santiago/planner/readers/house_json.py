@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding
 from santiago.planner import hints
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
+from santiago.planner.file_lists import behind_files
 from santiago.planner.structured.records.units import unique
 from santiago.planner.structured.tree import Array, Node, Object, Scalar, as_text, flat, items
 
@@ -66,7 +67,7 @@ def _unit(root: Object, requirement: Object, criteria: list[DraftCriterion]) -> 
     named = [
         Hint(value=path, line=node.line, carrier="json")
         for node in items(root.get("files_to_modify"))
-        for path in hints.listed_files(as_text(node))
+        for path in behind_files(as_text(node)).paths
     ]
     said = [Hint(value=path, line=requirement.line, carrier="text") for path in hints.files_in(text)]
     return Unit(

@@ -82,11 +82,11 @@ def _could_not_start(report: Report) -> bool:
     module = _NO_MODULE.search(text)
     if module is not None and module[1] in _PYTHON_TOOLS.split():
         return True
-    if report.exit_code in (126, 127):
+    if report.exit_code in (126, 127) or _FROM_MAKE.search(text):
         missing = [name for name in _NOT_FOUND.findall(text) if name not in {"sh", "bash", "env"}]
         # A program that the command names inside the checkout is the story's to make; one on PATH is the machine's.
         return not missing or any("/" not in name or name.startswith("/") for name in missing[-1:])
-    return bool(_FROM_MAKE.search(text))
+    return False
 
 
 def _moment(folder: str) -> int:

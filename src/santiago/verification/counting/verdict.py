@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckVerdict, Proof, Verdict
 from santiago.contract.reasons import Reason
-from santiago.verification.commandline import shell
 from santiago.verification.commandline.noop import is_noop
-from santiago.verification.commandline.runners import known_runners
 from santiago.verification.counting.failures import failures, last_lines
-from santiago.verification.counting.tally import plain
+from santiago.verification.counting.missing import Base, found_no_test
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -24,18 +22,7 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import CheckResult
 
 _BAD = frozenset({CheckVerdict.FAIL, CheckVerdict.INHERITED})
-_NOTHING_THERE = re.compile(
-    r"no tests ran|no tests collected|NO TESTS RAN|No tests? files? found|No tests found|No tests were found|No tests executed|Result: NOTESTS"
-    r"|No test is available|no test files\]|no tests to run|There are no tests|Missing script|No rule to make target|No targets specified"
-    r"|no Go files|no test target named|Justfile does not contain|No justfile found|could not read package\.json|Could not find a package\.json",
-    re.IGNORECASE,
-)
-_MISSING = re.compile(
-    r"No such file or directory|can't open file|can(?:not|'t) open|cannot load such file|Could not (?:find|open)|file or directory not found"
-    r"|Cannot find (?:module|path)|Cannot open file|ENOENT|not found|No module named|does not exist|directory not found|Cannot detect source of",
-    re.IGNORECASE,
-)
-_EXIT_NO_TESTS = 5
+_EXIT_NOT_STARTED = 126
 _STYLE = re.compile(
     r"lint|format|fmt|style|type-?check|typing|audit|\b(?:ruff|flake8|mypy|pyright|black|isort|bandit|tsc|prettier|biome|clippy|vet|shellcheck|rubocop|phpstan"
     r"|psalm|ktlint|detekt|checkstyle|spotless|codespell|markdownlint|docs?)\b",
@@ -52,8 +39,9 @@ def judge(
     has_checks: bool = True,
     fewer_allowed: bool = False,
     own: Collection[str] = (),
+    tree: Base | None = None,
 ) -> Verdict:
-    """Return the verdict; `before` is None where the base was not tried.
+    """Return the verdict; `before` is None where the base was not tried, `tree` holds the base's files.
 
     A known runner must not run fewer checks than on the base, since sealed tests do not go away by themselves;
     `fewer_allowed` is for a story that names tests among its files. A check in `own` is what the story is about, so that
@@ -64,12 +52,15 @@ def judge(
     reason = Reason.VERIFICATION_TAMPERED if tampered else _reason(base, results if has_checks else ())
     if reason is None and not fewer_allowed and any(_ran_fewer(base.get(one.command), one) for one in results):
         reason = Reason.NOTHING_VERIFIED
-    proof = None if reason else _proof(base, results)
+    proof = None if reason else _proof(base, results, tree or Base())
     blamed = _blamed(base, results, reason, proof)
     if blamed:
         reason, proof = reason or Reason.STORY_VERIFICATION_FAILED, None
         results = tuple(replace(one, verdict=CheckVerdict.FAIL) if one.command in blamed else one for one in results)
-    return Verdict(passed=reason is None, proof=proof, reason=reason, results=results, tampered=tuple(tampered))
+    as_before = tuple(name for one in results if one.command not in own for name in _shared(base.get(one.command), one))
+    return Verdict(
+        passed=reason is None, proof=proof, reason=reason, results=results, tampered=tuple(tampered), as_before=as_before
+    )  # fmt: skip
 
 
 def _blamed(
@@ -82,6 +73,14 @@ def _blamed(
     if proof is Proof.REGRESSION:
         return {one.command for one in inherited if not _is_excused(base.get(one.command), one)}
     return set()
+
+
+def _shared(before: CheckResult | None, result: CheckResult) -> list[str]:
+    """Return what of a check's failure the base has too: names of tests, or the check where it fails just as there."""
+    if before is None or before.verdict not in _BAD or result.verdict is not CheckVerdict.FAIL:
+        return []
+    names = sorted(failures(result).names & failures(before).names)
+    return names or ([f"`{result.command}`"] if is_inherited(before, result) else [])
 
 
 def _marked(before: CheckResult | None, result: CheckResult) -> CheckResult:
@@ -117,7 +116,7 @@ def _reason(base: dict[str, CheckResult], results: tuple[CheckResult, ...]) -> R
         return Reason.NOTHING_VERIFIED
     if not real:
         failed_before = [result for result in results if result.verdict is CheckVerdict.INHERITED]
-        return Reason.NOTHING_VERIFIED if all(map(_found_no_test, failed_before)) else Reason.STORY_VERIFICATION_FAILED
+        return Reason.NOTHING_VERIFIED if all(map(found_no_test, failed_before)) else Reason.STORY_VERIFICATION_FAILED
     return None
 
 
@@ -129,13 +128,7 @@ def _failure(before: CheckResult | None, failed: CheckResult) -> Reason:
     # What could be started on the base and cannot be now was broken by the attempt.
     if failed.cause == "unrunnable" and (before is None or before.cause == "unrunnable"):
         return Reason.VERIFICATION_UNRUNNABLE
-    return Reason.NOTHING_VERIFIED if _found_no_test(failed) else Reason.STORY_VERIFICATION_FAILED
-
-
-def _found_no_test(result: CheckResult) -> bool:
-    """Whether a runner of tests failed for the sole reason that there was none to run."""
-    text = plain(result.output.head + "\n" + result.output.tail)
-    return result.checks == 0 and bool(known_runners(result.command)) and _NOTHING_THERE.search(text) is not None
+    return Reason.NOTHING_VERIFIED if found_no_test(failed) else Reason.STORY_VERIFICATION_FAILED
 
 
 def _no_evidence(before: CheckResult | None, passed: CheckResult) -> bool:
@@ -149,54 +142,24 @@ def _ran_fewer(before: CheckResult | None, passed: CheckResult) -> bool:
     return before is not None and passed.checks is not None and passed.checks < (before.checks or 0)
 
 
-def _proof(base: dict[str, CheckResult], results: tuple[CheckResult, ...]) -> Proof:
+def _proof(base: dict[str, CheckResult], results: tuple[CheckResult, ...], tree: Base) -> Proof:
     for result in results:
         before = base.get(result.command)
         if (
             result.verdict is CheckVerdict.PASS
             and before is not None
             and not is_noop(result.command)
-            and said_no(before)
+            and said_no(before, tree)
         ):
             return Proof.PROVED
     return Proof.REGRESSION
 
 
-def said_no(result: CheckResult) -> bool:
+def said_no(result: CheckResult, base: Base) -> bool:
     """Whether a check was really there and failed: not missing, not unrunnable, not without tests, not out of time."""
     if result.verdict not in _BAD or result.timed_out or result.cause not in {"", "contradicted"}:
         return False
-    return result.exit_code not in (126, 127) and not _was_missing(result)
-
-
-def _was_missing(result: CheckResult) -> bool:
-    if known_runners(result.command) == ("pytest",) and result.exit_code in (4, _EXIT_NO_TESTS):
-        return True
-    text = plain(result.output.head + "\n" + result.output.tail)
-    if not result.checks and _NOTHING_THERE.search(text):
-        return True
-    words = {
-        word.text
-        for words in shell.simple_commands(result.command)
-        for word in words[1:]
-        if not word.text.startswith("-")
-    }
-    words |= {words[0].text for words in shell.simple_commands(result.command) if "/" in words[0].text}
-    named = {form for word in words if len(word) > 1 for form in (word.removeprefix("./"), word.partition("::")[0])}
-    lines = [line for line in text.splitlines() if _MISSING.search(line)]
-    return any(_names(line, word) for line in lines for word in named if word) or any(
-        f"No module named '{package}'" in line for line in lines for word in named for package in _packages(word)
-    )
-
-
-def _packages(module: str) -> list[str]:
-    """Return the packages that a dotted name lies in: python complains of the outermost that is not there."""
-    parts = module.split(".")
-    return [".".join(parts[:length]) for length in range(1, len(parts))] if all(map(str.isidentifier, parts)) else []
-
-
-def _names(line: str, word: str) -> bool:
-    return re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", line) is not None
+    return result.exit_code != _EXIT_NOT_STARTED and not base.lacked(result)
 
 
 def is_inherited(before: CheckResult, after: CheckResult) -> bool:

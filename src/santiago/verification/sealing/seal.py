@@ -81,7 +81,7 @@ def tampered(
         return read(path, side) if side == "now" or path in at_base else None
 
     seal = _Seal(tuple(protected), tuple(commands), at_base, once)
-    broken = {c.path for c in changes if not globs.names(files, c.path) and seal.breaks(c)}
+    broken = {_said(c, seal) for c in changes if not globs.names(files, c.path) and seal.breaks(c)}
     # Tests inside the work's own file are sealed too, unless the story is about tests.
     if protected and not any(globs.matches(file, protected) for file in files):
         broken |= {c.path for c in changes if inline_tests.loosened(c.path, seal.lines, once)}
@@ -89,6 +89,10 @@ def tampered(
             c.path for c in changes if asserts.loosened(c.path, seal.judges.run, seal.judges.programs, once, at_base)
         }
     return tuple(sorted(broken))
+
+
+def _said(change: Change, seal: _Seal) -> str:
+    return f"{change.path} (a link out of the tree)" if seal.leads_out(change) else change.path
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from santiago.planner import commands, hints
 from santiago.planner.draft import Hint, Status
+from santiago.planner.file_lists import behind_files, listed_files
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import (
     Array,
@@ -149,7 +150,8 @@ def files_of(record: Object, carrier: str, taken: set[str]) -> list[Hint]:
         if key not in _FILES:
             continue
         scalars = _scalars(entry.value)
-        named = [(path, node.line) for node in scalars for path in hints.listed_files(node.text)]
+        read = (lambda text: behind_files(text).paths) if "file" in key else listed_files
+        named = [(path, node.line) for node in scalars for path in read(node.text)]
         found += [Hint(value=path, line=line, carrier=carrier) for path, line in named]
         if len(named) >= len(scalars):
             taken.add(key)

@@ -1,0 +1,81 @@
+"""Lists of files: what stands behind `Files:` and similar labels, entry by entry."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from santiago.planner.hints import TICKED, file_of, files_in, one_word, says_nothing
+from santiago.planner.patterns import pattern
+
+_ENTRY = pattern(r"(?:`[^`]*`|\{[^{}]*\}|[^,;、，；`{])+")
+"""Up to a comma that stands neither in back-ticks nor in braces: `src/{a,b}.ts` is one."""
+_NOTE = pattern(r"\s[（(][^()（）]*[)）]")
+"""A remark in brackets; `app/(auth)/page.tsx` holds none."""
+_JOINT = pattern(r"\s(?:and|und|et|och|en|и|y|e|&|\+)\s")
+_FILE_NAME = pattern(r"[A-Z]\w*file|[A-Z]{5,}|\.\w[\w.-]*")
+"""`Gemfile`, `LICENSE`, `.npmrc`: files without an ending by custom."""
+
+
+class Listed(NamedTuple):
+    """What a list of files holds."""
+
+    paths: list[str]
+    left: list[str]
+    """Entries that name no file."""
+
+
+def listed_files(text: str) -> list[str]:
+    """Return the files that a list names, bare names with a known ending too; for labels that may announce other things."""
+    return _read(text, every=False).paths
+
+
+def behind_files(text: str) -> Listed:
+    """Return the files of a list that is plainly one of files: every entry of one word is a path, whatever its ending.
+
+    A word that could be any other (`gradlew`) counts where a path stands beside it; alone it may say `various`.
+    """
+    return _read(text, every=True)
+
+
+def _read(text: str, *, every: bool) -> Listed:
+    found: list[tuple[str, bool]] = []
+    left: list[str] = []
+    described = False
+    for raw in _ENTRY.findall(_JOINT.sub(", ", _NOTE.sub("", text))):
+        entry, alone = raw.strip(), len(raw.split()) == 1
+        if says_nothing(entry):
+            continue
+        if paths := _paths(entry, every=every):
+            described = described or not alone
+            found += [(path, True) for path in paths]
+        elif described:
+            continue  # what follows `a.py: the parser, the lexer` describes it
+        elif every and alone and (word := _path(entry)):
+            found.append((word, False))
+        else:
+            left.append(entry)
+    if not any(sure for _, sure in found):
+        left, found = [*(word for word, _ in found), *left], []
+    return Listed(list(dict.fromkeys([*(path for path, _ in found), *files_in(text)])), left)
+
+
+def _paths(entry: str, *, every: bool) -> list[str]:
+    """Return the paths that one entry surely names."""
+    tokens = TICKED.findall(entry) or entry.split()
+    found = [path for token in tokens if (path := file_of(token))]
+    if every and ("`" in entry or len(tokens) == 1):
+        return [path for token in tokens if (path := file_of(token) or _sure(token))] or files_in(entry)
+    return found if "`" in entry or len(found) == len(tokens) else files_in(entry) or found
+
+
+def _sure(token: str) -> str | None:
+    path = _path(token)
+    return path if path and ("/" in path or "." in path[1:-1] or _FILE_NAME.fullmatch(path)) else None
+
+
+def _path(token: str) -> str | None:
+    """Return a word that may be a path of the repository."""
+    path = one_word(token)
+    if path is None or path.startswith("/") or ".." in path.split("/") or not any(map(str.isalpha, path)):
+        return None
+    return path

@@ -1,0 +1,78 @@
+"""How strong a verdict is, through the command line: a check that stood on the base and failed there is a proof."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.greeter import git, out_dir, place
+from tests.cli.santiago import santiago
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PRD = "# PRD: Greeter\n\n### R1: A greeting\n\n**Files:** `greet.sh`\n\n- [ ] it greets\n"
+GREET = "printf '#!/bin/sh\\necho hello\\n' > greet.sh; chmod +x greet.sh"
+TEST = 'set -e\nsaid="$(./greet.sh)"\ntest "$said" = hello\n'
+MAKEFILE = "check:\n\tsh t/greet.sh\n"
+
+
+def repository(folder: Path, **files: str) -> Path:
+    (folder / "t").mkdir(parents=True)
+    for name, content in {"prd.md": PRD, **files}.items():
+        (folder / name.replace("__", "/").replace("_", ".")).write_text(content)
+    git(folder, "init", "-q", "-b", "main", ".")
+    git(folder, "add", "-A")
+    git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
+    return folder
+
+
+def ran(repo: Path, does: str, check: str) -> dict[str, object]:
+    """Run the only story with an agent that does this, and return what the result says of it."""
+    (repo.parent / "agent.sh").write_text(does)
+    santiago(
+        "run", "prd.md", "--agent", f"sh {repo.parent}/agent.sh", "--verify", check, "--sandbox", "off", cwd=repo, env=place(repo)
+    )  # fmt: skip
+    story: dict[str, object] = json.loads((out_dir(repo) / "result.json").read_bytes())["stories"][0]
+    return story
+
+
+@pytest.mark.parametrize("check", ["sh t/greet.sh", "make check"])
+def test_a_test_that_stood_and_missed_the_work_is_a_proof(tmp_path: Path, check: str) -> None:
+    repo = repository(tmp_path / "repo", t__greet_sh=TEST, Makefile=MAKEFILE)
+    assert ran(repo, GREET, check)["proof"] == "proved"
+
+
+@pytest.mark.parametrize("check", ["sh t/greet.sh", "make check"])
+def test_a_test_that_comes_with_the_work_is_none(tmp_path: Path, check: str) -> None:
+    repo = repository(tmp_path / "repo", Makefile=MAKEFILE)
+    story = ran(repo, f"mkdir -p t; {GREET}; echo './greet.sh | grep -q hello' > t/greet.sh", check)
+    assert (story["status"], story["proof"]) == ("done", "regression")
+
+
+def test_a_policy_that_asks_for_a_proof_says_what_is_missing(tmp_path: Path) -> None:
+    settings = '[policy]\nproof = "proved"\n[limits]\nstory_max_attempts = 1\n'
+    repo = repository(tmp_path / "repo", t__same_sh="test -f prd.md\n", santiago_toml=settings)
+    assert ran(repo, GREET, "sh t/same.sh")["reason"] == "attempt_budget_exhausted"
+    critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
+    assert 'policy.proof = "proved" asks for one that fails without the work' in critique
+    assert "`sh t/same.sh` passes without it too" in critique
+    assert "Nothing was really checked" not in critique
+    shown = santiago("show", "S1", cwd=repo, env=place(repo)).stdout
+    assert "fails without the work" in " ".join(shown.split())
+    assert "Nothing was really checked" not in shown
+
+
+def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path) -> None:
+    suite = (
+        "import unittest\n\nclass Old(unittest.TestCase):\n    def test_old(self):\n        self.fail('long broken')\n"
+    )
+    settings = "[limits]\nstory_max_attempts = 1\n"
+    repo = repository(tmp_path / "repo", t__old_py=suite, santiago_toml=settings)
+    assert ran(repo, GREET, "python3 -m unittest t/old.py")["status"] == "failed"
+    critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
+    assert "This failed in the same way before the attempt:\n\n- test_old (t.old.Old" in critique
+    told = santiago("resume", "--add-attempts", "1", cwd=repo, env=place(repo)).stderr
+    assert "failures that were there before the attempt count too" in told
