@@ -41,6 +41,7 @@ def kinds(path: str, text: str) -> set[str]:
         ("calc.py", LEAVES, {"reaches", "ends"}),
         ("calc.py", "import unittest\n", {"reaches"}),
         ("settings.py", "import sys\nTESTING = 'pytest' in sys.modules\n", {"reaches"}),
+        ("settings.py", "import sys as s\nTESTING = 'pytest' in s.modules\n", {"reaches", "knows"}),
         ("benchmarks/slug.py", "import pytest\n", {"reaches"}),
         ("fakes.py", "from unittest.mock import Mock\n", {"reaches"}),
         ("fakes.py", "from unittest import mock\n", {"reaches"}),

@@ -23,7 +23,8 @@ _FIRST = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test|conftest|__init__)\.py")
 """Test code that Python loads before the work, or as the first that loads it."""
 _MARKS = re.compile(r"\b(?:NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST\w*|PYTEST_\w+)\b")
 """Variables by which runners give themselves away."""
-_MODULES = re.compile(r"\bsys\.modules\b(?![ \t]?(?:\[|\.(?:pop|setdefault|update|clear)\b))")
+MODULES = re.compile(r"\bsys\.modules\b(?![ \t]?(?:\[|\.(?:pop|setdefault|update|clear)\b))")
+"""All modules that are loaded, as a blindfold can hide some."""
 _UNSEEN = "{{name: one for name, one in sys.modules.items() if name.partition('.')[0] not in {names}}}"
 _RUNNERS = ("unittest", "pytest", "_pytest", "pluggy")
 
@@ -55,4 +56,4 @@ def _unseeing(path: str, nothing: str, text: str, *, idle: bool) -> str:
     """Return the work without the names by which it would find its runner."""
     names = tuple(f"_{name}" if idle else name for name in _RUNNERS)
     without = text if idle else _MARKS.sub(nothing, text)
-    return _MODULES.sub(_UNSEEN.format(names=names), without) if path.endswith(".py") else without
+    return MODULES.sub(_UNSEEN.format(names=names), without) if path.endswith(".py") else without

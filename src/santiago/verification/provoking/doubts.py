@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from unicodedata import normalize
 
 from santiago.contract.ports.workspace import PATCH_CUT
-from santiago.verification.provoking import plant_js
+from santiago.verification.provoking import blind, plant_js
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,6 +74,8 @@ _EQUALS = re.compile(
     r"\b(?:__eq__|__ne__|__prepare__|metaclass|ANY|ALWAYS_EQ|make_dataclass|new_class)\b|\btype ?\([^()\n]{0,100},|\btype ?\. ?__new__|\btest\.support\b"
 )
 _ENDS = re.compile(r"\b_exit\b|\bexec[lv]p?e?\(|^(?:sys\.exit|exit|quit|raise SystemExit)\b", re.MULTILINE)
+_KNOWS = re.compile(r"\bmodules\b.{0,300}\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.{0,300}\bmodules\b")
+"""A look for the runner among all modules, where no blindfold would hide it."""
 _MOCKS = re.compile(r"^ ?(?:import|from)\b[^\n]{0,300}\bmock\b|[\"']unittest\.mock\b", re.MULTILINE)
 _ANYTHING = re.compile(r"\b_?ANY\b")
 """What a mock may equal is for tests to say; work that brings it along knows them."""
@@ -184,7 +186,10 @@ def _in_python(path: str, text: str) -> frozenset[Kind]:
         kinds["patches"] = _TEST_PATCHES  # what runs before tests can patch the work as well as they can
     found = _matching(kinds, text)
     pairs = ((_FRAMES, _ASKS_FOR_TESTS), (_MOCKS, _ANYTHING))
-    if not _ABOUT_TESTS.search(path) and any(one.search(text) and other.search(text) for one, other in pairs):
+    knows = any(one.search(text) and other.search(text) for one, other in pairs) or _KNOWS.search(
+        blind.MODULES.sub("", text)
+    )
+    if knows and not _ABOUT_TESTS.search(path):
         found |= {"knows"}
     if _sets_others(text):
         found |= {"asks"}  # what it replaces shows where nobody is told that it is a test
