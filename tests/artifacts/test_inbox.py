@@ -137,6 +137,31 @@ def test_what_cannot_be_understood_is_reported_and_put_away_and_stops_nobody_els
     assert inbox.collect() == []
 
 
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("{}", 'its "kind" is missing'),
+        ('{"kind": "answer", "subject": "Q1"}', 'its "answer" is missing'),
+        ('{"kind": "answer", "subject": 7}', 'its "subject" is no text'),
+        ("[]", "it is no JSON object"),
+        ("stop", "it is not JSON that can be read"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said_by_field(tmp_path: Path, content: str, fault: str) -> None:
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "inbox/answer-Q1.json").write_text(content)
+    (found,) = Inbox(tmp_path).collect()
+    assert found.fault == fault
+
+
+def test_a_request_needs_only_what_it_is_about(tmp_path: Path) -> None:
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "inbox/stop.json").write_text('{"kind": "stop"}')
+    (tmp_path / "inbox/change-S2-1.json").write_text('{"kind": "change", "subject": "S2", "text": "in French"}')
+    stop, change = Inbox(tmp_path).collect()
+    assert (stop.fault, change.fault, change.text, change.actor) == ("", "", "in French", "user")
+
+
 def test_a_link_or_a_pipe_in_the_inbox_is_reported_and_never_followed_or_waited_for(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path)
     inbox.drop(Letter(kind="stop"))

@@ -193,15 +193,14 @@ def test_the_heartbeat_says_what_the_agent_does_and_what_is_waited_for(tmp_path:
 @pytest.mark.parametrize(
     ("tokens", "cost", "words"),
     [
-        (Sum(0, 0, 0), Sum(0, 0, 0), []),
-        (Sum(0, 0, 2), Sum(0, 0, 2), []),
-        (Sum(12_345, 0, 2), Sum(620_000, 0, 2), ["12,345 tokens", "$0.62"]),
-        (Sum(12_345, 1, 2), Sum(620_000, 1, 2), ["12,345+ tokens", "$0.62+ (1 attempt did not report)"]),
-        (Sum(12_345, 0, 2), Sum(0, 2, 2), ["12,345 tokens", "cost unknown"]),
-        (Sum(0, 2, 2), Sum(0, 2, 2), ["usage unknown"]),
-        (Sum(0, 2, 2), Sum(0, 2, 2, 5_000_000), ["tokens unknown", "cost unknown, limit $5.00 (2 attempts did not report)"]),
-        (Sum(900, 0, 1, 5000), Sum(2_500, 0, 1, 5_000_000), ["900 of 5,000 tokens", "$0.0025 of $5.00"]),
-        (Sum(0, 0, 0, 5000), Sum(0, 0, 0), ["0 of 5,000 tokens"]),
+        (Sum(0, 0), Sum(0, 0), []),
+        (Sum(12_345, 0), Sum(620_000, 0), ["12,345 tokens", "$0.62"]),
+        (Sum(12_345, 1), Sum(620_000, 1), ["12,345+ tokens", "$0.62+ (1 attempt did not report)"]),
+        (Sum(12_345, 0), Sum(0, 2), ["12,345 tokens", "cost unknown"]),
+        (Sum(0, 2), Sum(0, 2), ["usage unknown"]),
+        (Sum(0, 2), Sum(0, 2, 5_000_000), ["tokens unknown", "cost unknown, limit $5.00 (2 attempts did not report)"]),
+        (Sum(900, 0, 5000), Sum(2_500, 0, 5_000_000), ["900 of 5,000 tokens", "$0.0025 of $5.00"]),
+        (Sum(0, 0, 5000), Sum(0, 0), ["0 of 5,000 tokens"]),
     ],
 )  # fmt: skip
 def test_what_nobody_said_is_called_unknown_and_never_zero(tokens: Sum, cost: Sum, words: list[str]) -> None:

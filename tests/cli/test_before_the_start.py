@@ -45,6 +45,14 @@ WRONG = {
     "a check that cannot fail": (("--verify", "true", "--verify", "echo ok"), "../agent.sh", 30, "`true` cannot fail"),
     "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
     "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
+    "an agent beside the repository that is nowhere": (
+        ("--verify", CHECK),
+        "../nope.sh x",
+        20,
+        "nope.sh does not exist",
+    ),
+    "a folder beside the repository": (("--verify", CHECK), "../repo x", 20, "/repo is a folder"),
+    "a folder of the repository": (("--verify", CHECK), "./.git", 20, ".git is a folder"),
     "a check that was never committed": (("--verify", "./check.sh"), "../agent.sh", 10, "`git add check.sh"),
     "a program that is not on PATH": (("--verify", CHECK), "no-such-prog x", 20, "there is no no-such-prog on PATH"),
     "a script that was never committed": (("--verify", "sh check.sh -q"), "../agent.sh", 10, "`git add check.sh"),
@@ -116,6 +124,23 @@ def test_a_committed_agent_is_started_from_the_checkout(repo: Path) -> None:
     git(repo, "commit", "-q", "-m", "An agent")
     (repo / "own.sh").unlink()
     assert begin(repo, "--verify", CHECK, agent="./own.sh x")[0] == 0
+
+
+def test_an_agent_that_is_named_from_a_subfolder_is_named_without_a_way_back(repo: Path) -> None:
+    """A sandbox has only the folders on the way to the program, so `deep/..` would lead nowhere in it."""
+    (repo / "deep" / "er").mkdir(parents=True)
+    words = ("run", "../../prd.md", "--sandbox", "off", "--verify", CHECK, "--agent", "../../../agent.sh")
+    done = santiago(*words, cwd=repo / "deep" / "er")
+    assert done.returncode == 0, done.stderr
+    frozen = json.loads((greeter.out_dir(repo) / "run-input.json").read_bytes())
+    assert frozen["agent"]["command"] == [str(repo.parent / "agent.sh")]
+
+
+def test_a_run_input_whose_agent_leads_out_of_the_checkout_is_refused(repo: Path) -> None:
+    (repo / "santiago.toml").write_text('[agent]\ncommand = ["../agent.sh"]\n')
+    refused = santiago("run", "prd.md", "--sandbox", "off", "--verify", CHECK, cwd=repo)
+    assert (refused.returncode, "../agent.sh leads out of the checkout" in refused.stderr) == (20, True)
+    assert attempts(repo) == 0
 
 
 def test_a_dry_run_shows_agent_sandbox_and_only_what_is_left(repo: Path) -> None:
@@ -204,3 +229,12 @@ def test_what_is_not_committed_is_told_before_a_run_that_will_not_see_it(dirty: 
         (repo / "R1.txt").write_text("x\n")
     code, _, told = begin(repo, "--verify", CHECK)
     assert (code, "there are uncommitted changes" in told, attempts(repo)) == (0, dirty, 2), told
+
+
+def test_commands_that_wait_for_approval_are_all_named_with_the_file_that_holds_them(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo", greeter.GOOD)
+    refused = santiago("run", "prd.md", "--no-input", cwd=repo, env=greeter.place(repo))
+    assert refused.returncode == 10
+    commands = "`grep hello hello.txt`, `grep goodbye bye.txt`, `grep both both.txt`"
+    assert f"3 commands of the document wait for approval: {commands}\n" in refused.stderr
+    assert f"Read them in .santiago/runs/{greeter.out_dir(repo).name}/plan.json, then" in refused.stderr

@@ -7,10 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from santiago.cli.loading import load
+from santiago.cli.start import notice
 from santiago.process.sandbox import detect
 from tests.cli.greeter import PRD, carry_out, committed, git, make, out_dir, place
 from tests.cli.santiago import santiago
@@ -18,6 +21,8 @@ from tests.cli.santiago import santiago
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.cli.conftest import Done
 
 WORDS = """\
 # PRD: Words
@@ -124,8 +129,13 @@ def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: 
     assert not ended.exists()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_the_exit_code_says_which_signal_stopped_it(repo: Path, tmp_path: Path, number: int, code: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "key"),
+    [(signal.SIGTERM, 143, "a second signal"), (signal.SIGINT, 130, "ctrl-c again"), (signal.SIGHUP, 130, "a second signal")],
+)  # fmt: skip
+def test_the_exit_code_and_the_log_say_which_signal_stopped_it(
+    repo: Path, tmp_path: Path, number: int, code: int, key: str
+) -> None:
     agent = tmp_path / "agent.sh"
     agent.write_text('until test -e "$SANTIAGO_STORY.txt"; do sleep 0.05; done\n')
     with running(repo, agent) as process:
@@ -139,6 +149,9 @@ def test_the_exit_code_says_which_signal_stopped_it(repo: Path, tmp_path: Path, 
         process.send_signal(number)
         process.communicate(timeout=60)
     assert process.returncode == code
+    assert event["context"] == {"message": signal.Signals(number).name}
+    log = santiago("log", cwd=repo, env=place(repo)).stdout
+    assert f"; {key} stops now, which costs an attempt" in log
 
 
 def test_a_change_that_can_have_no_effect_is_refused(tmp_path: Path) -> None:
@@ -156,6 +169,33 @@ def test_whoever_wants_to_know_is_told_when_a_run_comes_to_rest(tmp_path: Path) 
     assert carry_out(repo).returncode == 0
     said = json.loads(told.read_text())
     assert (said["phase"], said["out_dir"]) == ("success", str(out_dir(repo)))
+
+
+def test_that_nobody_can_be_told_is_said_before_the_run_and_by_the_doctor(tmp_path: Path) -> None:
+    repo = make(tmp_path / "repo", limits='[notify]\ncommand = "no-such-prog x"\n')
+    ran = carry_out(repo)
+    note = "note: [notify] command names no-such-prog, which is not there"
+    assert (ran.returncode, ran.stderr.startswith(note), ran.stderr.count("[notify]")) == (0, True, 1), ran.stderr
+    assert "names no-such-prog" in santiago("doctor", cwd=repo, env=place(repo)).stdout
+
+
+@pytest.mark.parametrize(
+    ("script", "says"), [("exit 3", "ended with exit 3"), ("sleep 20; true", "took longer than 0.5 s and was ended")]
+)
+def test_a_notice_that_fails_or_hangs_is_said_and_soon_over(
+    tmp_path: Path,
+    success: Done,
+    script: str,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(notice, "SECONDS", 0.5)
+    (tmp_path / "santiago.toml").write_text(f'[notify]\ncommand = ["sh", "-c", "{script}"]\n')
+    began = time.monotonic()
+    notice.Notice(tmp_path).give(load(success.out_dir).state, success.out_dir)
+    assert f"note: [notify] command {says}" in capsys.readouterr().err
+    assert time.monotonic() - began < 30
 
 
 def test_settings_that_an_agent_breaks_meanwhile_do_not_spoil_a_success(tmp_path: Path) -> None:

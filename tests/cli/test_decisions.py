@@ -68,6 +68,8 @@ def test_own_work_that_did_not_pass_is_shown_as_a_person_s_and_can_be_brought_ag
     judged = failed.says("verify", "S1", "--from", "wrong")
     assert judged.returncode == 30
     assert "(attempt 2, a person's own work)" in judged.stderr
+    assert "\n$ grep hello hello.txt " in judged.stderr
+    assert "+helo" in failed.says("show", "S1", "--patch").stdout
     assert "santiago verify S1 --from wrong   # once it is mended" in judged.stderr
     assert "santiago resume" not in judged.stderr, "that could only fail"
     assert "santiago verify S1 --from wrong" in failed.says("status").stdout

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.cli.view.text import broken, width
+from santiago.cli.view.text import broken, rows_that_fit, width
 from tests.cli import greeter
 
 if TYPE_CHECKING:
@@ -109,3 +109,11 @@ def test_commands_fit_the_terminal_and_are_whole_in_a_pipe(failure: Done, words:
         cwd=failure.repo, env={**os.environ, **greeter.place(failure.repo), "COLUMNS": "60"}, capture_output=True, text=True,
     )  # fmt: skip
     assert any(width(line) > 60 for line in piped.stdout.splitlines())
+
+
+def test_a_table_without_room_loses_columns_instead_of_breaking_its_rows() -> None:
+    rows = [["story", "time", "cost"], ["S1 한글", " 1 s", "  $1"]]
+    assert rows_that_fit(rows, 0, [2, 1]) == ["story  time  cost", "S1 한글   1 s    $1"]
+    assert rows_that_fit(rows, 19, [2, 1]) == rows_that_fit(rows, 0, [])
+    assert rows_that_fit(rows, 18, [2, 1]) == ["story  time", "S1 한글   1 s"]
+    assert rows_that_fit(rows, 3, [2, 1]) == ["story", "S1 한글"]

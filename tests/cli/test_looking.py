@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.reader import read_log
+from santiago.artifacts.store import LARGEST
 from santiago.artifacts.tail import Tail
 from santiago.cli.main import main
-from santiago.cli.view.evidence import stats_of
+from santiago.cli.view.evidence import AttemptEvidence, stats_of
 from santiago.contract.errors import SantiagoError
 from tests.cli import greeter
 from tests.cli.santiago import santiago
@@ -67,6 +68,13 @@ def test_status_without_a_name_shows_the_latest_run_chunk_by_chunk(look: Look, s
     assert f"run {success.out_dir.name}   success" in shown
     assert "✓ Phase 1: Words" in shown
     assert f"git merge santiago/{success.out_dir.name}" in shown
+
+
+def test_status_does_not_ask_again_for_work_that_was_taken_over(success: Done, tmp_path: Path) -> None:
+    repo = shutil.copytree(success.repo, tmp_path / "repo")
+    greeter.git(repo, "merge", "-q", f"santiago/{success.out_dir.name}")
+    shown = santiago("status", cwd=repo, env=greeter.place(repo)).stdout
+    assert ("its work is taken over" in shown, "git merge" in shown) == (True, False), shown
 
 
 def test_status_as_json_agrees_with_the_result(look: Look, success: Done) -> None:
@@ -210,6 +218,18 @@ def test_show_takes_the_last_attempt_and_the_documents_own_id(look: Look, succes
     assert (missing.returncode, "There are S1 to S3" in missing.stderr) == (2, True)
 
 
+def test_of_a_log_at_its_cap_the_end_is_shown_and_all_lines_are_counted(tmp_path: Path) -> None:
+    evidence = AttemptEvidence(tmp_path, "S1", 1)
+    evidence.folder.mkdir(parents=True)
+    with (evidence.folder / "agent.log").open("wb") as log:
+        log.write(b"first\n")
+        log.truncate(LARGEST)
+        log.seek(LARGEST)
+        log.write(b"\nlast words\n")
+    assert evidence.log().endswith("\nlast words\n")
+    assert evidence.log_lines() == 3
+
+
 def test_the_count_of_changes_is_gits_own(success: Done) -> None:
     run = success.out_dir.name
     for name in ("S1/1", "S1/2", "S2/1", "S3/1"):
@@ -231,7 +251,7 @@ def test_explain_says_what_a_story_waits_for(look: Look, failure: Done) -> None:
 
 
 def test_explain_still_knows_codes_where_there_is_a_run(look: Look, success: Done) -> None:
-    assert "The agent used up the minutes" in look(success, "explain", "agent_timeout").stdout
+    assert "The agent used up its minutes" in look(success, "explain", "agent_timeout").stdout
     assert look(success, "explain", "S99").returncode == 2
 
 

@@ -53,6 +53,17 @@ def test_status_finds_a_plan_of_this_repository(repo: Path) -> None:
     assert f"run {greeter.out_dir(repo).name}   planned" in shown
 
 
+def test_a_plan_without_a_check_begins_anew_with_one(repo: Path) -> None:
+    settings = (repo / "santiago.toml").read_text()
+    (repo / "santiago.toml").write_text(settings.partition("[agent]")[1] + settings.partition("[agent]")[2])
+    inside("plan", "prd.md", cwd=repo)
+    shown = inside("status", cwd=repo).stdout
+    assert shown.endswith('next: santiago run prd.md --verify "CMD"   # begin anew with a check; this plan has none\n')
+    (repo / "santiago.toml").write_text(settings)  # comes too late for this plan
+    refused = inside("resume", cwd=repo)
+    assert (refused.returncode, 'start anew: `santiago run prd.md --verify "CMD"`.' in refused.stderr) == (30, True)
+
+
 def test_a_plan_in_a_folder_of_its_own_is_no_run_of_the_repository(repo: Path) -> None:
     inside("plan", "prd.md", "--out-dir", "docs/plan", cwd=repo)
     assert inside("status", cwd=repo).returncode == 2

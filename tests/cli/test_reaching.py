@@ -126,6 +126,30 @@ def test_the_first_answer_counts_before_and_after_it_was_heard(says: Says, tmp_p
     assert ("Quiet, please" in prompt, "Loud!" in prompt) == (True, False)
 
 
+def test_an_answer_that_lies_ready_is_asked_for_no_more(says: Says, asked: Path, tmp_path: Path) -> None:
+    run = copied(asked, tmp_path)
+    says(asked, "answer", run, "S1-1", "Quiet, please")
+    said = says(asked, "status", run).stdout
+    assert "santiago answer" not in said
+    assert f"needs you: S1-1 is answered; `santiago resume {run}` takes it up\n" in said
+    assert "   # go on with the answer\n" in said
+    assert json.loads(says(asked, "status", run, "--json").stdout)["questions"] == []
+
+
+def test_what_was_put_off_says_how_it_goes_on_and_does_when_that_is_typed(says: Says, tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo", ASKS)
+    greeter.carry_out(repo)
+    says(repo, "answer", "S1-1", "defer")
+    said = santiago("resume", cwd=repo, env=greeter.place(repo)).stderr
+    assert 'santiago change S1 --text "YOUR ANSWER"' in said
+    assert 'santiago skip S1 --why "YOUR REASON"' in said
+    assert "needs you: S1 is blocked: S1-1 was put off (defer).\n" in says(repo, "status").stdout
+    assert "Its question S1-1 was put off (defer): Loud or quiet?\n" in says(repo, "show", "S1").stdout
+    says(repo, "change", "S1", "--text", "Quiet, please")
+    assert santiago("resume", cwd=repo, env=greeter.place(repo)).returncode == 0
+    assert "Quiet, please" in (greeter.out_dir(repo) / "attempts/S1/2/prompt.md").read_text()
+
+
 def test_a_change_says_what_it_takes_until_somebody_sees_it(
     says: Says, asked: Path, failure: Done, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from santiago.cli.loading import load
 from santiago.cli.view.table import Table
 from tests.cli import words
-from tests.cli.greeter import out_dir, place
+from tests.cli.greeter import committed, out_dir, place
 from tests.cli.santiago import santiago
 from tests.cli.words import THERE, WRITES, look, run
 
@@ -133,3 +133,69 @@ def test_a_stop_at_once_from_elsewhere_does_not_ask_for_a_second(repo: Path) -> 
     said = Stopped(repo).asked("--now", actor="ann")
     assert "stopping now (S1, attempt 1), as ann asked, which costs an attempt; its work is kept\n" in said
     assert "ctrl-c" not in said
+
+
+def test_what_came_while_a_run_rested_is_said_when_it_goes_on(repo: Path) -> None:
+    run(repo, WRITES, "--only", "S1")
+    folder = out_dir(repo)
+    santiago("change", "S2", "--text", "in blue", cwd=repo, env=place(repo))
+    (folder / "inbox/stop.json").write_text("{}")
+    with (folder / "progress.ndjson").open("ab") as log:
+        log.write(b'{"seq": 99')
+    said = santiago("resume", "--sandbox", "off", cwd=repo, env=place(repo)).stderr
+    assert "the last line of progress.ndjson was torn; it is set aside beside it as progress.torn.*\n" in said
+    assert " change   S2: in blue\n" in said
+    assert ' note     request put aside: inbox/stop.json: its "kind" is missing\n' in said
+    assert " repaired the last line of the log was torn; its 10 bytes are set aside in progress.torn." in look(
+        repo, "log"
+    )
+
+
+APART = """\
+# PRD: Apart
+
+### R1: One
+
+Depends on: EXT-7
+
+**Files:** `S1.txt`
+
+- [ ] one
+
+### R2: Two
+
+**Files:** `S2.txt`
+
+- [ ] two
+"""
+
+
+def test_a_chosen_story_that_passed_says_for_whom_it_waits(tmp_path: Path) -> None:
+    said = run(committed(tmp_path / "repo", {"prd.md": APART}), WRITES, "--only", "S2").stderr
+    assert "because: S2 passed its checks and waits for S1 to go first\n" in said
+
+
+def test_what_lies_outside_the_document_is_named_and_the_next_command_goes_on(tmp_path: Path) -> None:
+    repo = committed(tmp_path / "repo", {"prd.md": APART})
+    said = run(repo, WRITES).stderr
+    assert (
+        " blocked  S1 One: blocked_dependency: it depends on EXT-7. --assume-external takes that to be there.\n" in said
+    )
+    assert "why        blocked_dependency: It depends on EXT-7, outside the document. (0 of 4 attempts)\n" in said
+    assert "next: santiago resume --assume-external   # go on; this takes EXT-7 to be there\n" in said
+    assert "needs you: S1 is blocked: it depends on EXT-7, outside the document.\n" in look(repo, "status")
+    for command in ("show", "explain"):
+        assert "It depends on EXT-7, outside the document.\n" in look(repo, command, "S1")
+    going_on = ("resume", "--assume-external", "--sandbox", "off")
+    assert santiago(*going_on, cwd=repo, env=place(repo)).returncode == 0
+
+
+def test_a_story_is_chosen_and_hinted_at_by_either_of_its_ids_and_a_hint_that_nobody_would_hear_is_refused(
+    repo: Path,
+) -> None:
+    assert "because: the stories that --only names are through\n" in run(repo, WRITES, "--only", "R1").stderr
+    late = santiago("resume", "--hint", "R1", "in blue", cwd=repo, env=place(repo))
+    assert (late.returncode, "S1 is done: no attempt would hear the hint" in late.stderr) == (30, True)
+    hinted = ("resume", "--hint", "R2", "in blue", "--sandbox", "off")
+    assert santiago(*hinted, cwd=repo, env=place(repo)).returncode == 0
+    assert "in blue" in (out_dir(repo) / "attempts/S2/1/prompt.md").read_text()

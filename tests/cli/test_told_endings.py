@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli import fakes, words
 from tests.cli.greeter import out_dir, place
+from tests.cli.santiago import santiago
 from tests.cli.words import WRITES, look, run
 
 if TYPE_CHECKING:
@@ -99,3 +100,42 @@ def test_what_no_other_agent_can_mend_suggests_no_other_agent(tmp_path: Path) ->
     said = place.run().stderr
     assert "santiago resume --add-cost 5   # accept what is unknown so far, and go on\n" in said
     assert "--agent NAME" not in said
+
+
+BOTH = "story_max_attempts = 1\nstory_timeout_minutes = 0.005\nattempt_timeout_minutes = 0.005"
+"""Limits that a hanging agent reaches together."""
+
+
+def test_where_attempts_and_minutes_are_both_used_up_both_are_suggested_and_that_goes_on(repo: Path) -> None:
+    said = run(repo, "exec sleep 30\n", limits=BOTH).stderr
+    (typed,) = [line for line in said.splitlines() if " --add-" in line]
+    assert "santiago resume --add-attempts 2 --add-minutes 30" in typed
+    refused = santiago("resume", cwd=repo, env=place(repo)).stderr
+    assert "(S1 used all of its 1 attempt and 0.005 minutes)" in refused
+    assert "`santiago resume --add-attempts 2 --add-minutes 30" in refused
+    run(repo, WRITES)
+    older = min((repo / ".santiago/runs").iterdir()).name
+    refused = santiago("resume", older, cwd=repo, env=place(repo)).stderr
+    assert f"`santiago resume .santiago/runs/{older} --add-attempts 2 --add-minutes 30" in refused
+    assert f"`santiago skip .santiago/runs/{older} STORY --why" in refused
+    assert f"next: santiago show .santiago/runs/{older} S1 --attempt 1" in look(repo, "show", older, "S1")
+    assert paste(repo, f"santiago resume .santiago/runs/{older} --add-attempts 2 --add-minutes 30 --sandbox off") == 0
+
+
+def test_what_was_granted_is_said_in_the_units_in_which_it_was_given(repo: Path) -> None:
+    run(repo, "exit 3\n", limits="story_max_attempts = 1")
+    more = ("--add-attempts", "1", "--add-minutes", "30", "--add-cost", "5", "--add-tokens", "100000")
+    said = santiago("resume", *more, "--sandbox", "off", cwd=repo, env=place(repo)).stderr
+    for told in (
+        *("story_max_attempts of S1 by 1\n", "story_timeout_minutes of S1 by 30 minutes\n", "run_max_attempts by 1\n"),
+        *("run_timeout_minutes by 30 minutes\n", "run_max_cost_usd by $5.00\n", "run_max_tokens by 100,000\n"),
+    ):
+        assert f" raised   {told}" in said
+
+
+def test_a_refusal_to_go_on_names_the_limit_of_the_run(repo: Path) -> None:
+    run(repo, WRITES, limits="run_max_attempts = 1")
+    refused = santiago("resume", cwd=repo, env=place(repo)).stderr
+    assert "(the run reached its limits.run_max_attempts)" in refused
+    assert "`santiago resume --add-attempts 2" in refused
+    assert "used 0 attempts" not in refused

@@ -144,19 +144,24 @@ def _read(inbox: int, name: str) -> Letter:
         letter = _letter(name, data)
     except beneath.PlantedError:
         return _faulty(name, "it is no regular file, or far too large")
-    except (ValueError, TypeError, LookupError, RecursionError, OSError) as error:
-        return _faulty(name, f"it is no request: {type(error).__name__}")
+    except TypeError as error:
+        return _faulty(name, str(error))
+    except (ValueError, RecursionError, OSError):
+        return _faulty(name, "it is not JSON that can be read")
     return letter or _faulty(name, "what it asks for does not fit its name")
 
 
 def _letter(name: str, data: Any) -> Letter | None:
     """Return the letter if the file's name is the one that this letter would have been given."""
+    if not isinstance(data, dict):
+        raise TypeError("it is no JSON object")
+    kind: Any = _text(data, "kind", None)
     letter = Letter(
-        kind=data["kind"],
-        subject=_text(data["subject"]),
-        answer=_text(data["answer"]),
-        text=_text(data["text"]),
-        actor=_text(data["actor"]),
+        kind=kind,
+        subject=_text(data, "subject"),
+        answer=_text(data, "answer", None if kind == "answer" else ""),
+        text=_text(data, "text", None if kind == "change" else ""),
+        actor=_text(data, "actor", "user"),
         name=name,
     )
     if letter.kind == "change":
@@ -165,9 +170,10 @@ def _letter(name: str, data: Any) -> Letter | None:
     return letter if letter.kind in _ORDER and name in _names(letter) else None
 
 
-def _text(value: Any) -> str:
+def _text(data: dict[str, Any], field: str, default: str | None = "") -> str:
+    value = data.get(field, default)
     if not isinstance(value, str):
-        raise TypeError("text is expected")
+        raise TypeError(f'its "{field}" is {"no text" if field in data else "missing"}')
     return value
 
 

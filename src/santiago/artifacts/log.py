@@ -36,6 +36,8 @@ class Log:
         """Whether light events wait for a sync."""
         self._final: SantiagoError | None = None
         """Why nothing more may be written."""
+        self.mended = 0
+        """Bytes of an unfinished last line that were set aside when it was opened."""
 
     @classmethod
     def open(
@@ -171,6 +173,7 @@ class Log:
             found = repair.mend(self.path, self._handle, self._size, torn)
             if self._size and not found:
                 repair.write_again(self.path, self._size)
+        self.mended = found.length if found else 0
         # A log whose very first line was unfinished has no run yet that an event could belong to.
         if found is None or not self._run_id:
             return

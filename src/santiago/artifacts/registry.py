@@ -51,7 +51,7 @@ def register(common: Path, run_id: str, out_dir: Path, created: str) -> None:
     """Note a run; again for the same run replaces the note, as after a move of its out-dir."""
     if not is_run_id(run_id):
         raise ValueError(f"not a run id: {run_id!r}")
-    note = {"run_id": run_id, "out_dir": str(out_dir.absolute()), "created": created}
+    note = {"run_id": run_id, "out_dir": _written(common, out_dir), "created": created}
     with guarding(_folder(common)):
         _folder(common).mkdir(parents=True, exist_ok=True)
         handle = os.open(_folder(common), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -76,6 +76,11 @@ def runs(common: Path) -> list[Registered]:
     return sorted(_notes(_folder(common)), key=lambda run: (run.created, run.run_id), reverse=True)
 
 
+def place_of(common: Path, run_id: str) -> Path | None:
+    """Return the out-dir that a run's note names; None where there is no note."""
+    return next((run.out_dir for run in _notes(_folder(common), f"{run_id}.json")), None)
+
+
 def standing(run: Registered) -> RunStanding:
     """Return whether a run can be continued, as its own log says."""
     if not (run.out_dir / PLAN).is_file():
@@ -92,13 +97,21 @@ def standing(run: Registered) -> RunStanding:
     return "ended" if phase is RunPhase.SUCCESS else "resumable"
 
 
+def _written(common: Path, out_dir: Path) -> str:
+    """Return an out-dir as a note names it: from the repository on where it lies inside, so that it moves along with it."""
+    home, place = common.resolve().parent, out_dir.resolve()
+    inside = common.name == ".git" and place.is_relative_to(home)
+    return place.relative_to(home).as_posix() if inside else str(out_dir.absolute())
+
+
 def _folder(common: Path) -> Path:
     return common / "santiago" / "runs"
 
 
-def _notes(folder: Path) -> Iterator[Registered]:
-    for path in folder.glob("*.json"):
+def _notes(folder: Path, pattern: str = "*.json") -> Iterator[Registered]:
+    home = folder.parents[2]
+    for path in folder.glob(pattern):
         with contextlib.suppress(TypeError, KeyError):
             data = read_json(path, _LARGEST)
             if data["run_id"] == path.stem and is_run_id(path.stem):
-                yield Registered(path.stem, Path(str(data["out_dir"])), str(data["created"]))
+                yield Registered(path.stem, home / str(data["out_dir"]), str(data["created"]))

@@ -113,6 +113,8 @@ class FileStore:
             self._replace("result.damaged.json", self.get(RESULT) or b"", sync=True)
             self.notices.append(f"{RESULT} could not be read; it is kept as result.damaged.json")
         self._log = Log.open(self.path / LOG, self._utc, anchor=anchor, take=self._checked(take))
+        if self._log.mended:
+            self.notices.append(f"the last line of {LOG} was torn; it is set aside beside it as progress.torn.*")
         with guarding(self.path / ATTEMPTS), beneath.opened(self._folder(), [ATTEMPTS], make=True) as handles:
             os.fsync(handles[1])
             os.fsync(handles[0])

@@ -22,6 +22,7 @@ def command(run: str | None, repo: Path | None, as_json: bool) -> int:
     from santiago.cli.auditing_git import open_git
     from santiago.cli.finding import find_run
     from santiago.cli.loading import frozen, has_begun, working
+    from santiago.cli.start.identity import repository_of
     from santiago.contract.errors import Kind, SantiagoError
     from santiago.contract.reasons import ExitCode
 
@@ -37,8 +38,9 @@ def command(run: str | None, repo: Path | None, as_json: bool) -> int:
     except SantiagoError:
         pass  # the audit itself names it
     else:
-        root = resolved(repo) if repo else Path(run_input.repo_path)
-        git = open_git(audit, root, run_input.run_id or out_dir.name)
+        run_id = run_input.run_id or out_dir.name
+        root = resolved(repo) if repo else repository_of(out_dir, run_id, Path(run_input.repo_path))
+        git = open_git(audit, root, run_id)
     audit.run()
     if git is not None and audit.state is not None:
         git.check()

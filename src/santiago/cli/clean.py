@@ -15,6 +15,7 @@ from santiago.artifacts.lock import Lock
 from santiago.artifacts.repository import find_root
 from santiago.artifacts.store import PLAN, FileStore
 from santiago.cli.loading import empty_fold, frozen, has_begun, replay, working
+from santiago.cli.start.identity import refuse_copied
 from santiago.cli.start.scratch import scratch_of
 from santiago.cli.view.measures import count, size
 from santiago.cli.view.text import paint, say
@@ -114,7 +115,7 @@ def _show(found: list[Left], removable: list[Left], removed: list[str], *, yes: 
 
 def leftovers(root: Path, common: Path) -> list[Left]:
     """Return what there is of every run: known by its note, by its refs, or by its checkouts."""
-    known = {run.run_id: run.out_dir for run in registry.runs(common)}
+    known = {run.run_id: _own(run.out_dir) for run in registry.runs(common)}
     refs = _refs(root)
     scratch = scratch_of(root)
     checkouts = {path.name for path in scratch.glob("*") if path.is_dir() and not path.name.startswith("tmp-")}
@@ -135,6 +136,15 @@ def leftovers(root: Path, common: Path) -> list[Left]:
                 )
             )
     return found
+
+
+def _own(out_dir: Path) -> Path | None:
+    """Return the folder of a run, unless it stayed with the repository that this one is a copy of."""
+    try:
+        refuse_copied(out_dir)
+    except SantiagoError:
+        return None
+    return out_dir
 
 
 def _standing(root: Path, out_dir: Path | None) -> Removable:

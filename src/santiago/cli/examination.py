@@ -86,6 +86,7 @@ def _repository() -> Told:
 
 def _config() -> Told:
     from santiago.cli.config import load, run_input_defaults
+    from santiago.cli.start.notice import Notice
 
     root = _root() or Path.cwd()
     settings = load(root)
@@ -100,6 +101,8 @@ def _config() -> Told:
     ]
     if (root / "santiago.toml").is_file() and "[tool.santiago]" in _text(root / "pyproject.toml"):
         return Told("warn", "santiago.toml is used; [tool.santiago] in pyproject.toml is not", "Remove one of the two.")
+    if missing := Notice(root).missing:
+        return Told("warn", missing, "Install it, or correct command under [notify].")
     return Told("ok", " + ".join([*named, "defaults"]))
 
 

@@ -129,9 +129,8 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
     found = repository.find_root(document)
     root = found or document.parent
     name = repository.name_inside(document, found)
-    if out_dir is None:
-        out_dir = repository.unstarted_run(root, name) or root / repository.RUNS / _fresh_run_id(root)
-    out_dir = repository.resolved(out_dir)
+    known = out_dir or repository.unstarted_run(root, name)
+    out_dir = repository.resolved(known or root / repository.RUNS / _fresh_run_id(root))
     if (out_dir / "progress.ndjson").exists():
         from santiago.cli.view.advice import typed
 
@@ -146,11 +145,17 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
 
     run_input = replace(
         run_input_defaults(root),
-        run_id=run_id_from(out_dir.name),
+        run_id=_free_id(out_dir, root) if known and found else run_id_from(out_dir.name),
         repo_path=str(root),
         prd_path=document.relative_to(root).as_posix(),
     )
     return Job(document, name, out_dir, run_input)
+
+
+def _free_id(out_dir: Path, root: Path) -> str:
+    from santiago.cli.start.identity import derived_id
+
+    return derived_id(out_dir, root)
 
 
 def _fresh_run_id(root: Path) -> str:

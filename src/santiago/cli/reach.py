@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.artifacts.inbox import Inbox
-from santiago.cli.finding import find_run, find_story, names_run, naming, split_target
+from santiago.cli.finding import find_run as _find_run
+from santiago.cli.finding import find_story, names_run, naming, split_target
 from santiago.cli.loading import frozen, load, working
 from santiago.cli.start.leaks import without_secrets
 from santiago.cli.view.remedies import target
@@ -21,6 +22,8 @@ from santiago.contract.ports.desk import Letter
 from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from santiago.cli.loading import Run
 
 ANSWERS = ("approve", "adjust", "defer", "validate", "change", "stop")
@@ -31,6 +34,15 @@ LONGEST = 32_000
 """Characters of a text; whoever has more to say puts it into the document."""
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+def find_run(name: str | None) -> Path:
+    """Return the out-dir of the run that is meant; raise where it is one of the repository that this one is a copy of."""
+    from santiago.cli.start.identity import refuse_copied
+
+    out_dir = _find_run(name)
+    refuse_copied(out_dir)
+    return out_dir
 
 
 def _actor() -> str:

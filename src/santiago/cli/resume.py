@@ -36,10 +36,11 @@ def command(
     """Go on with RUN (a folder or an id), or with the latest run of this repository that is not finished."""
     from dataclasses import replace
 
-    from santiago.cli.finding import naming
+    from santiago.cli.finding import find_story, naming
     from santiago.cli.loading import frozen
     from santiago.cli.start.agents import named
     from santiago.cli.start.running import start
+    from santiago.cli.view.remedies import granting
     from santiago.contract.units import Minutes, Usd
     from santiago.executor.reopen import Grants
 
@@ -52,12 +53,12 @@ def command(
         minutes_ms=int(Minutes.of(add_minutes)) if add_minutes else 0,
         cost_micro_usd=int(Usd.of(add_cost)) if add_cost else 0,
         tokens=add_tokens,
-        hints=hints,
+        hints=tuple((find_story(plan, name).id, text) for name, text in hints),
     )
     # A model is named in its own agent's words.
     before = replace(settings.agent, model_hint=None) if agent else settings.agent
     other = named(before, agent, None, model) if agent or model else None
-    with naming(settings.run_id or out_dir.name):
+    with naming(settings.run_id or out_dir.name), granting(out_dir):
         return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other)
 
 

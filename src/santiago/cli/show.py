@@ -15,8 +15,9 @@ from santiago.cli.view.endings import ending_of, helping
 from santiago.cli.view.evidence import AttemptEvidence, Check, near, totals
 from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import count, span
+from santiago.cli.view.remedies import target
 from santiago.cli.view.spending import dollars, of_story, thousands
-from santiago.cli.view.text import fit, harmless, paint, say, width
+from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
 from santiago.cli.view.waiting import explanation, glyph, mark, unicode
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
@@ -100,7 +101,8 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
         return
     most = Budget(run.run_input.limits, run.state).story_attempts(planned.id)
     say()
-    say(f"  #  {'outcome':34}  {'agent':>7}  {'checks':>7}  {'tokens':>7}  {'cost':>7}  changes   (of {most} attempts)")
+    heads = (f"{word:>7}" for word in ("agent", "checks", "tokens", "cost"))
+    rows = [[f"  #  {fit(f'outcome (of {most} attempts)', 34)}", *heads, "changes"]]
     for one in tried:
         sign = _SIGNS.get(one.status, ("·", "."))[0 if unicode(stderr=False) else 1]
         outcome = one.reason or (f"passed, {one.proof}" if one.status == "ok" else one.status)
@@ -110,8 +112,12 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
         tokens, cost = ("-" if one.status == "running" else "unknown",) * 2
         tokens = thousands(one.tokens) if one.tokens is not None else tokens
         cost = dollars(one.cost) if one.cost is not None else cost
-        times = f"{span(one.agent_ms):>7}  {span(one.verify_ms):>7}"
-        text = f"  {one.number:<2} {sign} {fit(outcome, 32)}  {times}  {tokens:>7}  {cost:>7}  {changes}"
+        figures = (f"{text:>7}" for text in (span(one.agent_ms), span(one.verify_ms), tokens, cost))
+        rows.append([f"  {one.number:<2} {sign} {fit(outcome, 32)}", *figures, changes])
+    # Tokens and money are told above; what it changed comes below.
+    head, *lines = rows_that_fit(rows, columns_of(stderr=False), [4, 3, 2, 1, 5])
+    say(head)
+    for one, text in zip(tried, lines, strict=True):
         say(paint(text, _COLOURS.get(one.status, "white"), stderr=False))
 
 
@@ -180,9 +186,12 @@ def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_lo
     elif one.commit:
         say(f"kept at    refs/santiago/{run.run_id}/{planned.id}/{one.number}   {one.commit[:12]}")
     say(f"evidence   {near(AttemptEvidence(run.out_dir, planned.id, one.number).folder)}")
-    more = [*([] if patch else ["--patch"]), *([] if with_log else ["--log"])]
+    more = [*([] if patch else ["--patch"]), *([] if with_log or one.own_work else ["--log"])]
     if more:
-        say(f"next: santiago show {planned.id} --attempt {one.number} {' '.join(more)}", verbatim=True)
+        say(
+            f"next: santiago show{target(run.out_dir)} {planned.id} --attempt {one.number} {' '.join(more)}",
+            verbatim=True,
+        )
 
 
 def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str, Any]:

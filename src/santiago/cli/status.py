@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -11,16 +12,18 @@ import click
 from santiago.cli.finding import find_run
 from santiago.cli.loading import Run, load
 from santiago.cli.view import pauses, spending
+from santiago.cli.view.advice import unchecked
 from santiago.cli.view.doing import Doing
 from santiago.cli.view.evidence import AttemptEvidence, near
 from santiago.cli.view.failure import Report
 from santiago.cli.view.lines import flat
 from santiago.cli.view.measures import ago, between, count, limit, span
-from santiago.cli.view.remedies import listed, next_commands
+from santiago.cli.view.remedies import anew, listed, next_commands, target
 from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
-from santiago.cli.view.text import fit, harmless, paint, say, width
+from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
 from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
 from santiago.util.clock import SystemClock
@@ -113,15 +116,19 @@ def _spent(run: Run) -> str:
 
 def _chunks(run: Run) -> None:
     size = max([5, *(width(harmless(chunk.label)) for chunk in run.plan.chunks)])
-    size = min(size, 48)
-    say(
-        f"  {fit('chunk', size)}  {'done':>5}  {'failed':>6}  {'blocked':>7}  {'pending':>7}  {'left out':>8}  {'time':>7}"
-    )
-    for chunk in run.state.chunks.values():
-        counts = counts_of(run, chunk)
+    columns = columns_of(stderr=False)
+    size = min(size, 48, max(12, columns - 54) if columns else 48)
+    words = {"done": "done", "failed": "failed", "blocked": "blocked", "pending": "pending", "skipped": "left out"}
+    rows = [[fit("chunk", size), *(f"{word:>{max(5, len(word))}}" for word in words.values()), f"{'time':>7}"]]
+    counted = [(chunk, counts_of(run, chunk)) for chunk in run.state.chunks.values()]
+    for chunk, counts in counted:
         time = span(chunk_ms(run, chunk)) if chunk.started else "-"
-        numbers = f"{counts['done']:>5}  {counts['failed']:>6}  {counts['blocked']:>7}  {counts['pending']:>7}  {counts['skipped']:>8}"
-        say(f"{_sign(run, chunk, counts)} {fit(chunk.label, size)}  {numbers}  {time:>7}")
+        numbers = (f"{counts[name]:>{max(5, len(word))}}" for name, word in words.items())
+        rows.append([fit(chunk.label, size), *numbers, f"{time:>7}"])
+    empty = [at for at, name in ((5, "skipped"), (2, "failed"), (3, "blocked")) if not any(c[name] for _, c in counted)]
+    signs = [" ", *(_sign(run, chunk, counts) for chunk, counts in counted)]
+    for sign, text in zip(signs, rows_that_fit(rows, columns and columns - 2, [*empty, 6]), strict=True):
+        say(f"{sign} {text}")
 
 
 def _sign(run: Run, chunk: ChunkState, counts: dict[str, int]) -> str:
@@ -195,16 +202,31 @@ def _failed(run: Run) -> None:
 def _next(run: Run) -> list[str]:
     state = run.state
     if run.worker:
-        return ["", *listed([("santiago log --follow", "watch it")])]
+        return ["", *listed([(f"santiago log{target(run.out_dir)} --follow", "watch it")])]
+    if not run.begun and unchecked(run.plan.stories, run.run_input):
+        return ["", *listed([(anew(run), "begin anew with a check; this plan has none")])]
     if not run.begun:
         return ["", *listed([(f"santiago resume {quote(near(run.out_dir))}", "begin")])]
     if state.phase is RunPhase.SUCCESS:
+        if state.head and _is_here(state.head):
+            return ["", "its work is taken over: all of it is in the commit that is checked out here"]
         taken = listed([(f"git merge {state.branch}", "take the work over")])
         return ["", f"look: git diff HEAD...{state.branch}", *taken]
     if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
         return ["", *brought]
     report = Report(plan=run.plan, run_input=run.run_input, state=state, out_dir=run.out_dir, history=run.history)
     return ["", *next_commands(report)]
+
+
+def _is_here(commit: str) -> bool:
+    """Tell whether the commit that is checked out here contains another one."""
+    from santiago.workspace.git import call, environment
+
+    question = ("merge-base", "--is-ancestor", commit, "HEAD")
+    try:
+        return call(question, environment(), Path.cwd(), accept=(0, 1, 128)).code == 0
+    except SantiagoError:
+        return False
 
 
 def _brought(run: Run) -> list[str] | None:

@@ -27,6 +27,11 @@ def run_id_from(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_")[:80] or "run"
 
 
+def numbered(run_id: str, number: int) -> str:
+    """Return a run id with a number behind it, from the second on."""
+    return run_id if number < 2 else f"{run_id[: 79 - len(str(number))]}-{number}"
+
+
 def story_order(story_id: str) -> tuple[tuple[int, int, str], ...]:
     """Return the key by which S2 sorts before S10, and S2 before S2.1."""
     return tuple((0, int(run), "") if run.isdecimal() else (1, 0, run) for run in _RUNS.findall(story_id))

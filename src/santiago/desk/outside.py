@@ -21,7 +21,7 @@ NOTED = 3
 def understood(letters: Sequence[Letter], state: RunState) -> Heard:
     """Return the facts that letters make; one that cannot be understood is noted and has no other effect."""
     heard = Heard()
-    heard.facts += _put_aside([letter.fault for letter in letters if letter.fault])
+    heard.facts += _put_aside([f"inbox/{letter.name}: {letter.fault}" for letter in letters if letter.fault])
     for letter in letters:
         if letter.fault:
             continue

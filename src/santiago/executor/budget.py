@@ -115,6 +115,16 @@ class Budget:
             return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_timeout_minutes")
         return None
 
+    def story_spent(self, story: StoryState) -> list[str]:
+        """Return what a story has used up of its own, in words; both where both are gone."""
+        attempts, ms_left = self.story_attempts(story.id), self.story_ms_left(story)
+        minutes = (ms_left + story.used_ms) / 60_000
+        gone = {
+            f"{attempts} attempt{'' if attempts == 1 else 's'}": story.counted >= attempts,
+            f"{minutes:g} minutes": ms_left <= 0,
+        }
+        return [words for words, used_up in gone.items() if used_up]
+
     def story_attempts(self, story_id: str) -> int:
         return self._most("story_max_attempts", self.limits.story_max_attempts, story_id)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.events import Event, EventKind, Fact
+from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.steps import story_of
 from santiago.executor.budget import TICK_MS
@@ -44,6 +45,8 @@ class Urgency:
     """The wish to stop, for the whole run and for single steps."""
 
     asked: bool = False
+    signal: str = ""
+    """The name of the signal that asked first, where it was one."""
     at_once: bool = False
     cancelled: set[str] = field(default_factory=set)
 
@@ -174,7 +177,7 @@ class Coordinator:
             self.beat()
             self._hear_outside()
         if self.urgency.asked and not self.fold.state.stop_requested:
-            self.record([Fact(event=EventKind.STOP_REQUESTED)])
+            self.record([of_run(EventKind.STOP_REQUESTED, message=self.urgency.signal)])
 
     def _hear_outside(self) -> None:
         if self.outside is not None:

@@ -41,7 +41,7 @@ def reopening(state: RunState, limits: Limits, grants: Grants, head: str | None)
     """Return what continues a run; raise where it would only fail again as it did."""
     if state.phase is RunPhase.SUCCESS:
         return []
-    _refuse_without_grant(state, grants)
+    _refuse_without_grant(state, limits, grants)
     waiting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
     reopened = [_reopened(story) for story in waiting if not _waits_for_answer(state, story)]
     return [*_raised(state, limits, grants), *_hints(state, grants), *reopened, *_executing(state, head)]
@@ -67,19 +67,29 @@ def _executing(state: RunState, head: str | None) -> list[Fact]:
     return [of_run(EventKind.RUN_EXECUTING, RunPhase.EXECUTING, head=head or "")]
 
 
-def _refuse_without_grant(state: RunState, grants: Grants) -> None:
+def _refuse_without_grant(state: RunState, limits: Limits, grants: Grants) -> None:
     reason = state.reason if state.phase is RunPhase.FAILED else None
     lost = [story for story in state.stories.values() if story.phase is StoryPhase.FAILED and not story.skipped]
     if reason is None or grants.more_budget or MEANINGS[reason].exit_code is not ExitCode.FAILED:
         return
     if not lost and reason not in _OF_RUN:
         return  # its failed stories were skipped, or the run's checks failed on a branch that a person may have mended
-    names = ", ".join(f"{story.id} used {story.counted} attempts" for story in lost[:5]) or "the run used its budget up"
+    gone = _used_up(Budget(limits, state), lost)
     raise SantiagoError(
         Kind.INPUT,
-        f"this run ended with {reason} ({names}); going on as it is would only repeat that",
+        f"this run ended with {reason} ({gone}); going on as it is would only repeat that",
         hint=f"{MEANINGS[reason].hint} `santiago skip STORY --why …` leaves a story out.",
         reason=reason,
+    )
+
+
+def _used_up(budget: Budget, lost: list[StoryState]) -> str:
+    """Say which limits were reached: those of stories, or else the run's own."""
+    own = [(story.id, budget.story_spent(story)) for story in lost]
+    told = [f"{name} used all of its {' and '.join(gone)}" for name, gone in own if gone]
+    spent = budget.run_exhausted(budget.state.used_ms)
+    return "; ".join(told[:5]) or (
+        f"the run reached its limits.{spent.limit}" if spent else "the run used its budget up"
     )
 
 
@@ -115,11 +125,10 @@ def _raise(limit: str, amount: int, story: str | None = None) -> list[Fact]:
 
 
 def _hints(state: RunState, grants: Grants) -> list[Fact]:
-    unknown = [name for name, _ in grants.hints if name not in state.stories]
-    if unknown:
-        raise SantiagoError(
-            Kind.USAGE, f"the run has no story {unknown[0]}", hint="`santiago status --stories` lists them."
-        )
+    for story in (state.stories[name] for name, _ in grants.hints):
+        if story.satisfied:
+            message = f"{story.id} is {'left out' if story.skipped else story.phase}: no attempt would hear the hint"
+            raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
     return [
         Fact(event=EventKind.HINT_ADDED, story=name, actor="user", context={"text": text})
         for name, text in grants.hints

@@ -55,8 +55,15 @@ def _words(line: str) -> tuple[str, ...]:
     if not words or not words[0]:
         raise SantiagoError(Kind.USAGE, "--agent names nothing", hint="Name an agent, or a command line.")
     own = Path.cwd() / words[0]
-    # A path is meant from here; the agent itself starts in a checkout, where an untracked script is not.
-    return (str(own), *words[1:]) if "/" in words[0] and own.is_file() else words
+    if "/" not in words[0] or not (own.exists() or _leads_out(words[0])):
+        return words
+    # A path is meant from here; the agent itself starts in a checkout, where an untracked script is not. Without `..`,
+    # because the sandbox has only the folders on the way to the program; its own name stays, which it may go by.
+    return str(own.parent.resolve() / own.name), *words[1:]
+
+
+def _leads_out(path: str) -> bool:
+    return os.path.normpath(path).split("/")[0] == ".."
 
 
 def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
@@ -150,12 +157,12 @@ def _missing(program: str, source: Mapping[str, str], lacks: Callable[[str], boo
     if "/" not in program:
         return "" if catalog.program_of(program, source) else f"there is no {program} on PATH"
     if program.startswith("/"):
-        there = Path(program).is_file()
-        return (
-            ""
-            if there and os.access(program, os.X_OK)
-            else f"{program} {'is not executable' if there else 'does not exist'}"
-        )
+        there = Path(program)
+        if there.is_file():
+            return "" if os.access(program, os.X_OK) else f"{program} is not executable"
+        return f"{program} {'is a folder' if there.is_dir() else 'does not exist'}"
+    if _leads_out(program):
+        return f"{program} leads out of the checkout in which it would be started; name its whole path"
     return f"{program} is not here, and not in the last commit" if lacks(program) else ""
 
 

@@ -144,6 +144,7 @@ class _Start:
         workspace, own_work = self.hold.workspace, self.request.own_work
         if own_work is not None:
             coordinator.record([opening.own_work(self.log.state, workspace, *own_work)])
+            opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0])
             coordinator.recovered |= {own_work[0]}
         with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
             state = coordinator.run()

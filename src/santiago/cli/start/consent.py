@@ -5,22 +5,25 @@ from __future__ import annotations
 import click
 
 from santiago.cli.view.measures import count
-from santiago.cli.view.text import harmless
+from santiago.cli.view.text import flat, harmless
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
+SHOWN = 5
+"""Commands that are named in one message."""
 
-def ask_consent(commands: list[str], *, asked: bool, trusted: bool) -> None:
-    """Commands that came from the document run only after a person's word."""
+
+def ask_consent(commands: list[str], plan: str, *, asked: bool, trusted: bool) -> None:
+    """Commands that came from the document run only after a person's word; `plan` is where they can be read."""
     if trusted:
         return
     reason = Reason.NEEDS_USER_CONFIRMATION
     if not asked:
         many = count(len(commands), "command of the document waits", "commands of the document wait")
-        message = f"{many} for approval, the first is `{commands[0]}`"
-        raise SantiagoError(
-            Kind.BLOCKED, message, hint="Read them in plan.json, then use --trust-commands.", reason=reason
-        )
+        shown = ", ".join(f"`{flat(command)}`" for command in commands[:SHOWN])
+        more = f" and {len(commands) - SHOWN} more" if len(commands) > SHOWN else ""
+        message, hint = f"{many} for approval: {shown}{more}", f"Read them in {plan}, then use --trust-commands."
+        raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=reason)
     click.echo("These commands come from the document and will run as checks:", err=True)
     for command in commands:
         click.echo(f"    {harmless(command)}", err=True)

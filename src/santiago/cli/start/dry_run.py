@@ -11,8 +11,9 @@ import click
 
 from santiago.artifacts import frozen
 from santiago.artifacts.store import INPUT, PLAN
-from santiago.cli.loading import empty_fold, load
+from santiago.cli.loading import empty_fold, has_begun, load
 from santiago.cli.start import agents, opening
+from santiago.cli.start.identity import refuse_taken
 from santiago.cli.start.prospects import Checkout, Prospect, foresee
 from santiago.cli.start.scratch import scratch_of
 from santiago.cli.view.measures import count
@@ -38,6 +39,8 @@ def show(request: Request, *, trusted: bool, as_json: bool) -> int:
     state = _state(request)
     workspace = GitWorkspace(repo, request.run_id, scratch_of(repo))
     workspace.is_dirty()  # raises where no run can work
+    if not has_begun(request.out_dir):
+        refuse_taken(workspace, request.run_id, request.out_dir)
     checkout = Checkout(run_input, workspace)
     notes = foresee(run_input, state, request, checkout)
     if state.seq and not request.skips and not request.own_work:

@@ -11,6 +11,7 @@ from santiago.artifacts import registry
 from santiago.artifacts.lock import Lock, last_sign
 from santiago.artifacts.store import PLAN, FileStore
 from santiago.cli.start import agents, provide
+from santiago.cli.start.identity import refuse_taken
 from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.scratch import scratch_of
 from santiago.contract.errors import SantiagoError
@@ -82,6 +83,8 @@ def take_hold(request: Request, around: Surroundings, clock: Clock, stack: ExitS
     stack.enter_context(registry.held(found.common, request.run_id, out_dir, since=clock.utc()))
     if begun_before:
         workspace.unlock()
+    if not store.has_log():
+        refuse_taken(workspace, request.run_id, out_dir)
     return Hold(
         store=store,
         lock=lock,

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shlex
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 from santiago.cli.config import load
+from santiago.cli.view.text import harmless, paint, say
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.contract.state import RunState
 
-SECONDS = 30
+SECONDS = 10
+"""How long the end of a run waits for it."""
 
 
 class Notice:
@@ -25,12 +27,40 @@ class Notice:
         command = load(repo)["notify.command"].value
         self._argv = list(map(str, command)) if isinstance(command, list) else shlex.split(str(command or ""))
 
+    @property
+    def missing(self) -> str:
+        """Say that there is no such program; nothing where there is one, or none is wanted."""
+        there = not self._argv or shutil.which(self._argv[0])
+        return "" if there else f"[notify] command names {self._argv[0]}, which is not there; nobody would be told"
+
+    def foresee(self) -> None:
+        """Tell before the run begins that nobody will hear of its end."""
+        if self.missing:
+            _note(self.missing)
+
     def give(self, state: RunState, out_dir: Path) -> None:
-        """Start the command with a line of JSON on its input; its failure is none of the run's."""
-        if not self._argv:
+        """Start the command with a line of JSON on its input; its failure is said, and is none of the run's."""
+        if not self._argv or self.missing:
             return
         says = {"run_id": state.run_id, "phase": state.phase, "reason": state.reason, "out_dir": str(out_dir)}
-        with contextlib.suppress(OSError, subprocess.SubprocessError):
-            subprocess.run(  # noqa: S603  # the user's own command
-                self._argv, input=json.dumps(says) + "\n", text=True, timeout=SECONDS, check=False, capture_output=True
+        try:
+            done = subprocess.run(  # noqa: S603  # the user's own command
+                self._argv,
+                input=json.dumps(says) + "\n",
+                text=True,
+                timeout=SECONDS,
+                check=False,
+                stdout=subprocess.DEVNULL,  # a pipe would be waited for as long as anything that it started has it
+                stderr=subprocess.DEVNULL,
             )
+            why = f"ended with exit {done.returncode}" if done.returncode else ""
+        except subprocess.TimeoutExpired:
+            why = f"took longer than {SECONDS} s and was ended"
+        except (OSError, ValueError) as error:
+            why = f"could not be started: {error}"
+        if why:
+            _note(f"[notify] command {why}")
+
+
+def _note(text: str) -> None:
+    say(f"{paint('note:', 'cyan')} {harmless(text)}", err=True)

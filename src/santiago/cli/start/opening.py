@@ -140,3 +140,11 @@ def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> F
     step, base = f"attempt/{name}/{number}", workspace.base_of(commit)
     begun, phase = EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING
     return of_story(story, begun, phase, attempt=number, actor="user", step=step, base=base, ref=ref)
+
+
+def keep_changes(state: RunState, attempts: FileAttempts, workspace: GitWorkspace, name: str) -> None:
+    """Write down what a person's own work changes, as after an agent; the attempt is in the log by now."""
+    number = state.stories[name].attempts
+    kept = workspace.kept(name, number)
+    if kept is not None:
+        attempts.keep_work(name, number, kept.patch, kept.left_out)

@@ -26,6 +26,8 @@ class Request:
     out_dir: Path
     run_input: RunInput
     plan: Plan
+    repo: Path | None = None
+    """Where the repository is now, where that is another place than when the run began."""
     jobs: int = 1
     scope: Scope = field(default_factory=Scope)
     grants: Grants = field(default_factory=Grants)
@@ -56,6 +58,11 @@ class Request:
 
     @property
     def effective(self) -> RunInput:
-        """The run input with the policy and the agent of this start."""
+        """The run input with the policy, the agent and the place of this start."""
         frozen = self.run_input
-        return replace(frozen, policy=self.policy or frozen.policy, agent=self.agent or frozen.agent)
+        return replace(
+            frozen,
+            repo_path=str(self.repo or frozen.repo_path),
+            policy=self.policy or frozen.policy,
+            agent=self.agent or frozen.agent,
+        )

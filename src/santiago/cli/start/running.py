@@ -14,12 +14,13 @@ from santiago.cli.loading import has_begun
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
 from santiago.cli.start.edited import refuse_edited
+from santiago.cli.start.identity import derived_id, frozen_path, repository_of
 from santiago.cli.start.notice import Notice
 from santiago.cli.start.request import Request
 from santiago.cli.start.scope import scope_of
+from santiago.cli.view.evidence import near
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.standing import mending
-from santiago.contract.ids import run_id_from
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.executor.reopen import Grants
@@ -51,15 +52,16 @@ def start(
         refuse_edited(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
     frozen = replace(run_input.policy, optimistic=flags.optimistic or run_input.policy.optimistic)
-    settings = replace(
-        run_input, repo_path=str(repo), policy=frozen, run_id=run_input.run_id or run_id_from(out_dir.name)
-    )
+    run_id = run_input.run_id or derived_id(out_dir, repo)
+    now = repository_of(out_dir, run_id, repo)
+    settings = replace(run_input, repo_path=frozen_path(out_dir, run_id, repo, now), policy=frozen, run_id=run_id)
     # A person who brings work wants it judged; no agent is started for what it leaves to do.
     scope = Scope(stories=frozenset()) if own_work else scope_of(plan, flags.chunks, flags.only)
     policy, asked = _policy(frozen, flags), not flags.no_input and sys.stdin.isatty()
     request = Request(
         out_dir=out_dir,
         run_input=settings,
+        repo=now,
         policy=policy,
         plan=plan,
         jobs=flags.jobs or policy.jobs,
@@ -68,7 +70,7 @@ def start(
         own_work=own_work,
         agent=agent,
         grants=grants or Grants(),
-        consent=lambda commands: ask_consent(commands, asked=asked, trusted=flags.trust_commands),
+        consent=lambda commands: ask_consent(commands, near(out_dir / PLAN), asked=asked, trusted=flags.trust_commands),
         consent_unfenced=lambda: ask_unfenced(asked=asked),
     )
     if flags.dry_run:
@@ -79,12 +81,14 @@ def start(
     request.listeners.append(screen.take)
     if not skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
-    notice = Notice(repo)
+    notice = Notice(now)
+    notice.foresee()
     try:
         state = execute(request)
         if skips:
             return ExitCode.OK
-        screen.end(state, out_dir, mending(state, out_dir, *own_work) if own_work else None)
+        mend = mending(state, out_dir, *own_work) if own_work else None
+        screen.end(state, out_dir, mend, own_work[0] if own_work and mend else "")
         notice.give(state, out_dir)
     finally:
         screen.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from santiago.cli.finding import find_story
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.executor.situation import Scope
 
@@ -14,16 +15,9 @@ if TYPE_CHECKING:
 
 def scope_of(plan: Plan, chunks: str | None, only: tuple[str, ...]) -> Scope:
     """Return what a start may touch; labels may contain any character, so an exact one wins over a range."""
-    known = [story.id for story in plan.stories]
-    unknown = [name for name in only if name not in known]
-    if unknown:
-        raise SantiagoError(
-            Kind.USAGE, f"the plan has no story {unknown[0]}", hint=f"There are {known[0]} to {known[-1]}."
-        )
+    stories = frozenset(find_story(plan, name).id for name in only)
     labels = [chunk.label for chunk in plan.chunks]
-    return Scope(
-        chunks=frozenset(_chunk_range(chunks, labels)) if chunks else None, stories=frozenset(only) if only else None
-    )
+    return Scope(chunks=frozenset(_chunk_range(chunks, labels)) if chunks else None, stories=stories if only else None)
 
 
 def _chunk_range(text: str, labels: list[str]) -> list[str]:

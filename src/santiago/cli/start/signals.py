@@ -20,6 +20,7 @@ def heard(urgency: Urgency, came: list[int]) -> Iterator[None]:
         came.append(number)
         urgency.at_once = urgency.asked
         urgency.asked = True
+        urgency.signal = urgency.signal or signal.Signals(number).name
 
     old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:

@@ -58,7 +58,7 @@ def _usage(one: AttemptStory, ending: Ending) -> str:
         return ""
     cost = round(ending.cost_usd * 1e6) if ending.cost_usd is not None else one.cost
     tokens = ending.tokens if ending.tokens is not None else one.tokens
-    amounts = [Sum(amount or 0, amount is None, 1) for amount in (tokens, cost)]
+    amounts = [Sum(amount or 0, amount is None) for amount in (tokens, cost)]
     return "   ".join(part.partition(" (")[0] for part in said(*amounts))
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, LEFT_OUT, OUTCOME, PATCH, VERIFICATION
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TAIL = 4096
+LOG_END = 4 * 2**20
+"""Bytes of an agent's log that are shown at most: one that was filled to its cap is larger than any other file."""
 _CHECKOUT = re.compile(
     r"(?<![\w.~@+%-])(?:/[\w.~@+%-]+)*/santiago/[0-9a-f]{16}/[^/\s]+/(?:clean|work)/[^/\s\"':;&|()]+(/?)"
 )
@@ -97,10 +100,11 @@ class AttemptEvidence:
         return stats_of(self.patch())
 
     def log(self) -> str:
-        return harmless(self._text(AGENT_LOG))
+        """Return the end of what the agent printed."""
+        return harmless(_end_of(self.folder / AGENT_LOG, LOG_END))
 
     def log_lines(self) -> int:
-        return self._text(AGENT_LOG).count("\n")
+        return _lines_in(self.folder / AGENT_LOG)
 
     def ending(self) -> dict[str, Any]:
         """Return how the agent ended, as it was recorded; empty where it has not."""
@@ -142,13 +146,26 @@ def near(path: Path) -> str:
 
 def last_line(path: Path) -> str:
     """Return the last line of a growing file, without reading more of it than its end."""
+    lines = _end_of(path, TAIL).splitlines()
+    return next((" ".join(text.split()) for line in reversed(lines) if (text := harmless(line)).strip()), "")
+
+
+def _end_of(path: Path, most: int) -> str:
+    """Return the end of a file, however large it is; nothing where there is none."""
     try:
         with path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
-            lines = file.read(TAIL).decode("utf-8", "replace").splitlines()
+            file.seek(max(0, os.fstat(file.fileno()).st_size - most))
+            return file.read(most).decode("utf-8", "replace")
     except OSError:
         return ""
-    return next((" ".join(text.split()) for line in reversed(lines) if (text := harmless(line)).strip()), "")
+
+
+def _lines_in(path: Path) -> int:
+    try:
+        with path.open("rb") as file:
+            return sum(piece.count(b"\n") for piece in iter(partial(file.read, 2**20), b""))
+    except OSError:
+        return 0
 
 
 def record_in(path: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from santiago.cli.view.evidence import AttemptEvidence, Check, checks_in, first_
 from santiago.cli.view.history import History
 from santiago.cli.view.measures import count
 from santiago.cli.view.text import columns_of, fit, flat, harmless, paint, width
-from santiago.cli.view.waiting import named, unicode, unmet
+from santiago.cli.view.waiting import lacking, named, unicode, unmet
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
@@ -115,11 +115,17 @@ class Report:
         budget = Budget(self.run_input.limits, self.state)
         spent = f"{story.counted} of {budget.story_attempts(story.id)} attempts"
         if story.reason != Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is not StoryPhase.READY:
-            sentence = MEANINGS[story.reason].sentence if story.reason else ""
+            sentence = self._sentence(story)
             return f"{story.reason or '-'}: {sentence} ({spent})"
         reason = AttemptEvidence(self.out_dir, story.id, story.attempts).reason() or story.reason or self.state.reason
         minutes = ", and all of its minutes" if budget.story_ms_left(story) <= 0 else ""
         return f"{origin(self.out_dir, story.id, story.attempts, reason or '')}, {spent} used{minutes}"
+
+    def _sentence(self, story: StoryState) -> str:
+        planned = next(one for one in self.plan.stories if one.id == (story.parent or story.id))
+        if names := lacking(planned, story):
+            return f"It depends on {names}, outside the document."
+        return MEANINGS[story.reason].sentence if story.reason else ""
 
     def run_is_spent(self, story: StoryState | None = None) -> bool:
         """Tell whether it is the run's attempts that are used up, and not those of this story, or of any that failed."""
@@ -159,6 +165,11 @@ class Report:
         lines.append(f"log        {near(folder / AGENT_LOG)}   ({count(evidence.log_lines(), 'line')})")
         lines.append(f"evidence   {near(folder)}")
         return lines
+
+    def failing_check(self, story: str) -> list[str]:
+        """Return the frame of the check that a story's latest attempt failed on."""
+        failing = AttemptEvidence(self.out_dir, story, self.state.stories[story].attempts).failing()
+        return self.frame(failing) if failing else []
 
     def _kept(self, story: str, number: int) -> str:
         if any(one.pruned for one in self.history.of(story) if one.number == number):

@@ -116,7 +116,7 @@ class History:
             case EventKind.CHUNK_ENDED:
                 self.chunk = None
             case EventKind.STOP_REQUESTED:
-                self.asked_by = self.asked_by or event.actor
+                self.asked_by = self.asked_by or event.context.get("message") or event.actor
             case EventKind.NOTE if event.context.get("ref", "").startswith("refs/santiago/"):
                 for attempt in (one for tried in self.attempts.values() for one in tried):
                     attempt.pruned = True

@@ -8,6 +8,7 @@ from santiago.cli.view import pauses
 from santiago.cli.view.endings import MESSAGE, cause
 from santiago.cli.view.measures import count, span
 from santiago.cli.view.resting import stopping
+from santiago.cli.view.spending import dollars
 from santiago.cli.view.text import broken, columns_of, first, flat, paint
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
@@ -46,6 +47,7 @@ class Lines:
 
     def __init__(self, plan: Plan, limits: Limits, out_dir: Path | None = None) -> None:
         self.titles = {story.id: flat(story.title) for story in plan.stories}
+        self.outside = {story.id: story.external_depends_on for story in plan.stories}
         self.limits = limits
         self.out_dir = out_dir
         self.agent = ""
@@ -145,6 +147,8 @@ def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
     context, reason = event.context, event.context.get("reason", "")
     told = "" if context.get("hint") else first(flat(context.get("message", "")), MESSAGE)
     hint = flat(context.get("hint", "")) or (MEANINGS[Reason(reason)].hint if reason in MEANINGS else "")
+    if reason == Reason.BLOCKED_DEPENDENCY and (names := lines.outside.get(event.story_id or "")):
+        told, hint = f"it depends on {', '.join(map(flat, names))}", "--assume-external takes that to be there."
     if question := context.get("question"):
         hint = f'`santiago answer {flat(question)} "YOUR ANSWER"` goes into the next attempt.'
     return Line("blocked", f"{lines.story(event)}: {reason}{': ' if told else ''}{told}. {hint}".rstrip(), "yellow")
@@ -172,9 +176,26 @@ def _answered(lines: Lines, event: Event, state: RunState) -> Line:
     )
 
 
+def _changed(lines: Lines, event: Event, state: RunState) -> Line:
+    who = "" if event.actor == "user" else f"{flat(event.actor)}: "
+    return Line("change", f"{event.story_id}: {who}{first(flat(event.context.get('text', '')), MESSAGE)}", "cyan")
+
+
+def _noted(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("note", flat(event.context.get("message", "") or event.context.get("text", "")), "yellow")
+
+
+def _repaired(lines: Lines, event: Event, state: RunState) -> Line:
+    torn = f"the last line of the log was torn; its {count(event.context.get('length', 0), 'byte')} are set aside"
+    return Line("repaired", f"{torn} in progress.torn.{event.context.get('offset', 0)}", "yellow")
+
+
 def _raised(lines: Lines, event: Event, state: RunState) -> Line:
     about = f" of {event.story_id}" if event.story_id else ""
-    return Line("raised", f"{event.context.get('limit', '')}{about} by {event.context.get('amount', 0)}", "cyan")
+    name, amount = event.context.get("limit", ""), event.context.get("amount", 0)
+    minutes = name.endswith("_minutes")
+    told = f"{amount / 60_000:g} minutes" if minutes else dollars(amount) if name.endswith("_usd") else f"{amount:,}"
+    return Line("raised", f"{name}{about} by {told}", "cyan")
 
 
 def _waiting(lines: Lines, event: Event, state: RunState) -> Line:
@@ -219,6 +240,9 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.STORY_REOPENED: _reopened,
     EventKind.QUESTION_ASKED: _asked,
     EventKind.QUESTION_ANSWERED: _answered,
+    EventKind.CHANGE_REQUESTED: _changed,
+    EventKind.NOTE: _noted,
+    EventKind.LOG_REPAIRED: _repaired,
     EventKind.BUDGET_RAISED: _raised,
     EventKind.WAIT_STARTED: _waiting,
     EventKind.WAIT_ENDED: _waited,

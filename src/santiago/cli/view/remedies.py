@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING
 
 from santiago.cli.finding import find_run
+from santiago.cli.loading import load
+from santiago.cli.view.asking import asked, put_off
 from santiago.cli.view.endings import is_the_agents
 from santiago.cli.view.evidence import near
+from santiago.cli.view.failure import Report
+from santiago.cli.view.text import flat
+from santiago.cli.view.waiting import lacking
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
-    from santiago.cli.view.failure import Report
+    from santiago.cli.loading import Run
     from santiago.contract.policy import Agent
 
 Rows = list[tuple[str, str]]
+_BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
 
 
 def next_commands(report: Report) -> list[str]:
     """Return what to type next; the answer to an open question comes first."""
     state, folder, needing = report.state, target(report.out_dir), report.needing()
+    unanswered, _ = asked(state, report.out_dir)
     rows: Rows = [
         (f'santiago answer{folder} {one.id} "YOUR ANSWER"', "the answer goes into the next attempt")
-        for one in state.open_questions()[:3]
+        for one in unanswered[:3]
     ]
     for story in needing[:1]:
         if attempts := state.stories[story.id].attempts:
@@ -120,7 +129,9 @@ def _remedies(report: Report) -> Rows:
             ]
         case Reason.VERIFICATION_UNRUNNABLE:
             return _to_run_checks(report, again)
-        case None | Reason.INTERRUPTED | Reason.AGENT_ASKED:
+        case Reason.AGENT_ASKED | Reason.BLOCKED_DEPENDENCY:
+            return _after_questions(report) if reason is Reason.AGENT_ASKED else [_past_dependency(report)]
+        case None | Reason.INTERRUPTED:
             return [(again, "go on")]
         case _:
             return [(again, "go on" if is_the_agents(reason) else MEANINGS[reason].hint)]
@@ -143,6 +154,27 @@ def _to_run_checks(report: Report, again: str) -> Rows:
     return [(again, "go on once the set-up works here"), (anew, "or start anew with another [workspace] setup")]
 
 
+def _after_questions(report: Report) -> Rows:
+    """Return what helps a run whose agents asked: it goes on with answers; what was put off takes another decision."""
+    unanswered, answered = asked(report.state, report.out_dir)
+    stories, folder = report.state.stories, target(report.out_dir)
+    later = [story.id for story in report.needing() if put_off(report.state, stories[story.id])][:1]
+    rows: Rows = []
+    for name in later:
+        rows.append((f'santiago change{folder} {name} --text "YOUR ANSWER"', "it was put off; say now what is wanted"))
+        rows.append((f'santiago skip{folder} {name} --why "YOUR REASON"', "or leave it out"))
+    why = "go on with the answer" if answered else "go on once it is answered" if unanswered else "go on"
+    return [*rows, (resume(report), f"try {later[0]} again, with what was said since" if later else why)]
+
+
+def _past_dependency(report: Report) -> tuple[str, str]:
+    """Return what goes on past a dependency; one that the document does not define is named."""
+    found = [lacking(story, report.state.stories[story.id]) for story in report.needing()]
+    if names := ", ".join(dict.fromkeys(filter(None, found))):
+        return resume(report, "--assume-external"), f"go on; this takes {flat(names)} to be there"
+    return resume(report), MEANINGS[Reason.BLOCKED_DEPENDENCY].hint
+
+
 def _more_attempts(report: Report) -> tuple[str, str]:
     """Return what gets a run going whose attempts are used up: those of the run, or the attempts or minutes of stories."""
     needing = [report.state.stories[story.id] for story in report.needing()]
@@ -155,8 +187,34 @@ def _more_attempts(report: Report) -> tuple[str, str]:
     names = ", ".join(story.id for story in needing[:4])
     budget = Budget(report.run_input.limits, report.state)
     late = any(budget.story_ms_left(story) <= 0 for story in needing)
-    more = "--add-minutes 30" if late else "--add-attempts 2"
+    # Where both are used up, one alone would end at once on the other.
+    tried = not late or any(story.counted >= budget.story_attempts(story.id) for story in needing)
+    more = " ".join([*(["--add-attempts 2"] if tried else []), *(["--add-minutes 30"] if late else [])])
     return resume(report, more), f"retry {names} with the critique, then go on"
+
+
+@contextmanager
+def granting(out_dir: Path) -> Iterator[None]:
+    """Let a refusal to go on name the command that gives what this run lacks: more budget, or a check."""
+    try:
+        yield
+    except SantiagoError as error:
+        if error.reason not in (*_BUDGETS, Reason.NOTHING_VERIFIED):
+            raise
+        run = load(out_dir)
+        if error.reason is Reason.NOTHING_VERIFIED:
+            error.hint = f"What a run was planned with stays as it is; start anew: `{anew(run)}`."
+            raise
+        report = Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=out_dir, history=run.history)
+        (command, _), *_ = _remedies(report)
+        error.hint = f"`{command}` grants more; `santiago skip{target(out_dir)} STORY --why …` leaves a story out."
+        raise
+
+
+def anew(run: Run) -> str:
+    """Return the command that plans and runs the document again, with a check."""
+    repo, path = Path(run.run_input.repo_path), run.plan.source.path
+    return f'santiago run {quote(near(repo / path) if repo.is_absolute() else path)} --verify "CMD"'
 
 
 def _more(report: Report) -> str:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from santiago.cli.view.text import flat
 from santiago.cli.view.waiting import named, waits_for
-from santiago.contract.phases import RunPhase
+from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
     from santiago.cli.view.history import History
     from santiago.contract.events import Event
-    from santiago.contract.state import RunState
+    from santiago.contract.state import RunState, StoryState
     from santiago.executor.situation import Scope
 
 
@@ -36,19 +36,26 @@ def because(state: RunState, scope: Scope, history: History) -> str:
 def _chosen(state: RunState, chosen: frozenset[str]) -> str:
     if not chosen:
         return "only the given work was to be judged"
-    left = sorted((state.stories[name] for name in chosen if not state.stories[name].satisfied), key=lambda s: s.index)
+    chosen_ones = sorted((state.stories[name] for name in chosen), key=lambda story: story.index)
+    left = [story for story in chosen_ones if not story.skipped and story.phase is not StoryPhase.DONE]
     before = next((chunk for chunk in state.chunks.values() if chunk.left), None)
     waiting = [
-        f"{story.id} {waits_for(state, story) or story.phase}"
+        f"{story.id} {_standing(state, story)}"
         + (f", and {flat(before.label)} comes before it" if before and before.label != story.chunk else "")
         for story in left
     ]
     return named(waiting, "; ") or "the stories that --only names are through"
 
 
+def _standing(state: RunState, story: StoryState) -> str:
+    passed = "passed its checks and " if story.phase is StoryPhase.VERIFIED else ""
+    return f"{passed}{waits_for(state, story) or story.phase}"
+
+
 def asked_by(actor: str) -> str:
-    """Return who wants a run to stop; a signal has no name."""
-    return {"": "a signal", "santiago": "a signal (ctrl-c)", "user": "`santiago stop`"}.get(actor, flat(actor))
+    """Return who wants a run to stop: a person by name, or a signal."""
+    signals = {"SIGINT": "a signal (ctrl-c)", "SIGTERM": "a signal (SIGTERM)", "SIGHUP": "a closed terminal (SIGHUP)"}
+    return {"": "a signal", "santiago": "a signal", "user": "`santiago stop`", **signals}.get(actor, flat(actor))
 
 
 def stopping(event: Event, running: str = "") -> str:
@@ -56,5 +63,5 @@ def stopping(event: Event, running: str = "") -> str:
     who = "" if event.actor == "santiago" else f", as {asked_by(event.actor)} asked"
     if event.context.get("mode") == "stop-now":
         return f"now{running}{who}, which costs an attempt; its work is kept"
-    key = "ctrl-c" if who else "ctrl-c again"
+    key = "ctrl-c" if who else "ctrl-c again" if event.context.get("message") == "SIGINT" else "a second signal"
     return f"after the current step{running}{who}; {key} stops now, which costs an attempt; its work is kept"

@@ -155,8 +155,11 @@ class Screen:
 
     # The end
 
-    def end(self, state: RunState, out_dir: Path, following: list[str] | None = None) -> None:
-        """Print the summary: what came of it, where the evidence is, what to type next (or what is given as that)."""
+    def end(self, state: RunState, out_dir: Path, following: list[str] | None = None, own_work: str = "") -> None:
+        """Print the summary: what came of it, where the evidence is, what to type next (or what is given as that).
+
+        `own_work` is the story for which a person brought work that did not pass.
+        """
         if self.live is not None and self.table is not None and state.phase is not RunPhase.SUCCESS:
             for row in self.table.rows(state, _columns()):
                 self.live.above(row)
@@ -169,12 +172,7 @@ class Screen:
         trouble = step_summary.append(report, following)
         if self.as_json:
             return
-        if state.phase in (RunPhase.FAILED, RunPhase.BLOCKED):
-            self._failures(report)
-        if rest := report.at_rest():
-            self._say("")
-            for text in [report.title_line(refused.TITLE, "yellow"), *rest]:
-                self._say(text)
+        self._troubles(report, own_work)
         self._say("")
         if report.needing():
             for text in report.accounts():
@@ -187,6 +185,17 @@ class Screen:
             self._say(text)
         if trouble:
             self._say(f"{paint('note:', 'cyan')} {trouble}")
+
+    def _troubles(self, report: Report, own_work: str) -> None:
+        """Print what stood in the way, if anything did."""
+        if report.state.phase in (RunPhase.FAILED, RunPhase.BLOCKED):
+            self._failures(report)
+        elif own_work:
+            for text in ["", *report.failing_check(own_work)]:
+                self._say(text)
+        if rest := report.at_rest():
+            for text in ["", report.title_line(refused.TITLE, "yellow"), *rest]:
+                self._say(text)
 
     def _failures(self, report: Report) -> None:
         """Print what failed, each story in a group where the log can fold."""

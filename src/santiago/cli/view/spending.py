@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.cli.view.measures import count
-from santiago.contract.state import RunState, StoryState
 from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
     from santiago.contract.policy import Limits
+    from santiago.contract.state import RunState, StoryState
 
 
 class Sum(NamedTuple):
@@ -18,13 +18,13 @@ class Sum(NamedTuple):
     amount: int
     silent: int
     """Attempts that did not say."""
-    ended: int
     most: int | None = None
     """The limit, where there is one."""
 
     @property
     def unknown(self) -> bool:
-        return 0 < self.ended <= self.silent
+        # A person's own work uses nothing; that says nothing of the others.
+        return self.silent > 0 and not self.amount
 
     @property
     def worth_saying(self) -> bool:
@@ -32,17 +32,11 @@ class Sum(NamedTuple):
 
 
 def tokens_of(one: RunState | StoryState, most: int | None = None) -> Sum:
-    return Sum(one.tokens, one.unreported, ended(one), most)
+    return Sum(one.tokens, one.unreported, most)
 
 
 def cost_of(one: RunState | StoryState, most: int | None = None) -> Sum:
-    return Sum(one.cost_micro_usd, one.unpriced, ended(one), most)
-
-
-def ended(one: RunState | StoryState) -> int:
-    """Return how many attempts have said what they used, or have kept silent about it."""
-    stories = [one] if isinstance(one, StoryState) else one.stories.values()
-    return one.attempts - sum(story.unsettled for story in stories)
+    return Sum(one.cost_micro_usd, one.unpriced, most)
 
 
 def of_run(state: RunState, limits: Limits, *, brief: bool = False) -> list[str]:

@@ -10,12 +10,13 @@ from santiago.artifacts import registry
 from santiago.artifacts.repository import find_root
 from santiago.artifacts.store import PLAN
 from santiago.cli.loading import Run, load, working
+from santiago.cli.view.asking import asked, put_off
 from santiago.cli.view.doing import Doing, activity_data
 from santiago.cli.view.endings import ending_of, helping, is_the_agents
 from santiago.cli.view.measures import between
 from santiago.cli.view.remedies import listed, target
 from santiago.cli.view.text import flat
-from santiago.cli.view.waiting import explanation
+from santiago.cli.view.waiting import explanation, lacking
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
@@ -68,22 +69,32 @@ def _used_up(run: Run, story: StoryState) -> str:
 
 def needs_of(run: Run) -> list[str]:
     """Return what only a person can do."""
-    state, questions = run.state, run.state.open_questions()
-    run_named = target(run.out_dir) if questions else ""
-    found = [f'{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} "YOUR ANSWER")' for one in questions]
-    asked = {one.story for one in questions}
+    state, (unanswered, answered) = run.state, asked(run.state, run.out_dir)
+    run_named = target(run.out_dir) if unanswered or answered else ""
+    found = [f'{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} "YOUR ANSWER")' for one in unanswered]
+    found += [f"{one.id} is answered; `santiago resume{run_named}` takes it up" for one in answered if not run.worker]
+    asking = {one.story for one in (*unanswered, *answered)}
     for story in state.stories.values():
-        if story.skipped or story.id in asked:
+        if story.skipped or story.id in asking:
             continue
         if story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is StoryPhase.FAILED:
             found.append(f"{story.id}: {_used_up(run, story)}")
         elif story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and story.reason:
-            found.append(f"{story.id} is {story.phase}: {MEANINGS[story.reason].sentence}{_help(run, story)}")
+            found.append(f"{story.id} is {story.phase}: {_sentence(run, story)}{_help(run, story)}")
     if word_of(run) == "interrupted":
         found.append(
             f"nobody is working on it; it was interrupted, and `santiago resume{target(run.out_dir)}` continues it"
         )
     return found
+
+
+def _sentence(run: Run, story: StoryState) -> str:
+    """Return what a story rests for, by name where that is known."""
+    if question := put_off(run.state, story):
+        return f"{question.id} was put off ({flat(question.answer or '')})."
+    planned = run.story(story.id)
+    names = lacking(planned, story) if planned else ""
+    return f"it depends on {names}, outside the document." if names else MEANINGS[Reason(story.reason or "")].sentence
 
 
 def _help(run: Run, story: StoryState) -> str:
@@ -156,7 +167,7 @@ def document(run: Run) -> dict[str, Any]:
             }
             for story in state.stories.values()
         ],
-        "questions": [{"id": q.id, "story": q.story, "text": q.text} for q in state.open_questions()],
+        "questions": [{"id": q.id, "story": q.story, "text": q.text} for q in asked(state, run.out_dir)[0]],
         "needs": needs_of(run),
         "others": [{"run_id": name, "state": word} for name, word in others],
         "more_others": more,

@@ -144,6 +144,17 @@ def _hang(text: str) -> str:
     return " " * (gaps[-1] if gaps else before if before >= 6 else before + 2)
 
 
+def rows_that_fit(rows: list[list[str]], room: int, expendable: list[int]) -> list[str]:
+    """Return a table's rows as lines, without the columns for which there is no room: `expendable`, first those named first.
+
+    A table whose rows are broken is no table any more; where there is no terminal, all of it is shown.
+    """
+    kept, left = list(range(len(rows[0]))), list(expendable)
+    while room and left and any(sum(width(row[at]) + 2 for at in kept) - 2 > room for row in rows):
+        kept.remove(left.pop(0))
+    return ["  ".join(row[at] for at in kept) for row in rows]
+
+
 def say(text: str = "", *, err: bool = False, verbatim: bool = False) -> None:
     """Print a line for people, with its colours only where they are wanted; on a terminal in as many lines as it needs.
 

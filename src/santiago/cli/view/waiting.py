@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.cli.view.asking import put_off
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.reasons import MEANINGS
+from santiago.contract.reasons import MEANINGS, Reason
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Story
@@ -127,7 +128,7 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
         case StoryPhase.PROPOSED:
             return ["Its detailed plan waits for approval."]
         case _:
-            return _of_parked(state, story)
+            return _of_parked(state, story, planned)
 
 
 def _of_planned(state: RunState, story: StoryState, planned: Story) -> list[str]:
@@ -165,6 +166,12 @@ def _external(planned: Story, run_input: RunInput) -> list[str]:
     return [f"It depends on {names}, outside the document; --assume-external takes that to be there."]
 
 
+def lacking(planned: Story, story: StoryState) -> str:
+    """Return what a story is blocked for that lies outside the document; nothing where that is not its reason."""
+    blocked = story.phase is StoryPhase.BLOCKED and story.reason is Reason.BLOCKED_DEPENDENCY
+    return ", ".join(planned.external_depends_on) if blocked else ""
+
+
 def _of_ready(story: StoryState) -> list[str]:
     if story.attempts:
         return [
@@ -173,9 +180,17 @@ def _of_ready(story: StoryState) -> list[str]:
     return ["It is ready and waits for a free place."]
 
 
-def _of_parked(state: RunState, story: StoryState) -> list[str]:
+def _of_parked(state: RunState, story: StoryState, planned: Story) -> list[str]:
     lines = [f"It is {story.phase}: {story.reason or 'for no recorded reason'}."]
-    if story.reason is not None:
+    later = put_off(state, story)
+    if later is not None:
+        lines += [
+            f"Its question {later.id} was put off ({later.answer}): {later.text}",
+            "What to do: `resume` tries it again, after `change` with what you say there; `skip` leaves it out.",
+        ]
+    elif names := lacking(planned, story):
+        lines += [f"It depends on {names}, outside the document.", "What to do: `resume --assume-external` goes on."]
+    elif story.reason is not None:
         meaning = MEANINGS[story.reason]
         lines += [meaning.sentence, f"What to do: {meaning.hint}"]
     for question in state.open_questions():

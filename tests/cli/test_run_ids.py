@@ -1,0 +1,114 @@
+"""No run ever works on the branch of another one: an id that is taken is passed over, or refused where somebody gave it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli import greeter
+from tests.cli.santiago import santiago
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+ONE = ("--only", "S2")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return greeter.make(tmp_path / "repo")
+
+
+def says(repo: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return santiago(*arguments, cwd=repo, env=greeter.place(repo))
+
+
+def begin(repo: Path, out_dir: Path, *more: str) -> str:
+    """Begin a run of the document in a folder and return its id."""
+    ran = says(repo, "run", "prd.md", "--trust-commands", "--out-dir", out_dir, *more)
+    assert ran.returncode == 0, ran.stderr
+    found: str = json.loads((out_dir / "run-input.json").read_bytes())["run_id"]
+    return found
+
+
+def head(repo: Path, run_id: str) -> str:
+    return greeter.git(repo, "rev-parse", f"santiago/{run_id}")
+
+
+def given(repo: Path, out_dir: Path, run_id: str | None) -> tuple[str | Path, ...]:
+    """Return how a program carries out the plan of a run under an id of its own."""
+    wanted = json.loads((out_dir / "run-input.json").read_bytes())
+    (repo.parent / "input.json").write_text(json.dumps({**wanted, "run_id": run_id}))
+    (repo.parent / "plan.json").write_bytes((out_dir / "plan.json").read_bytes())
+    return "execute", "--input", repo.parent / "input.json", "--plan", repo.parent / "plan.json", "--trust-commands"
+
+
+def test_two_folders_of_the_same_name_are_two_runs(repo: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "a" / "out", tmp_path / "b" / "out"
+    assert begin(repo, first, *ONE) == "out"
+    before = head(repo, "out")
+    assert begin(repo, second) == "out-2"
+    assert head(repo, "out") == before
+    gone_on = says(repo, "resume", first)
+    assert gone_on.returncode == 0, gone_on.stderr
+    assert [says(repo, "audit", out_dir).returncode for out_dir in (first, second)] == [0, 0]
+
+
+def test_a_run_that_has_not_done_anything_yet_keeps_its_id(repo: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "a" / "out", tmp_path / "b" / "out"
+    (repo / "playbook.yaml").write_text("stories: {}\n")
+    assert says(repo, "run", "prd.md", "--trust-commands", "--out-dir", first, "--only", "S3").returncode != 70
+    assert head(repo, "out") == greeter.git(repo, "rev-parse", "main")
+    assert not greeter.git(repo, "for-each-ref", "refs/santiago/")
+    (repo / "playbook.yaml").write_text(greeter.GOOD)
+    assert begin(repo, second, *ONE) == "out-2"
+
+
+def test_a_run_in_a_folder_that_was_emptied_begins_on_the_last_commit(repo: Path) -> None:
+    out_dir = repo / "out"
+    assert begin(repo, out_dir) == "out"
+    out_dir.rename(repo.parent / "away")
+    greeter.git(repo, "commit", "-q", "--allow-empty", "-m", "More")
+    assert begin(repo, out_dir, *ONE) == "out-2"
+    greeter.git(repo, "merge-base", "--is-ancestor", "main", "santiago/out-2")
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_an_id_that_was_given_and_is_taken_is_refused_until_its_traces_are_gone(
+    repo: Path, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    assert begin(repo, tmp_path / "a" / "out") == "out"
+    before = head(repo, "out")
+    execute = (*given(repo, tmp_path / "a" / "out", "out"), "--out-dir", tmp_path / "b", *more)
+    refused = says(repo, *execute)
+    assert (refused.returncode, "another run of this repository has the id out" in refused.stderr) == (30, True)
+    assert head(repo, "out") == before
+    assert not (tmp_path / "b" / "plan.json").exists()
+    assert "`santiago resume ../a/out`" in refused.stderr
+    (tmp_path / "a" / "out").rename(tmp_path / "away")
+    assert "git branch -D santiago/out`" in says(repo, *execute).stderr
+    assert says(repo, "clean", "--run", "out", "--force", "--yes").returncode == 0
+    greeter.git(repo, "branch", "-D", "santiago/out")
+    assert says(repo, *execute).returncode == 0
+
+
+def test_a_run_without_an_id_of_its_own_goes_on_under_the_one_that_it_began_under(repo: Path, tmp_path: Path) -> None:
+    assert begin(repo, tmp_path / "a" / "out") == "out"
+    execute = (*given(repo, tmp_path / "a" / "out", None), "--out-dir", tmp_path / "b" / "out")
+    assert says(repo, *execute, *ONE).returncode == 0
+    gone_on = says(repo, *execute)
+    assert (gone_on.returncode, "run out-2 resumes" in gone_on.stderr) == (0, True), gone_on.stderr
+
+
+def test_a_start_that_died_before_its_first_event_goes_on_under_its_id(repo: Path, tmp_path: Path) -> None:
+    """All that it left is the branch, exactly where the run begins."""
+    greeter.git(repo, "branch", "santiago/out")
+    assert begin(repo, tmp_path / "out") == "out"
+
+
+def test_a_branch_below_the_one_that_would_be_made_is_in_the_way(repo: Path, tmp_path: Path) -> None:
+    greeter.git(repo, "branch", "santiago/out/mine")
+    assert begin(repo, tmp_path / "out", *ONE) == "out-2"
