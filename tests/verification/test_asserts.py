@@ -60,7 +60,7 @@ def test_asserts_of_c_keep_their_meaning() -> None:
 
 
 def test_a_macro_that_nobody_used_yet_may_be_called_after_asserts() -> None:
-    now = {"add.h": b"#define assert_small(n) assert((n) < 9)\n"}
+    now: dict[str, bytes | None] = {"add.h": b"#define assert_small(n) assert((n) < 9)\n"}
     assert broken(now, ["make test"], base=BASE) == ()
     assert broken(now, ["make test"], ("add.h",), base={**BASE, "t.c": b"int main(void) { assert_small(3); }\n"}) == (
         "add.h",
