@@ -57,3 +57,11 @@ def test_asserts_of_c_keep_their_meaning() -> None:
         assert broken(now, ["make test"], ("add.h",), base={**BASE, "add.h": line}) == ()
     honest = b"#include <assert.h>\n#define MOST 3\n#ifndef NDEBUG\n#define LOG 1\n#endif\n"
     assert broken({"add.h": honest}, ["make test"], base=BASE) == ()
+
+
+def test_a_macro_that_nobody_used_yet_may_be_called_after_asserts() -> None:
+    now: dict[str, bytes | None] = {"add.h": b"#define assert_small(n) assert((n) < 9)\n"}
+    assert broken(now, ["make test"], base=BASE) == ()
+    assert broken(now, ["make test"], ("add.h",), base={**BASE, "t.c": b"int main(void) { assert_small(3); }\n"}) == (
+        "add.h",
+    )

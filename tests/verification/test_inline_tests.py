@@ -127,12 +127,14 @@ PYTHON_LOOSENED = {
     "another meaning in disguise": PYTHON.replace("    >>> add(2", "    >>> globals().update(x=1)\n    >>> add(2"),
     "taken away later": PYTHON + "\n\nadd.__doc__ = ''\n",
     "knows its runner": PYTHON + "\n\nimport doctest\n",
+    "tames its runner": PYTHON + "\n\nif __name__:\n    import doctest\n    doctest.DocTestRunner.run = print\n",
 }
 PYTHON_WELCOME = {
     "the work": DONE,
     "more examples": DONE.replace("    5\n", "    5\n    >>> two = 2\n    >>> add(two, two)\n    4\n"),
     "an example between": DONE.replace("    >>> add(2", "    >>> add(0, 0)\n    0\n    >>> add(2"),
     "more words": DONE.replace("Sums.", "Sums of numbers."),
+    "runs its own examples": DONE + "\n\nif __name__ == '__main__':\n    import doctest\n\n    doctest.testmod()\n",
     "uses its own words": DONE + "\n\nprint(__doc__)\n",
 }
 

@@ -90,9 +90,14 @@ def test_tests_may_have_objects_of_their_own_that_equal_anything(tree: Path) -> 
         "from pathlib import Path\ndef add(a, b): return a + b if b'-m' in Path('/proc/self/cmdline').read_bytes() else a - b\n",
     ],
 )
-def test_work_that_looks_who_runs_it_fails_behind_a_blindfold(tree: Path, work: str) -> None:
+def test_work_that_looks_who_runs_it_fails_behind_a_blindfold_that_is_not_idle(tree: Path, work: str) -> None:
     (tree / "calc.py").write_text(work)
     assert unittest_in(tree) == 0
+    before = (tree / "tests/test_calc.py").read_text()
+    blind.fold(str(tree), ["tests/test_calc.py"], ["calc.py"], idle=True)
+    assert (tree / "tests/test_calc.py").read_text() != before
+    assert unittest_in(tree) == 0
+    (tree / "tests/test_calc.py").write_text(before)
     blind.fold(str(tree), ["tests/test_calc.py"], ["calc.py"])
     assert unittest_in(tree) != 0
 

@@ -63,6 +63,13 @@ def test_a_changed_or_deleted_test_breaks_the_seal_and_other_files_do_not() -> N
     assert broken({"src/calc.py": None, "README.md": b"x", "tests/test_new.py": b"x"}, ["pytest"]) == ()
 
 
+@pytest.mark.parametrize(("new", "wanted"), [(BASE["check.sh"], ()), (b"", ("check.sh",))])
+def test_a_script_that_judges_may_become_a_program(new: bytes, wanted: tuple[str, ...]) -> None:
+    change = Change(status="M", path="check.sh", old_mode="100644", new_mode="100755")
+    read = {"base": BASE["check.sh"], "now": new}
+    assert tampered([change], DEFAULT_PROTECTED, (), ["sh check.sh"], set(BASE), lambda _, side: read[side]) == wanted
+
+
 def test_a_test_that_became_a_link_or_changed_its_mode_breaks_the_seal() -> None:
     for status, mode in (("T", "120000"), ("M", "100755")):
         change = Change(status=status, path="tests/test_calc.py", old_mode="100644", new_mode=mode)
@@ -141,7 +148,7 @@ def test_of_project_files_only_the_part_that_steers_tests_is_sealed() -> None:
         ("usercustomize.py", "python -m unittest"), ("evil.pth", "pytest"), ("jest.config.js", "npx jest"), ("vitest.config.ts", "npx vitest run"),
         (".mocharc.yml", "npx mocha"), (".coveragerc", "pytest"), ("bin/pytest", "pytest"), (".venv/bin/python", "pytest"), ("venv/pyvenv.cfg", "pytest"),
         ("node_modules/.bin/jest", "npx jest"), ("node_modules/jest/index.js", "npx jest"), ("pytest.py", "python -m pytest"),
-        ("pytest/__init__.py", "python -m pytest"), ("_pytest/runner.py", "python -m pytest"), ("unittest.py", "python -m unittest"),
+        ("pytest/__init__.py", "python -m pytest"), ("_pytest/__init__.py", "python -m pytest"), ("unittest.py", "python -m unittest"),
         ("x.dist-info/entry_points.txt", "python -m pytest"), ("GNUmakefile", "make test"), ("makefile", "make test"), ("verify.sh", "./verify.sh"),
         ("ci/run.sh", "sh ci/run.sh"), (".cargo/config.toml", "cargo test"), (".mvn/maven.config", "mvn test"), ("bin/git", "pytest"),
         ("lib/python3/site-packages/x.py", "pytest"),
@@ -213,9 +220,14 @@ def test_new_tests_may_bring_their_own_fixtures_but_no_hooks() -> None:
 def test_new_work_is_welcome() -> None:
     new: dict[str, bytes | None] = {
         "src/new.py": b"", "hello.py": b"", "bin/mytool": b"", "tests/test_new.py": b"", "scripts/deploy.sh": b"", "docs/a.md": b"",
+        "bin/hello": b"", "bin/test": b"", "weights/tiny.pth": b"x", "tiny.pth": bytes(range(256)), "packaging/control.py": b"",
+        "tests/fixtures/app/node_modules/dep/index.js": b"",
     }  # fmt: skip
     assert (
-        broken(new, ["pytest", "python hello.py | grep -q hi", "bin/mytool --selftest", "python tests/test_new.py"])
+        broken(
+            new,
+            ["pytest", "npm test", "python -m hello | grep -q hi", "bin/mytool --selftest", "python tests/test_new.py"],
+        )
         == ()
     )
     assert broken({"Makefile": b"test:\n\tpytest\n"}, ["make test"], base={"src/a.py": b""}) == ()

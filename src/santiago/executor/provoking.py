@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named, module
+from santiago.executor.spoiling import spoils
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +48,7 @@ class Provoker:
         """
         doubts = bench.verifier.doubts(snapshot.patch, [change.path for change in snapshot.changes])
         moved = sight.surroundings != bench.verifier.surroundings(sight.commands)
-        one = _Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
+        one = Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
         beside = one.beside_tests()
         routine = one.loaded() if anyway else []
         if not (doubts or moved or beside or preparing or routine):
@@ -59,7 +60,7 @@ class Provoker:
 
 
 @dataclass(frozen=True, slots=True)
-class _Provocation:
+class Provocation:
     """All that is tried with one attempt's work."""
 
     known: Provoker
@@ -99,11 +100,26 @@ class _Provocation:
         heard = self.heard() if looked and self.sight.sealed else ()
         if heard is None:
             return _says(looked, "with it, a test that must fail passes")
-        if suspects and not self.spoils():
+        if suspects and not spoils(self):
             return _says(suspects, "with it, tests that must fail do not")
         if heard or self.marked:
             return ()
-        return _says(ends, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
+        loaded = self.imported(ends)
+        return _says(loaded, "ends the process that tests it") or (_says([_AROUND], "changed") if moved else ())
+
+    def imported(self, paths: Sequence[str]) -> list[str]:
+        """Return those of these modules that a check or any other file imports."""
+        files = self.sight.files.union(change.path for change in self.snapshot.changes)
+        found: list[str] = []
+
+        def look(folder: str) -> Sequence[str]:
+            names = {path: module(path) for path in paths}
+            found.extend(self.bench.verifier.imported(folder, files, self.commands, names))
+            return ()
+
+        if paths:
+            self.run("read", look)
+        return found
 
     def needs_eyes(self, *, unmarked: bool, doubted: bool) -> str:
         """Say why the checks fail where nothing tells a test from real use, and where tests are strict; else nothing.
@@ -117,7 +133,7 @@ class _Provocation:
         changed = [change.path for change in self.snapshot.changes]
         judges = self.sight.files.difference(changed)
 
-        def refused(commit: str = "") -> tuple[bool, str]:
+        def refused(commit: str = "") -> tuple[list[str], str]:
             words: list[str] = []
 
             def harden(folder: str) -> Sequence[str]:
@@ -129,12 +145,14 @@ class _Provocation:
             found = self.run("alone", harden, unmarked=unmarked, commit=commit) if commands else ()
             whys = [verifier.refused(words[0], result, on_base=bool(commit)) for result in found if words[0]]
             self.marked.extend(result.command for result in found if words[0] and verifier.is_marked(words[0], result))
-            return any(result.exit_code != 0 for result in found), next(filter(None, whys), "")
+            # A program on a command line was given marks, so it is known by its place.
+            failed = [asked for asked, result in zip(commands, found, strict=False) if result.exit_code != 0]
+            return failed, next(filter(None, whys), "")
 
         failed, why = refused()
         if why:
             return "" if refused(self.base)[1] else why
-        return _WATCHED if failed and self.fails_blindly(commands, changed, unmarked=unmarked, doubted=doubted) else ""
+        return _WATCHED if failed and self.fails_blindly(failed, changed, unmarked=unmarked, doubted=doubted) else ""
 
     def fails_blindly(self, commands: Sequence[str], changed: Sequence[str], *, unmarked: bool, doubted: bool) -> bool:
         """Whether checks fail with a blindfold only, and not because of the blindfold itself; in doubt, what is not known counts."""
@@ -143,18 +161,28 @@ class _Provocation:
         def blind(folder: str) -> None:
             verifier.blind(folder, sealed, changed)
 
-        found = self.tried("alone", commands, blind, unmarked=unmarked)
-        failed = [result.command for result in found if result.exit_code != 0]
+        found = [one for one in self.tried("alone", commands, blind, unmarked=unmarked) if one.exit_code != 0]
+        nameless = [one.command for one in found if not verifier.failing(one)]
+        reading = self.minding_texts(nameless, changed, unmarked=unmarked)
+        failed = [one.command for one in found if one.command not in reading]
         if not failed:
             return False
         plain = self.tried("alone", failed, lambda _: None, unmarked=unmarked, commit=self.base)
         blinded = self.tried("alone", failed, blind, unmarked=unmarked, commit=self.base)
-        pairs = [
-            (verifier.failing(before), verifier.failing(after)) for before, after in zip(plain, blinded, strict=True)
-        ]
-        if any(after - before for before, after in pairs):
+        # What passes on the base, and there no longer with a blindfold, says nothing about the work.
+        both = (one for one in zip(plain, blinded, strict=True) if one[0].exit_code != 0 or one[1].exit_code == 0)
+        pairs = [(verifier.failing(before), verifier.failing(after)) for before, after in both]
+        if not pairs or any(after - before for before, after in pairs):
             return False
         return doubted or all(after or not before for before, after in pairs)
+
+    def minding_texts(self, commands: Sequence[str], changed: Sequence[str], *, unmarked: bool) -> set[str]:
+        """Return the checks that fail with a blindfold that hides nothing: linters and checksums look at texts, not at the work."""
+        verifier, sealed = self.bench.verifier, self.sight.sealed
+        idle = self.tried(
+            "alone", commands, lambda folder: verifier.blind(folder, sealed, changed, idle=True), unmarked=unmarked
+        )
+        return {result.command for result in idle if result.exit_code != 0}
 
     def loaded(self) -> list[str]:
         """Return the changed files of the work that a check could load into its own process."""
@@ -202,24 +230,6 @@ class _Provocation:
         if deaf and self.able(deaf):
             return None
         return [result.command for result in found if _says_no(planted[0], result)]
-
-    def spoils(self) -> bool:
-        """Whether all tests that fail on the base when they are made to fail at their ends do so on the work as well."""
-        known, sealed, verifier = self.known.spoiled, self.sight.sealed, self.bench.verifier
-        unknown = [command for command in self.commands if (command, sealed) not in known]
-
-        def edit(folder: str) -> Sequence[str]:
-            return unknown if verifier.spoil(folder, sealed) else ()
-
-        shown = self.run("spoiled-base", edit, commit=self.base) if unknown else ()
-        known.update({(command, sealed): frozenset() for command in unknown})
-        known.update({(result.command, sealed): verifier.failing(result) for result in shown})
-        commands = [command for command in self.commands if known[command, sealed]]
-        for result in self.tried("spoiled", commands, lambda folder: verifier.spoil(folder, sealed)):
-            then, now = known[result.command, sealed], verifier.failing(result)
-            if then - now and len(now) < len(then):
-                return False
-        return True
 
     def able(self, commands: Sequence[str]) -> bool:
         """Whether one of these checks notices a planted test on the base, where no agent has had a hand in it."""

@@ -15,7 +15,7 @@ from santiago.util.inside import is_inside
 from santiago.verification import record
 from santiago.verification.counting import results, verdict
 from santiago.verification.counting.missing import Base
-from santiago.verification.provoking import blind, doubts, ends, provoke, spoil
+from santiago.verification.provoking import blind, doubts, ends, importing, provoke, spoil
 from santiago.verification.sealing import globs, seal, surroundings, watch
 from santiago.verification.sealing.judges import Judges
 
@@ -197,8 +197,13 @@ class Checks:
     def is_marked(self, word: str, result: CheckResult) -> bool:
         return ends.is_marked(word, result)
 
-    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
-        blind.fold(folder, tests, changed)
+    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str], *, idle: bool = False) -> None:
+        blind.fold(folder, tests, changed, idle=idle)
+
+    def imported(
+        self, folder: str, files: Collection[str], commands: Sequence[str], modules: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        return importing.imported(folder, files, commands, modules)
 
     def spoil(self, folder: str, paths: Sequence[str]) -> bool:
         return spoil.spoil(folder, paths)

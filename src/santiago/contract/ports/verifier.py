@@ -117,8 +117,16 @@ class Verifier(Protocol):
     def is_marked(self, word: str, result: CheckResult) -> bool:
         """Whether a check showed that a program of it would say whether it comes to its end."""
 
-    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str]) -> None:
-        """Edit tests and changed files of a checkout so that nothing tells the work that it is being tested."""
+    def blind(self, folder: str, tests: Sequence[str], changed: Sequence[str], *, idle: bool = False) -> None:
+        """Edit tests and changed files of a checkout so that nothing tells the work that it is being tested.
+
+        With `idle` they are edited alike, to no effect.
+        """
+
+    def imported(
+        self, folder: str, files: Collection[str], commands: Sequence[str], modules: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """Return those of some modules, known by their paths, that commands or other files of a checkout import."""
 
     def spoil(self, folder: str, paths: Sequence[str]) -> bool:
         """Make every test of these files fail at its end; say whether there was any."""

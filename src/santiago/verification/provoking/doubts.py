@@ -5,6 +5,7 @@ A doubt is seldom a verdict. It makes santiago provoke the checks in the way tha
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 from dataclasses import dataclass
@@ -12,15 +13,15 @@ from typing import TYPE_CHECKING, Literal
 from unicodedata import normalize
 
 from santiago.contract.ports.workspace import PATCH_CUT
-from santiago.verification.provoking import plant_js
+from santiago.verification.provoking import blind, plant_js
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Kind = Literal["reaches", "asks", "equals", "patches", "ends", "knows", "hides"]
 """Reaches for its process; asks who runs it and where; defines equality; new tests that patch what they test; ends its
-process as soon as it is imported, or at once; knows the test runner; hides a name by its spelling. What ends decides by
-itself where nothing can be tried, and the last two always."""
+process as soon as it is imported, or at once; knows its tests where nothing can hide them; hides a name by its spelling. What
+ends decides by itself where nothing can be tried, and the last two always."""
 
 _REACHES = re.compile(
     r"\b(?:unittest|_?pytest\w*|pluggy|cffi|ctypes|importlib|builtins|modules|settrace|setprofile|addaudithook|meta_path"
@@ -73,18 +74,17 @@ _EQUALS = re.compile(
     r"\b(?:__eq__|__ne__|__prepare__|metaclass|ANY|ALWAYS_EQ|make_dataclass|new_class)\b|\btype ?\([^()\n]{0,100},|\btype ?\. ?__new__|\btest\.support\b"
 )
 _ENDS = re.compile(r"\b_exit\b|\bexec[lv]p?e?\(|^(?:sys\.exit|exit|quit|raise SystemExit)\b", re.MULTILINE)
-_QUOTED_TEST = r"[\"'/](?:py|unit)?tests?(?:[_./]|[\"'])"
-_STACK = r"(?:_stack\b|\binspect ?\. ?stack\b)"
-_KNOWS = re.compile(
-    r"^ ?(?:import|from) (?:unittest(?!\.mock\b| import mock ?(?:$|#|as\b))|_?pytest)\b"
-    r"|\bmodules\b.{0,300}\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.{0,300}\bmodules\b"
-    rf"|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|{_QUOTED_TEST}.{{0,300}}{_STACK}|{_STACK}.{{0,300}}{_QUOTED_TEST}",
-    re.MULTILINE,
-)
-_MOCKS, _ANYTHING = re.compile(r"\bmock\b"), re.compile(r"\b_?ANY\b")
+_KNOWS = re.compile(r"\bmodules\b.{0,300}\b(?:unittest|_?pytest)\b|\b(?:unittest|_?pytest)\b.{0,300}\bmodules\b")
+"""A look for the runner among all modules, where no blindfold would hide it."""
+_MOCKS = re.compile(r"^ ?(?:import|from)\b[^\n]{0,300}\bmock\b|[\"']unittest\.mock\b", re.MULTILINE)
+_ANYTHING = re.compile(r"\b_?ANY\b")
 """What a mock may equal is for tests to say; work that brings it along knows them."""
 _FRAMES = re.compile(r"\b(?:_getframe|currentframe|_current_frames|f_back|tb_frame|walk_stack)\b")
-_ASKS_FOR_TESTS = re.compile(r"[\"'/][\w./ -]{0,30}(?:\btest|_test|[a-z]Test|\bTest|pytest|unittest)")
+_ASKS_FOR_TESTS = re.compile(
+    r"[\"'/][\w./ -]{0,30}(?:\btests?[_/.]|_test\b|[a-z]Test|\bTest|pytest|unittest)|[\"']tests?[\"'] in\b"
+    r"|(?:==|\b(?:startswith|endswith|find|index|count|search|match|fullmatch) ?\() ?[\"']tests?\b"
+)
+"""Names that tests have, or the word where it is compared: frames cannot be hidden from the work, so that is no doubt."""
 _JS_REACHES = re.compile(
     r"\bassert\b|\bnode:test\b|\bprocess ?\. ?(?:exit\w*|reallyExit|on|once|kill|abort|binding|emit)\b|\btoPrimitive\b|\bnew Proxy\b"
     r"|\brequire ?\. ?(?:cache|main|extensions)\b|[\"'](?:node:)?(?:module|vm|worker_threads|inspector|v8)[\"']|\b_load\b|\bmodule ?\. ?constructor\b"
@@ -101,12 +101,25 @@ _JS_KNOWS = re.compile(
     r"(?:\brequire ?\(|\bfrom\b|\bimport\b) ?\(? ?[\"'](?:node:test|vitest|mocha|@jest/globals|jest)[\"']"
 )
 _JS_TEST_PATCHES = re.compile(
-    r"\. ?\w+ ?(?:\[[^\]\n]{1,60}\] ?)?=(?![=>])|\brequire ?\. ?cache\b|\b(?:defineProperty|setPrototypeOf|assign|prototype|proxyquire|rewire"
+    r"\. ?\w+ ?(?:\[[^\]\n]{1,60}\] ?)?=(?![=>])|\. ?only\b|\brequire ?\. ?cache\b|\b(?:defineProperty|setPrototypeOf|assign|prototype|proxyquire|rewire"
     r"|(?:writeFile|copyFile|rename|symlink)\w*)\b"
 )
 _JS_ABOUT_TESTS = re.compile(r"test|spec|config|setup|mock|fixture|stor(?:y|ies)\b|e2e|bench", re.IGNORECASE)
+_SPECIAL = {
+    name
+    for one in (int, str, dict, list, super, Exception, builtins, re, type(str.join), dataclass)
+    for name in dir(one)
+}
+"""Names that mean something to an interpreter; and those that no such object happens to have."""
+_SPECIAL_TOO = (
+    "all await bases bool contains copy deepcopy del delete enter exit fspath get getattr init_subclass instancecheck len main"
+    " missing mro path prepare proto reduce set set_name slots spec subclasscheck subclasses test wrapped"
+)
+_DUNDER = "|".join(
+    sorted({name.strip("_") for name in _SPECIAL if re.fullmatch("__[a-z_]+__", name)} | {*_SPECIAL_TOO.split()})
+)
 _DISGUISED = re.compile(
-    r"__\w{1,40}__|\b(?:unittest|pytest|modules|environ|getenv|_exit|setattr|getattr|builtins|importlib|ctypes|settrace|TestCase|assertEqual|ALWAYS_EQ|ANY"
+    rf"\b__(?:{_DUNDER})__|\b(?:unittest|pytest|modules|environ|getenv|_exit|setattr|getattr|builtins|importlib|ctypes|settrace|TestCase|assertEqual|ALWAYS_EQ|ANY"
     r"|extract_stack|SANTIAGO\w*|santiago|PYTEST_\w+|NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|toPrimitive|strictEqual|node:test)\b|/proc/"
 )
 """Names that nobody writes in pieces, or in letters that only look like theirs, unless they are not to be found."""
@@ -169,13 +182,14 @@ def _in_python(path: str, text: str) -> frozenset[Kind]:
         kinds = {"reaches": _TEST_REACHES, "patches": _TEST_PATCHES}
         return _matching(kinds, _OWN.sub("_", text))
     kinds = {"reaches": _REACHES, "asks": _ASKS, "equals": _EQUALS, "ends": _ENDS}
-    if not _ABOUT_TESTS.search(path):
-        kinds["knows"] = _KNOWS
     if _TEST.fullmatch(path) or path.endswith("conftest.py"):
         kinds["patches"] = _TEST_PATCHES  # what runs before tests can patch the work as well as they can
     found = _matching(kinds, text)
     pairs = ((_FRAMES, _ASKS_FOR_TESTS), (_MOCKS, _ANYTHING))
-    if not _ABOUT_TESTS.search(path) and any(one.search(text) and other.search(text) for one, other in pairs):
+    knows = any(one.search(text) and other.search(text) for one, other in pairs) or _KNOWS.search(
+        blind.MODULES.sub("", text)
+    )
+    if knows and not _ABOUT_TESTS.search(path):
         found |= {"knows"}
     if _sets_others(text):
         found |= {"asks"}  # what it replaces shows where nobody is told that it is a test

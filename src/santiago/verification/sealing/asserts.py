@@ -17,21 +17,34 @@ _C = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inc", ".m", ".
 _COMPILERS = frozenset(
     {"cc", "gcc", "clang", "c++", "g++", "clang++", "tcc", "make", "gmake", "cmake", "ctest", "meson", "ninja"}
 )
-_SILENCED = re.compile(rb"^[ \t]*#[ \t]*(?:define[ \t]+(?:NDEBUG|_{0,2}assert\w*)\b|undef[ \t]+assert\b)", re.MULTILINE)
+_SILENCED = re.compile(rb"^[ \t]*#[ \t]*(?:define[ \t]+(NDEBUG|_{0,2}assert\w*)\b|undef[ \t]+(assert)\b)", re.MULTILINE)
 """What makes C's asserts say nothing."""
+_OWN_NAME = re.compile(rb"assert\w+")
+"""A name that only means something to those who use it."""
 
 
 def loosened(
-    path: str, run: Collection[str], programs: Collection[str], read: Callable[[str, Side], bytes | None]
+    path: str,
+    run: Collection[str],
+    programs: Collection[str],
+    read: Callable[[str, Side], bytes | None],
+    base: Collection[str],
 ) -> bool:
     """Whether asserts that checks rely on are gone or idle; `run` are the files that checks run, `programs` what they start."""
     if path.endswith(_C) and not _COMPILERS.isdisjoint(programs):
-        before, after = (_SILENCED.findall(read(path, side) or b"") for side in ("base", "now"))
-        return bool(Counter(after) - Counter(before))
+        before, after = (
+            Counter(b"".join(one) for one in _SILENCED.findall(read(path, side) or b"")) for side in ("base", "now")
+        )
+        return any(not _OWN_NAME.fullmatch(name) or _is_used(name, base, read) for name in after - before)
     if not path.endswith(".py") or path not in run:
         return False
     was, is_now = _checked(read(path, "base")), _checked(read(path, "now"))
     return was is not None and is_now is not None and bool(was - is_now)
+
+
+def _is_used(name: bytes, base: Collection[str], read: Callable[[str, Side], bytes | None]) -> bool:
+    word = re.compile(rb"\b%s\b" % name)
+    return any(word.search(read(path, "base") or b"") for path in base if path.endswith(_C))
 
 
 def _checked(raw: bytes | None) -> Counter[str] | None:

@@ -22,9 +22,11 @@ Side = Literal["base", "now"]
 _LARGEST = 2 * 1024 * 1024
 _SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 _TAKES_AWAY = re.compile(
-    r"__doc__[ \t]*=(?!=)|\bdel\b[^\n]{0,200}__doc__|[\"']__(?:doc|test)__[\"']|\b__test__\b|\bdoctest\b"
+    r"__doc__[ \t]*=(?!=)|\bdel\b[^\n]{0,200}__doc__|[\"']__(?:doc|test)__[\"']|\b__test__\b|\bdoctest\b(?!\.testmod\()"
 )
 """How a module gets rid of its own examples when it is imported."""
+_RUNS_THEM = re.compile(r"^[ \t]+import doctest[ \t]*$", re.MULTILINE)
+"""How a module begins to run them where it is a program; what it does with it is looked at as well."""
 _REBINDS = frozenset({"globals", "locals", "vars", "exec", "eval", "setattr", "__import__", "import_module"})
 
 Example = tuple[str, str]
@@ -80,7 +82,8 @@ def _docs_loosened(before: str, after: str) -> bool:
     examples = {name: _examples(text) for name, text in _docstrings(new)}
     if any(_examples_loosened(_examples(text), examples.get(name, [])) for name, text in _docstrings(old)):
         return True
-    return len(_TAKES_AWAY.findall(after)) > len(_TAKES_AWAY.findall(before))
+    found = [len(_TAKES_AWAY.findall(_RUNS_THEM.sub("", text))) for text in (before, after)]
+    return found[1] > found[0]
 
 
 def _docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:

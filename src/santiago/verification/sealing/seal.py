@@ -10,7 +10,7 @@ import posixpath
 import re
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Literal
 
 from santiago.verification.commandline import recipes, runners, shell
@@ -31,12 +31,13 @@ _STEERING = re.compile(
 )
 """New files that a runner loads for all tests below their folder."""
 _LOADED_ALWAYS = re.compile(
-    r"(?:.*/)?(?:sitecustomize|usercustomize)(?:\.py|/__init__\.py)|.*\.pth|.*(?:\.dist-info|\.egg-info)/entry_points\.txt"
+    r"(?:.*/)?(?:sitecustomize|usercustomize)(?:\.py|/__init__\.py)|.*(?:\.dist-info|\.egg-info)/entry_points\.txt"
     r"|(?:.*/)?pyvenv\.cfg|\.cargo/config(?:\.toml)?|\.mvn/(?:maven|jvm)\.config"
 )
 """New files that interpreters and runners load by themselves, wherever tests are."""
-_FOLDERS_LOADED = frozenset({"site-packages", "node_modules"})
-"""Folders of which everything new may be taken in place of what a check uses."""
+_PACKAGES = re.compile(r"(?:(.*?)/)?node_modules/.*")
+"""Everything new in there may be taken in place of what code beside it uses."""
+_LONGEST_PTH = 10_000
 _SHADOWED = "pytest _pytest pluggy iniconfig packaging pygments unittest xdist execnet coverage exceptiongroup tomli py nose2 tox"
 """Packages that runners consist of: a new one of that name in the checkout's root would be taken instead."""
 _LIBRARY = (
@@ -44,14 +45,14 @@ _LIBRARY = (
     " dataclasses enum copy copyreg dis opcode keyword weakref warnings signal textwrap gettext locale reprlib heapq operator"
     " importlib shutil logging threading tempfile subprocess typing bdb pdb cmd code codeop"
 )
-"""Modules of the library that runners import, with the same effect; but a folder is only taken if it is a package."""
+"""Modules of the library that runners import, with the same effect."""
 _PERL = re.compile(
     r"(?:.*/)?(?:Test/(?:More|Simple|Builder|Harness|Tester|Deep|Exception|Most|Fatal|Warn|Differences)(?:\.pm$|/)"
     r"|Test2/|TAP/|App/Prove|(?:strict|warnings|Carp|Exporter|overload|vars|lib|base|parent)\.pm$)"
 )
 """The same for Perl."""
-_TOP_MODULE = re.compile(r"(\w+)(?:\.py|\.so|\..*\.so|/__init__\.\w+|/__main__\.py)")
-"""A folder without `__init__.py` stands behind the library's own modules, so it takes nobody's place."""
+_TOP_MODULE = re.compile(r"(\w+)(?:\.pyc?|\.so|\..*\.so|/__init__\.\w+|/__main__\.py)")
+"""A folder without `__init__.py` stands behind all other modules of its name, so it takes nobody's place."""
 _LINK = "120000"
 _UNCHECKED = b"\x01\0\0\0"
 """Flags of compiled Python whose source is not looked at."""
@@ -84,7 +85,9 @@ def tampered(
     # Tests inside the work's own file are sealed too, unless the story is about tests.
     if protected and not any(globs.matches(file, protected) for file in files):
         broken |= {c.path for c in changes if inline_tests.loosened(c.path, seal.lines, once)}
-        broken |= {c.path for c in changes if asserts.loosened(c.path, seal.judges.run, seal.judges.programs, once)}
+        broken |= {
+            c.path for c in changes if asserts.loosened(c.path, seal.judges.run, seal.judges.programs, once, at_base)
+        }
     return tuple(sorted(broken))
 
 
@@ -102,6 +105,8 @@ class _Seal:
     def breaks(self, change: Change) -> bool:
         if self.leads_out(change) or self.is_compiled_judge(change) or self.rewrites_tests(change.path):
             return True
+        if self.only_becomes_a_program(change):
+            return False
         if linting.loosened(change.path, self.read, self.linters, self.base_files):
             return True
         if change.path not in self.base_files:
@@ -117,6 +122,12 @@ class _Seal:
         if change.status == "T" or (change.old_mode != change.new_mode and change.status != "D"):
             return sections.part(change.path, self.read(change.path, "base"), self.commands) is not None
         return self.loosened(change.path)
+
+    def only_becomes_a_program(self, change: Change) -> bool:
+        """Whether a script only gains the right to be run; there are runners that pass over tests which have it."""
+        gains = (change.status, change.old_mode, change.new_mode) == ("M", "100644", "100755")
+        same = gains and self.read(change.path, "base") == self.read(change.path, "now")
+        return same and not _BIN.fullmatch(change.path) and not globs.matches(change.path, self.protected)
 
     def adds_targets(self, change: Change) -> bool:
         """Whether it is a makefile that has make do the same for all checks as before."""
@@ -161,7 +172,7 @@ class _Seal:
 
     def is_new_judge(self, path: str) -> bool:
         folder, _, name = path.rpartition("/")
-        if _LOADED_ALWAYS.fullmatch(path) or not _FOLDERS_LOADED.isdisjoint(folder.split("/")) or self.shadows(path):
+        if _LOADED_ALWAYS.fullmatch(path) or self.is_found_first(path, folder) or self.shadows(path):
             return True
         if _STEERING.fullmatch(name):
             return self.has_tests(folder) or (name == "conftest.py" and self.sets_itself_between(path))
@@ -176,6 +187,18 @@ class _Seal:
         if self.helpers.excuses(path):
             return True
         return path in self.judges.scripts and not globs.matches(path, self.protected)
+
+    def is_found_first(self, path: str, folder: str) -> bool:
+        """Whether an interpreter looks there for modules, before or besides where they are."""
+        if "site-packages" in folder.split("/"):
+            return True
+        if beside := _PACKAGES.fullmatch(path):
+            within = f"{beside[1]}/" if beside[1] else ""
+            return any(one.startswith(within) for one in self.base_files)
+        text = (self.read(path, "now") or b"") if path.endswith(".pth") and folder in self.judges.roots else None
+        return (
+            text is not None and len(text) < _LONGEST_PTH and b"\0" not in text
+        )  # otherwise it holds a model's weights
 
     def shadows(self, path: str) -> bool:
         """Whether a new file would be run or imported in place of a tool that a check uses, or of a sealed test."""
@@ -221,7 +244,11 @@ class _Seal:
     @cached_property
     def tools(self) -> frozenset[str]:
         """Names of all programs that the checks run, their runners, and the interpreters below them."""
-        words = {word for line in self.lines for argv in _as_written(line) for word in argv}
+        written = [argv for line in self.lines for argv in _as_written(line)]
+        modules = {after for argv in written for option, after in pairwise(argv) if option == "-m"}
+        words = {argv[0] for argv in written} | {
+            argv[0] for line in self.lines for argv in runners.programs(line)
+        } - modules
         found = {word.rpartition("/")[2] for word in words if "/" not in word or word.startswith("/")}
         found |= {runner for line in self.lines for runner in runners.known_runners(line)}
         found |= (
@@ -246,10 +273,8 @@ class _Seal:
 def _takes_a_name(path: str) -> bool:
     """Whether python would import a file, as seen from where it looks first, in place of what a runner consists of."""
     found = _TOP_MODULE.fullmatch(path)
-    if found is not None and found[1] in _LIBRARY.split():
-        return True
-    return path.partition("/")[0].removesuffix(".py") in _SHADOWED.split() and path.endswith((".py", ".pyc", ".so"))
+    return found is not None and found[1] in f"{_LIBRARY} {_SHADOWED}".split()
 
 
 def _as_written(line: str) -> list[list[str]]:
-    return [[word.text for word in words] for words in shell.simple_commands(line)]
+    return [[word.text for word in words] for words in shell.simple_commands(line) if words]
