@@ -89,17 +89,30 @@ def test_set_up_commands_have_the_plan_too(in_run: Checks, checkout: Path, out_d
 def test_in_a_real_run_checks_have_the_variables_of_the_contract(tmp_path: Path, sandbox: Sandbox) -> None:
     if sandbox.kind != "bubblewrap":
         pytest.skip("bubblewrap does not work here")
+    # The run's own checks belong to no story, so they are told of none.
+    assert succeeds(tmp_path, f"{ALL} && {NO_LOG} && grep hello hello.txt", of_the_run="grep hello hello.txt")
+
+
+def test_in_a_real_run_checks_can_ask_git_about_the_checkout(tmp_path: Path, sandbox: Sandbox) -> None:
+    """The repository lies in a hidden folder, and a checkout borrows its objects."""
+    if sandbox.kind != "bubblewrap":
+        pytest.skip("bubblewrap does not work here")
+    asks = "git cat-file -p HEAD:hello.txt | grep hello && git log --format=%s && git status --porcelain"
+    assert succeeds(tmp_path, asks, of_the_run=f"{asks} && ! git -C {tmp_path}/repo log")
+
+
+def succeeds(tmp_path: Path, check: str, *, of_the_run: str) -> bool:
+    """Say whether a run in the sandbox, of one story whose agent says hello, ends well with these checks."""
     repo = tmp_path / "repo"
     repo.mkdir()
-    (repo / "check.sh").write_text(f"{ALL} && {NO_LOG} && grep hello hello.txt\n")
+    (repo / "check.sh").write_text(f"{check}\n")
     (repo / "prd.md").write_text(
         "# PRD: Greeter\n\n### R1: Say hello\n\n- [ ] hello.txt says hello\n\n**Verification:** `sh check.sh`\n"
     )
     (repo / "playbook.yaml").write_text('stories:\n  R1:\n    - write: {hello.txt: "hello\\n"}\n')
     (repo / "santiago.toml").write_text(
         '[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "required"\n'
-        # The run's own checks belong to no story, so they are told of none.
-        '[verification]\nrun_commands = ["grep hello hello.txt"]\n'
+        f"[verification]\nrun_commands = [{json.dumps(of_the_run)}]\n"
     )
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
         identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
@@ -107,6 +120,6 @@ def test_in_a_real_run_checks_have_the_variables_of_the_contract(tmp_path: Path,
     ran = santiago(
         "run", "prd.md", "--trust-commands", cwd=repo, env={"XDG_CACHE_HOME": str(tmp_path / "cache"), "CI": ""}
     )
-    out = next((repo / ".santiago/runs").iterdir())
     assert ran.returncode == 0, ran.stderr
-    assert json.loads((out / "result.json").read_text())["status"] == "success"
+    out = next((repo / ".santiago/runs").iterdir())
+    return bool(json.loads((out / "result.json").read_text())["status"] == "success")

@@ -31,6 +31,8 @@ class CommandRunner:
     secrets: tuple[str, ...] = ()
     """Values that never reach what is kept of the output."""
     hidden: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    """What they may read although it may lie in a hidden folder: the objects that a checkout's git directory borrows."""
 
     def run(
         self,
@@ -51,7 +53,7 @@ class CommandRunner:
         fenced = self.sandbox.wrap(
             plain,
             writable=(folder,),
-            readonly=tuple(env[name] for name in _SHOWN if env.get(name)),
+            readonly=(*self.shown, *(env[name] for name in _SHOWN if env.get(name))),
             hidden=self.hidden,
             network=network,
             temporary=temporary,

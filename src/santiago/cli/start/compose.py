@@ -184,6 +184,7 @@ class _Start:
             scratch=workspace.folders.temporary,
             secrets=self.around.secrets,
             hidden=(str(request.out_dir),),
+            shown=(str(self.hold.found.objects),),
         )
         trials = Trials(
             run_input=run_input,
