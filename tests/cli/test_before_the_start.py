@@ -43,6 +43,12 @@ def attempts(repo: Path) -> int:
 WRONG = {
     "no check at all": ((), "../agent.sh", 30, 'santiago run PRD --verify "CMD"'),
     "a check that cannot fail": (("--verify", "true", "--verify", "echo ok"), "../agent.sh", 30, "`true` cannot fail"),
+    "a runner whose summary nobody sees": (
+        ("--verify", "python3 -m unittest 2>&1 | grep -q '^OK'"),
+        "../agent.sh",
+        30,
+        "`| grep -q …` out of the check",
+    ),
     "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
     "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
     "an agent beside the repository that is nowhere": (

@@ -18,7 +18,7 @@ from santiago.contract.reasons import Reason
 from santiago.executor.judging import commands_of
 from santiago.executor.schedule import overlap
 from santiago.verification.commandline.noop import is_noop
-from santiago.verification.commandline.runners import programs, script_of
+from santiago.verification.commandline.runners import known_runners, programs, script_of
 from santiago.verification.commandline.steps import steps
 from santiago.workspace.inspect import find, is_ignored
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from santiago.workspace.workspace import GitWorkspace
 
 _OWN_PYTHON = re.compile(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*")
+_QUIET_GREP = re.compile(r"\|\s*[ef]?grep\s(?:[^|;&]*\s)?-(?:[A-Za-z]*q|-quiet|-silent)")
 GIVE_CHECK = (
     'Name a command that tests the work: `santiago run PRD --verify "CMD"`, or story_commands under [verification] '
     "in santiago.toml; for `execute`, verification.story_commands in the run input."
@@ -112,6 +113,10 @@ class Prospect:
             command = first(flat(commands_of(idle[0], self.run_input)[0]), 80)
             message = f"`{command}` cannot fail, so nothing checks {named(idle)}"
             raise SantiagoError(Kind.INPUT, message, hint=GIVE_CHECK, reason=Reason.NOTHING_VERIFIED)
+        if muffled := [story for story in left if any(map(_is_muffled, commands_of(story, self.run_input)))]:
+            message = f"grep keeps to itself how many tests ran, so {named(muffled)} could never be done"
+            hint = "Leave `| grep -q …` out of the check: the test runner's own exit code says whether its tests pass."
+            raise SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.NOTHING_VERIFIED)
         for script, story in self._scripts(left).items():
             if self.checkout.forgotten(script) and not self._may_come(script, story):
                 raise _forgotten(script, story, ignored=is_ignored(self.checkout.repo, script))
@@ -174,6 +179,12 @@ def refuse_unchecked(stories: Sequence[Story], run_input: RunInput) -> None:
 @cache
 def _idle(command: str) -> bool:
     return is_noop(command)
+
+
+@cache
+def _is_muffled(command: str) -> bool:
+    """Tell whether a test runner's summary goes nowhere but into a grep that prints nothing."""
+    return bool(known_runners(command)) and _QUIET_GREP.search(command) is not None
 
 
 @cache
