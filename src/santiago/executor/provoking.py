@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named, module
-from santiago.executor.spoiling import spoils
+from santiago.executor.spoiling import silences, spoils
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,10 +51,12 @@ class Provoker:
         one = Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
         beside = one.beside_tests()
         routine = one.loaded() if anyway else []
-        if not (doubts or moved or beside or preparing or routine):
+        voiced = one.judged_within() if anyway else []
+        if not (doubts or moved or beside or preparing or routine or voiced):
             return ()
         try:
-            return one.found(doubts, beside, preparing, routine, moved=moved)
+            found = one.found(doubts, beside, preparing, routine, moved=moved)
+            return found or (_says(voiced, "with it, what must fail is silent") if voiced and silences(one) else ())
         except StoppedError:
             return None
 
@@ -192,6 +194,14 @@ class Provocation:
         tests = {*self.fresh(), *self.sight.sealed} if left else set()
         return [path for path in left if path not in tests]
 
+    def judged_within(self) -> list[str]:
+        """Return the changed files that a check in C could include, or that could hold its examples."""
+        left = [
+            change.path for change in self.snapshot.changes if change.status != "D" and change.path.endswith(_VOICED)
+        ]
+        read = self.bench.workspace.read
+        return [path for path in left if not path.endswith(".py") or b">>> " in (read(self.base, path) or b"")]
+
     def beside_tests(self) -> list[str]:
         """Return new files among the tests that have the name of a module of the work: tests may take them for it."""
         fresh = [path for path in self.fresh() if module(path) not in _USUAL]
@@ -265,6 +275,7 @@ class Provocation:
 _LOADED = (".py", ".js", ".cjs", ".mjs", ".sh")
 _TESTED = (".py", ".js", ".cjs", ".mjs")
 """Of these, those in whose language a test can be planted."""
+_VOICED = (".py", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inc", ".m", ".mm")
 _KINDS = ("knows", "hides", "asks", "patches", "equals", "reaches", "ends")
 _USUAL = frozenset({"conftest", "tests", "test", ""})
 """Names that many folders of tests have."""

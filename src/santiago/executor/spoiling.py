@@ -1,4 +1,7 @@
-"""Doubtful work is provoked by tests that are made to fail at their ends: each of them must show, as it does on the base."""
+"""Work is provoked by tests that are made to fail: each of them must show, as it does on the base.
+
+Doubtful work by tests that fail at their ends; any work that tests in C include, or that holds examples, by such that begin so.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,31 @@ def spoils(one: Provocation) -> bool:
         for command in fewer
         for found in [now.get(command, frozenset())]
     )
+
+
+def silences(one: Provocation) -> bool:
+    """Whether an assertion or an example that must fail is heard on the base, and on the work no longer."""
+    names, now, failed = _voiced(one)
+    if now is None or not names - now or (failed and not now):
+        return False  # what fails without a word says nothing about who took the word away
+    _, then, _ = _voiced(one, one.base)
+    return then is not None and bool(names & then - now) and len(now) < len(then)
+
+
+def _voiced(one: Provocation, commit: str = "") -> tuple[frozenset[str], frozenset[str] | None, bool]:
+    """Return the names of all that must fail, those that the checks say, and whether a check failed."""
+    verifier, changed = one.bench.verifier, [change.path for change in one.snapshot.changes]
+    planted: list[tuple[str, frozenset[str]]] = []
+
+    def edit(folder: str) -> Sequence[str]:
+        planted.append(verifier.voice(folder, one.sight.files, changed, one.commands))
+        return one.commands if planted[0][1] else ()
+
+    shown = one.run("voiced-base" if commit else "voiced", edit, commit=commit)
+    heard = [verifier.heard(planted[0][0], result) for result in shown]
+    known = [names for names in heard if names is not None]
+    said = frozenset[str]().union(*known) if len(known) == len(heard) else None
+    return planted[0][1], said, any(result.exit_code != 0 for result in shown)
 
 
 def _count(one: Provocation, command: str) -> int:

@@ -15,7 +15,7 @@ from santiago.util.inside import is_inside
 from santiago.verification import record
 from santiago.verification.counting import results, verdict
 from santiago.verification.counting.missing import Base
-from santiago.verification.provoking import blind, doubts, ends, importing, provoke, spoil
+from santiago.verification.provoking import blind, doubts, ends, importing, provoke, spoil, voices
 from santiago.verification.sealing import globs, seal, surroundings, watch
 from santiago.verification.sealing.judges import Judges
 
@@ -210,6 +210,14 @@ class Checks:
 
     def failing(self, result: CheckResult) -> frozenset[str]:
         return spoil.failing(result)
+
+    def voice(
+        self, folder: str, files: Collection[str], changed: Sequence[str], commands: Sequence[str]
+    ) -> tuple[str, frozenset[str]]:
+        return voices.plant(folder, files, changed, commands)
+
+    def heard(self, word: str, result: CheckResult) -> frozenset[str] | None:
+        return voices.heard(word, result)
 
 
 def _expanded(protected: Sequence[str]) -> list[str]:

@@ -134,6 +134,17 @@ class Verifier(Protocol):
     def failing(self, result: CheckResult) -> frozenset[str]:
         """Return the tests that a check names as failing; none where it does not name all that failed."""
 
+    def voice(
+        self, folder: str, files: Collection[str], changed: Sequence[str], commands: Sequence[str]
+    ) -> tuple[str, frozenset[str]]:
+        """Have tests and examples that the changed files could have silenced fail at their beginnings, each by a name.
+
+        Returns the word by which the names are known, and the names.
+        """
+
+    def heard(self, word: str, result: CheckResult) -> frozenset[str] | None:
+        """Return the names that a check says; None where not all of what it said is known."""
+
 
 class Doubt(Protocol):
     """Work that makes santiago provoke the checks before it believes them."""
