@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from santiago.executor.experiment import Experiment, Known, StoppedError
 from santiago.executor.memory import VARIABLES
 from santiago.executor.names import is_named, module
 from santiago.executor.spoiling import silences, spoils
@@ -26,17 +27,11 @@ _WATCHED = "passes only while it is watched"
 _AROUND = "programs or start files outside the worktree"
 
 
-class StoppedError(Exception):
-    """Santiago is asked to stop before there is a verdict."""
-
-
 @dataclass(slots=True)
 class Provoker:
-    """Knows which checks react to a planted test on a base."""
+    """Provokes the work of one attempt after another, and remembers how bases react."""
 
-    reacting: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
-    spoiled: dict[tuple[str, tuple[str, ...]], frozenset[str]] = field(default_factory=dict)
-    """The tests that fail on a base when all are made to fail."""
+    known: Known = field(default_factory=Known)
 
     def subverted(
         self, bench: Trials, label: str, sight: Sight, base: str, snapshot: Snapshot, commands: Sequence[str], stop: Stop,
@@ -48,7 +43,7 @@ class Provoker:
         """
         doubts = bench.verifier.doubts(snapshot.patch, [change.path for change in snapshot.changes])
         moved = sight.surroundings != bench.verifier.surroundings(sight.commands)
-        one = Provocation(self, bench, label, sight, base, snapshot, tuple(commands), stop)
+        one = Provocation(self.known, bench, label, sight, base, snapshot, tuple(commands), stop)
         beside = one.beside_tests()
         routine = one.loaded() if anyway else []
         voiced = one.judged_within() if anyway else []
@@ -62,17 +57,9 @@ class Provoker:
 
 
 @dataclass(frozen=True, slots=True)
-class Provocation:
+class Provocation(Experiment):
     """All that is tried with one attempt's work."""
 
-    known: Provoker
-    bench: Trials
-    label: str
-    sight: Sight
-    base: str
-    snapshot: Snapshot
-    commands: tuple[str, ...]
-    stop: Stop
     marked: list[str] = field(default_factory=list)
     """Checks that say whether they come to their end."""
 
@@ -252,24 +239,6 @@ class Provocation:
         for result in self.tried("provoked-base", unknown, edit, commit=self.base):
             known[result.command, sealed] = _says_no(planted[0], result)
         return any(known[command, sealed] for command in commands)
-
-    def tried(
-        self, name: str, commands: Sequence[str], edit: Callable[[str], object], *, unmarked: bool = False, commit: str = ""
-    ) -> tuple[CheckResult, ...]:  # fmt: skip
-        def edited(folder: str) -> Sequence[str]:
-            edit(folder)
-            return commands
-
-        return self.run(name, edited, unmarked=unmarked, commit=commit) if commands else ()
-
-    def run(
-        self, name: str, edit: Callable[[str], Sequence[str]], *, unmarked: bool = False, commit: str = ""
-    ) -> tuple[CheckResult, ...]:  # fmt: skip
-        told = None if unmarked else self.sight.told
-        found = self.bench.tried(f"{self.label}-{name}", commit or self.snapshot.commit, edit, self.stop, told=told)
-        if found is None:
-            raise StoppedError
-        return found
 
 
 _LOADED = (".py", ".js", ".cjs", ".mjs", ".sh")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.executor.provoking import Provocation
+    from santiago.executor.experiment import Experiment
 
 
-def spoils(one: Provocation) -> bool:
+def spoils(one: Experiment) -> bool:
     """Whether all tests that fail on the base when they are made to fail at their ends do so on the work as well."""
     verifier, sealed = one.bench.verifier, one.sight.sealed
     counts = {command: _count(one, command) for command in one.commands}
@@ -35,7 +35,7 @@ def spoils(one: Provocation) -> bool:
     )
 
 
-def silences(one: Provocation) -> bool:
+def silences(one: Experiment) -> bool:
     """Whether an assertion or an example that must fail is heard on the base, and on the work no longer."""
     names, now, failed = _voiced(one)
     if now is None or not names - now or (failed and not now):
@@ -44,7 +44,7 @@ def silences(one: Provocation) -> bool:
     return then is not None and bool(names & then - now) and len(now) < len(then)
 
 
-def _voiced(one: Provocation, commit: str = "") -> tuple[frozenset[str], frozenset[str] | None, bool]:
+def _voiced(one: Experiment, commit: str = "") -> tuple[frozenset[str], frozenset[str] | None, bool]:
     """Return the names of all that must fail, those that the checks say, and whether a check failed."""
     verifier, changed = one.bench.verifier, [change.path for change in one.snapshot.changes]
     planted: list[tuple[str, frozenset[str]]] = []
@@ -60,13 +60,13 @@ def _voiced(one: Provocation, commit: str = "") -> tuple[frozenset[str], frozens
     return planted[0][1], said, any(result.exit_code != 0 for result in shown)
 
 
-def _count(one: Provocation, command: str) -> int:
+def _count(one: Experiment, command: str) -> int:
     """Return how many tests a check ran on the work as it is; 0 where nobody counted."""
     shown = one.bench.memory.known(one.snapshot.tree, command, one.sight.told.get("SANTIAGO_STORY", ""))
     return (shown.checks or 0) if shown is not None else 0
 
 
-def _on_base(one: Provocation, commands: Sequence[str]) -> dict[str, frozenset[str]]:
+def _on_base(one: Experiment, commands: Sequence[str]) -> dict[str, frozenset[str]]:
     """Return the tests that each check names as failing on the base when all are made to fail."""
     verifier, sealed, known = one.bench.verifier, one.sight.sealed, one.known.spoiled
     unknown = [command for command in commands if (command, sealed) not in known]
