@@ -146,6 +146,20 @@ def test_nothing_that_an_agent_planted_is_run(bench: Bench, trap: Path, deed: ob
     assert sprung(trap) == ""
 
 
+def test_nothing_that_was_planted_in_santiagos_own_git_directory_is_run(bench: Bench, trap: Path) -> None:
+    """An agent without a sandbox can write there, at any time."""
+    own = bench.repo / ".git" / "santiago" / "neutral"
+    for story in ("S1", "S2"):
+        write(bench.workspace.open(story, 1, (bench.first,)).folder, new="n", **{".gitattributes": ATTRIBUTES})
+        settings = (own / "config").read_text(encoding="utf-8")
+        (own / "config").write_text(
+            f'{settings}[filter "evil"]\n\tclean = {trap}\n\tsmudge = {trap}\n', encoding="utf-8"
+        )
+        assert bench.workspace.snapshot(story, 1, "x\n") is not None
+        assert sprung(trap) == ""
+        assert (own / "config").read_text(encoding="utf-8") == settings
+
+
 def with_submodule(bench: Bench, tmp_path: Path) -> Path:
     source = tmp_path / "source"
     source.mkdir()
