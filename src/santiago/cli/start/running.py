@@ -77,19 +77,27 @@ def start(
         from santiago.cli.start.dry_run import show
 
         return show(request, trusted=flags.trust_commands, as_json=flags.as_json)
-    screen = Screen(plan, request.effective, as_json=flags.as_json, plain=flags.plain, scope=scope, frozen=settings)
+    return _shown(request, flags)
+
+
+def _shown(request: Request, flags: Flags) -> int:
+    """Execute what is asked for before a screen, and return what its end means."""
+    screen = Screen(
+        request.plan, request.effective,
+        as_json=flags.as_json, plain=flags.plain, scope=request.scope, frozen=request.run_input,
+    )  # fmt: skip
     request.listeners.append(screen.take)
-    if not skips:  # leaving a story out starts nothing that would have to be announced
+    if not request.skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
-    notice = Notice(now)
+    notice, own_work = Notice(Path(request.effective.repo_path)), request.own_work
     notice.foresee()
     try:
         state = execute(request)
-        if skips:
+        if request.skips:
             return ExitCode.OK
-        mend = mending(state, out_dir, *own_work) if own_work else None
-        screen.end(state, out_dir, mend, own_work[0] if own_work and mend else "")
-        notice.give(state, out_dir)
+        mend = mending(state, request.out_dir, *own_work) if own_work else None
+        screen.end(state, request.out_dir, mend, own_work[0] if own_work and mend else "")
+        notice.give(state, request.out_dir)
     finally:
         screen.close()
     if state.reason == Reason.INTERRUPTED and request.signals[:1] == [signal.SIGTERM]:
