@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.executor.memory import VARIABLES
-from santiago.executor.names import is_named
+from santiago.executor.names import is_named, module
 from santiago.executor.permission import may_change, speaks_of
 from santiago.executor.provoking import Provoker
 from santiago.executor.trials import ReplacedError, SetUpFailedError, Sight, Trial, Trials
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from santiago.contract.ports.workspace import Snapshot
 
 _QUICK_MS = 5000
+_PASSES_ON = re.compile(r"\b(?:make|just|npm|yarn|pnpm|bun)\b")
+"""Programs whose command line does not name the files that they come to."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,8 +39,12 @@ class Bench:
     surroundings: dict[tuple[str, ...], str] = field(init=False)
     """Commands → what they take from the machine, as it was before the first agent of this start ran."""
 
+    every_check: tuple[str, ...] = field(init=False)
+    """All commands by which the run or any of its stories is judged."""
+
     def __post_init__(self) -> None:
         known = dict.fromkeys(map(self.commands_of, self.plan.stories))
+        self.every_check = tuple(dict.fromkeys((*(one for commands in known for one in commands), *self.run_commands)))
         self.surroundings = {commands: self.trials.verifier.surroundings(commands) for commands in known}
 
     def commands_of(self, story: Story) -> tuple[str, ...]:
@@ -117,8 +123,9 @@ class Bench:
     def _judges_of_others(self, story: Story, base: str, snapshot: Snapshot, sight: Sight) -> tuple[str, ...]:
         """Return the changed scripts of the base by which only other stories, or the run, will be judged."""
         changed = {change.path for change in snapshot.changes} & sight.files
-        every = (command for one in self.plan.stories for command in self.commands_of(one))
-        others = tuple(dict.fromkeys((*every, *self.run_commands)))
+        # Only commands that may come to a changed file are read: there may be one for each of many stories.
+        names = set(map(module, changed))
+        others = [one for one in self.every_check if _PASSES_ON.search(one) or any(name in one for name in names)]
         if not changed or {*others} <= {*self.commands_of(story)}:
             return ()
         found = self.trials.verifier.judging(
