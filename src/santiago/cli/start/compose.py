@@ -17,12 +17,13 @@ from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
 from santiago.cli.start.logbook import Logbook, freeze
 from santiago.cli.start.prospects import Checkout, foresee
+from santiago.cli.start.standing import ground_of
 from santiago.cli.view.header import RunHeader
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.engine.threads import ThreadsEngine
-from santiago.executor.judging import Bench
+from santiago.executor.judging import Bench, commands_of
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import reopening, reopening_one
@@ -64,18 +65,27 @@ def execute(request: Request) -> RunState:
             around=around,
             hold=hold,
             fence=fence,
-            ground=fence.ground(
-                str(hold.found.root),
-                names=(str(around.repo),),
-                stores=hold.workspace.stores,
-                dependencies=hold.dependencies,
-                over=str(hold.workspace.folders.over),
+            ground=ground_of(
+                fence,
+                hold,
+                (str(around.repo),),
+                run_input.workspace.setup,
+                _commands(request, run_input),
+                around.source,
             ),
             log=Logbook(request, hold, clock.utc()),
             attempts=FileAttempts(hold.store),
             checkout=Checkout(run_input, hold.workspace, hold.dependencies),
         )
         return start.run(digests)
+
+
+def _commands(request: Request, run_input: RunInput) -> tuple[str, ...]:
+    """Return the checks that a start may run; none where it only leaves stories out."""
+    if request.skips:
+        return ()
+    stories = (command for story in request.plan.stories for command in commands_of(story, run_input))
+    return (*dict.fromkeys(stories), *run_input.verification.run_commands, *request.plan.run_verify)
 
 
 def _close(server: ProcessServer, out_dir: Path) -> None:
@@ -206,7 +216,7 @@ class _Start:
             run_input=run_input,
             workspace=workspace,
             verifier=Checks(runner, request.check_begun),
-            provide=partial(provide.copy_into, self.around.repo, self.around.provided),
+            provide=partial(provide.into, self.around.repo, self.around.provided, self.ground),
             prompt_path=self.attempts.prompt_path,
         )
         performer = StepPerformer(
