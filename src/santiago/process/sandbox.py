@@ -82,6 +82,10 @@ class Sandbox:
     def _fenced(self, command: Command, fence: Fence) -> Command:
         return replace(command, env={**command.env, "TMPDIR": fence.temporary}) if fence.temporary else command
 
+    def temporary_seen(self, temporary: str) -> str:
+        """Return the path by which a command inside the fence knows its temporary folder."""
+        return temporary
+
 
 @dataclass(frozen=True)
 class Landlock(Sandbox):
@@ -106,6 +110,9 @@ class Bubblewrap(Sandbox):
     program: str = "bwrap"
     environment: dict[str, str] = field(default_factory=dict)
     """Where PATH and HOME come from that decide which toolchains are shown."""
+
+    def temporary_seen(self, temporary: str) -> str:
+        return OWN_TEMPORARY
 
     @cached_property
     def _surroundings(self) -> dict[str, str]:

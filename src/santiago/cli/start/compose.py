@@ -22,16 +22,16 @@ from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.engine.threads import ThreadsEngine
-from santiago.executor.judging import Bench
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import reopening, reopening_one
-from santiago.executor.trials import Trials
+from santiago.judge.commands import CommandRunner
+from santiago.judge.port import TreeJudge
+from santiago.judge.running import CheckRunner
+from santiago.judge.trials import Trials
 from santiago.process import environment, sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
-from santiago.verification.commands import CommandRunner
-from santiago.verification.port import Checks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,6 +98,8 @@ class _Start:
             log.finish(log.state)  # a crash may have come before the result was written
         if request.own_work:
             opening.refuse_own_work(log.state, hold.workspace, *request.own_work)
+        if request.accepts:
+            opening.refuse_accepting(log.state, request.accepts[0])
         if log.state.phase is RunPhase.SUCCESS:
             hold.workspace.tidy()
             return log.state
@@ -134,8 +136,9 @@ class _Start:
         """Return what a person's start adds: approvals, grants, stories that may go on."""
         state, request, workspace = self.log.state, self.request, self.hold.workspace
         facts = opening.approvals(request.plan, state, request.consent)
-        if request.own_work:
-            return facts + reopening_one(state, request.own_work[0], workspace.head())
+        one = request.own_work or request.accepts
+        if one:
+            return facts + reopening_one(state, one[0], workspace.head())
         if not self.log.fresh and not request.skips:
             return facts + reopening(state, self.run_input.limits, request.grants, workspace.head())
         return facts
@@ -146,6 +149,8 @@ class _Start:
             coordinator.record([opening.own_work(self.log.state, workspace, *own_work)])
             opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0])
             coordinator.recovered |= {own_work[0]}
+        if self.request.accepts is not None:
+            coordinator.record(opening.accepting(self.log.state, *self.request.accepts))
         with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
             state = coordinator.run()
         self.log.finish(state)
@@ -189,7 +194,7 @@ class _Start:
         trials = Trials(
             run_input=run_input,
             workspace=workspace,
-            verifier=Checks(runner, request.check_begun),
+            checks=CheckRunner(runner, request.check_begun),
             provide=partial(provide.copy_into, self.around.repo, self.around.provided),
             prompt_path=self.attempts.prompt_path,
         )
@@ -198,7 +203,13 @@ class _Start:
             run_input=run_input,
             workspace=workspace,
             agent=agent,
-            bench=Bench(plan=plan, run_input=run_input, trials=trials),
+            judge=TreeJudge(
+                plan=plan,
+                run_input=run_input,
+                workspace=workspace,
+                trials=trials,
+                has_folder=lambda name: (self.around.repo / name).is_dir(),
+            ),
             files=self.attempts,
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),
