@@ -58,6 +58,8 @@ class Workspace:
     """Commands that prepare a fresh checkout before an attempt and before its verdict."""
     copy: tuple[str, ...] = (".env",)
     """Ignored files that a checkout needs from the repository."""
+    provide: tuple[str, ...] = (".venv", "venv", "node_modules", "vendor")
+    """Ignored folders of dependencies that a checkout gets from the repository, by name or path; never what a build made."""
     env: tuple[Annotated[str, Matching("[A-Za-z_][A-Za-z0-9_]*")], ...] = ()
     """Names of further environment variables that agent and checks may see; never their values."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from santiago.process.command import Command
+from santiago.process.place import Ground
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,13 +28,13 @@ class CommandRunner:
 
     server: ProcessServer
     sandbox: Sandbox
+    ground: Ground = field(default_factory=Ground)
+    """Where the checkouts stand in which they run."""
     environment: Mapping[str, str]
     scratch: Path
     secrets: tuple[str, ...] = ()
     """Values that never reach what is kept of the output."""
     hidden: tuple[str, ...] = ()
-    shown: tuple[str, ...] = ()
-    """What they may read although it may lie in a hidden folder: the objects that a checkout's git directory borrows."""
 
     def run(
         self,
@@ -48,15 +49,17 @@ class CommandRunner:
         log: str | None = None,
     ) -> Report:
         """Run one command to its end. It writes to its folder and to the temporary one; `told` are variables for it."""
-        env = {**self.environment, **told, "PWD": folder}
+        env = {**self.environment, **told}
+        shown = {name: env[name] for name in _SHOWN if env.get(name)}
+        place = self.ground.place(folder, *shown.values())
+        env |= {name: place.called(path) for name, path in shown.items()}
         plain = Command(
             argv=("/bin/sh", "-c", command), cwd=folder, env=env, timeout_ms=timeout_ms, secrets=self.secrets,
             log=log, log_keep=LOG_KEEP,
         )  # fmt: skip
         fenced = self.sandbox.wrap(
             plain,
-            writable=(folder,),
-            readonly=(*self.shown, *(env[name] for name in _SHOWN if env.get(name))),
+            place=place,
             hidden=self.hidden,
             network=network,
             temporary=temporary,
@@ -70,4 +73,5 @@ class CommandRunner:
 
     def shortened(self, folder: str) -> Callable[[str], str]:
         """Return what makes paths of a checkout relative, as the repository names its files."""
-        return lambda text: text.replace(f"{folder}/", "")
+        seen = self.ground.place(folder).seen
+        return lambda text: text.replace(f"{folder}/", "").replace(f"{seen}/", "")

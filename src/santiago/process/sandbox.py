@@ -1,7 +1,8 @@
 """The strongest fence that works here: bubblewrap's namespaces, else the kernel's Landlock, else none; found by trying.
 
 Inside bubblewrap the system is read-only, home folders, sockets, other processes and everything that the caller hides
-are not there, and only the given folders can be written. Of two statements about a path the inner one counts.
+are not there, and only the given folders can be written. A checkout stands where its repository stands, and nothing of
+that repository is there but what the checkout holds. Of two statements about a path the inner one counts.
 """
 
 from __future__ import annotations
@@ -14,19 +15,24 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.process import landlock, places
 from santiago.process.environment import OWN_TEMPORARY
+from santiago.process.place import STORES, Ground, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from santiago.process.command import Command
+    from santiago.process.place import Dependency
 
 Mode = Literal["auto", "required", "off"]
 PROBE_SECONDS = 20
 SandboxKind = Literal["bubblewrap", "landlock", "none"]
+How = Literal["hide", "show", "open"]
 _NEEDED_OF_RUN = (
     "/run/systemd/resolve",
     "/run/resolvconf",
@@ -44,10 +50,21 @@ _CACHES = {
 }
 
 
+class Layer(NamedTuple):
+    """What stands at a path inside: a folder or file of this machine, or a fresh and empty one in place of it."""
+
+    how: How
+    source: str
+
+
+Layers = dict[str, Layer]
+
+
 @dataclass(frozen=True)
 class Fence:
     """What one command may see and do."""
 
+    place: Place | None
     writable: tuple[str, ...]
     readonly: tuple[str, ...]
     hidden: tuple[str, ...]
@@ -63,21 +80,49 @@ class Sandbox:
     name: str = "none"
     """For the run's header and its log."""
 
+    @property
+    def stores(self) -> str | None:
+        """Below which folder a checkout finds the objects that it borrows; None where they are known by their own paths."""
+        return None
+
+    def ground(
+        self,
+        repo: str,
+        *,
+        names: Iterable[str] = (),
+        stores: Iterable[str] = (),
+        dependencies: Iterable[Dependency] = (),
+    ) -> Ground:
+        """Return how the checkouts of a repository stand in this fence; `names` are other paths that lead to it."""
+        real = os.path.realpath(repo)
+        return self._grounded(
+            Ground(repo=real, names=tuple(names), stores=tuple(stores), dependencies=tuple(dependencies))
+        )
+
+    def _grounded(self, ground: Ground) -> Ground:
+        return ground
+
     def wrap(
         self,
         command: Command,
         *,
+        place: Place | None = None,
         writable: tuple[str, ...] = (),
         readonly: tuple[str, ...] = (),
         hidden: tuple[str, ...] = (),
         network: bool = False,
         temporary: str | None = None,
     ) -> Command:
-        """Return the command inside the fence; `temporary` is a folder of its own for temporary files."""
-        for folder in (*writable, *([temporary] if temporary else [])):
+        """Return the command inside the fence; `temporary` is a folder of its own for temporary files.
+
+        It can write a place that is given, starts there, and is told the path by which that is known.
+        """
+        if place is not None:
+            command = replace(command, cwd=place.host, env={**command.env, "PWD": place.seen})
+        for folder in (*([place.host] if place else []), *writable, *([temporary] if temporary else [])):
             if not places.is_there(folder):
                 raise SantiagoError(Kind.TRANSIENT, "the folder is gone", where=folder, reason=Reason.IO_ERROR)
-        return self._fenced(command, Fence(writable, readonly, hidden, network, temporary))
+        return self._fenced(command, Fence(place, writable, readonly, hidden, network, temporary))
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
         return replace(command, env={**command.env, "TMPDIR": fence.temporary}) if fence.temporary else command
@@ -94,11 +139,12 @@ class Landlock(Sandbox):
     kind: SandboxKind = "landlock"
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
+        folders = (*([fence.place.host] if fence.place else []), *fence.writable)
         if fence.temporary is None:
-            return replace(command, landlock=tuple(map(os.path.realpath, fence.writable)))
+            return replace(command, landlock=tuple(map(os.path.realpath, folders)))
         # The home folder cannot be written here, so tools get their caches elsewhere.
         caches = {name: str(Path(fence.temporary, folder)) for name, folder in _CACHES.items()}
-        allowed = tuple(map(os.path.realpath, (*fence.writable, fence.temporary)))
+        allowed = tuple(map(os.path.realpath, (*folders, fence.temporary)))
         return replace(command, landlock=allowed, env={**command.env, **caches, "TMPDIR": fence.temporary})
 
 
@@ -114,31 +160,64 @@ class Bubblewrap(Sandbox):
     def temporary_seen(self, temporary: str) -> str:
         return OWN_TEMPORARY
 
+    @property
+    def stores(self) -> str | None:
+        return STORES
+
+    def _grounded(self, ground: Ground) -> Ground:
+        needed = places.needed([one.source for one in ground.dependencies], self._roots)
+        shown = tuple(path for path in needed if not places.inside(path, ground.repo))
+        return replace(ground, seen_there=True, shown=shown)
+
     @cached_property
-    def _surroundings(self) -> dict[str, str]:
+    def _roots(self) -> list[str]:
+        return places.hidden_roots(self.environment)
+
+    @cached_property
+    def _surroundings(self) -> Layers:
         """What is the same for every command, by path: what is hidden and what is shown although it lies there."""
-        roots = places.hidden_roots(self.environment)
-        layers = dict.fromkeys((*roots, *places.closed_files()), "hide")
+        layers = {path: Layer("hide", path) for path in (*self._roots, *places.closed_files())}
         shown = (
-            *places.toolchains(self.environment, roots),
+            *places.toolchains(self.environment, self._roots),
             *(path for path in _NEEDED_OF_RUN if places.is_there(path)),
         )
-        return {**layers, **{os.path.realpath(path): "show" for path in shown}}
+        return {**layers, **_at_home("show", shown)}
+
+    def _layers(self, fence: Fence) -> Layers:
+        layers = {**self._surroundings, **_at_home("hide", fence.hidden), **_at_home("show", fence.readonly)}
+        if fence.place is not None:
+            layers = self._placed(fence.place, layers)
+        return {**layers, **_at_home("open", fence.writable)}
+
+    def _placed(self, place: Place, layers: Layers) -> Layers:
+        """Return the layers with a checkout in the place of its repository, of which nothing else is shown or hidden."""
+        if not places.inside(os.path.realpath(self.environment.get("HOME", "")), place.seen):
+            layers = {path: layer for path, layer in layers.items() if not places.inside(path, place.seen)}
+        read = {os.path.realpath(seen): Layer("show", host) for host, seen in place.read.items()}
+        # What a store itself borrows stands beside it here, under another name than the one that it knows.
+        notes = [Path(seen, "info") for host, seen in place.read.items() if Path(host, "info", "alternates").is_file()]
+        return {
+            **layers,
+            **_at_home("show", place.shown),
+            **read,
+            **{str(note): Layer("hide", "/") for note in notes},
+            place.seen: Layer("open", place.host),
+            **{f"{place.seen}/{one.name}": Layer("show", one.source) for one in place.provided},
+        }
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
-        layers = dict(self._surroundings)
-        for paths, how in ((fence.hidden, "hide"), (fence.readonly, "show"), (fence.writable, "open")):
-            layers.update({os.path.realpath(path): how for path in paths})
+        layers = self._layers(fence)
         temporary = ["--bind", fence.temporary] if fence.temporary else ["--tmpfs"]
         mounts = [*temporary, OWN_TEMPORARY]
         for path in sorted(layers, key=lambda path: (path.count("/"), path)):
             mounts += _mount(path, layers[path])
+        cwd, names = (fence.place.seen, fence.place.names) if fence.place else (command.cwd, (command.cwd,))
         argv = (
             *(self.program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-            *(*mounts, *_links((*fence.readonly, *fence.writable, command.cwd), layers)),
+            *(*mounts, *_links((*fence.readonly, *fence.writable, *names), layers)),
             *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
             *(() if fence.network else ("--unshare-net",)),
-            *("--cap-drop", "ALL", "--die-with-parent", "--chdir", command.cwd, "--", *command.argv),
+            *("--cap-drop", "ALL", "--die-with-parent", "--chdir", cwd, "--", *command.argv),
         )
         return replace(command, argv=argv, env={**command.env, "TMPDIR": OWN_TEMPORARY})
 
@@ -210,17 +289,22 @@ def _runs(argv: list[str], environment: dict[str, str]) -> bool:
     return ran.returncode == 0
 
 
-def _mount(path: str, how: str) -> list[str]:
-    if not places.is_there(path):
+def _at_home(how: How, paths: Iterable[str]) -> Layers:
+    """Return layers that show, open or hide what lies at these paths on this machine."""
+    return {real: Layer(how, real) for real in map(os.path.realpath, paths)}
+
+
+def _mount(path: str, layer: Layer) -> list[str]:
+    if not places.is_there(layer.source):
         return []
-    if how == "show":
-        return ["--ro-bind", path, path]
-    if how == "open":
-        return ["--bind", path, path]
-    return ["--tmpfs", path] if places.is_folder(path) else ["--ro-bind", "/dev/null", path]
+    if layer.how == "show":
+        return ["--ro-bind", layer.source, path]
+    if layer.how == "open":
+        return ["--bind", layer.source, path]
+    return ["--tmpfs", path] if places.is_folder(layer.source) else ["--ro-bind", "/dev/null", path]
 
 
-def _links(paths: tuple[str, ...], layers: dict[str, str]) -> list[str]:
+def _links(paths: tuple[str, ...], layers: Layers) -> list[str]:
     """Return what keeps paths usable that lead through a symbolic link in a fresh folder, as a home folder is one."""
     found: dict[str, str] = {}
     for path in dict.fromkeys(paths):
@@ -232,9 +316,9 @@ def _links(paths: tuple[str, ...], layers: dict[str, str]) -> list[str]:
     return [word for place, real in found.items() for word in ("--symlink", real, place)]
 
 
-def _is_fresh(place: str, layers: dict[str, str]) -> bool:
+def _is_fresh(place: str, layers: Layers) -> bool:
     """Tell whether nothing is there but what is put there: the innermost folder around a place is a hidden one."""
     around = next((str(folder) for folder in Path(place).parents if str(folder) in layers), "")
     if len(around) > len(OWN_TEMPORARY) or not places.inside(place, OWN_TEMPORARY):
-        return layers.get(around) == "hide"
+        return around in layers and layers[around].how == "hide"
     return True

@@ -6,6 +6,7 @@ import re
 import shutil
 import threading
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
-from santiago.workspace import branch, gitlinks, locks, private, refs
+from santiago.workspace import branch, dependencies, gitlinks, locks, private, refs
 from santiago.workspace.compose import compose
 from santiago.workspace.contents import Contents
 from santiago.workspace.durable import boot
@@ -23,12 +24,15 @@ from santiago.workspace.integrate import apply, message
 from santiago.workspace.listing import Listing
 from santiago.workspace.repository import Repository, checked
 from santiago.workspace.snapshot import Taking
+from santiago.workspace.stores import stores_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from santiago.process.place import Dependency
     from santiago.workspace.folders import Place
     from santiago.workspace.inspect import Found
+    from santiago.workspace.private import Common
     from santiago.workspace.refs import AttemptRef
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
@@ -38,7 +42,8 @@ class GitWorkspace:
     """All that one run does with git. `scratch` is a folder of santiago's own, outside the repository.
 
     Every git process that works for the run carries `marks` in its environment. No snapshot takes the files that santiago
-    itself `provided`, such as an `.env` that git does not know.
+    itself `provided`, such as an `.env` that git does not know. Programs that run in a folder find the objects that it borrows
+    in numbered folders `stores_at`, where that is given.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class GitWorkspace:
         scratch: Path,
         marks: Mapping[str, str] | None = None,
         provided: Sequence[str] = (),
+        stores_at: str | None = None,
     ) -> None:
         if not is_run_id(run_id):
             raise SantiagoError(Kind.INPUT, "not a run id", where=run_id, reason=Reason.INVALID_INPUT)
@@ -57,6 +63,7 @@ class GitWorkspace:
         self.folders = Folders(scratch, run_id)
         self._marks = marks
         self._provided = provided
+        self._stores_at = stores_at
         self._lock = threading.Lock()
         self._repository: Repository | None = None
         self._bases: dict[tuple[str, int], str] = {}
@@ -71,6 +78,23 @@ class GitWorkspace:
             if self._repository is None:
                 self._repository = Repository(find(self.repo), self._marks)
             return self._repository
+
+    @cached_property
+    def stores(self) -> tuple[str, ...]:
+        """The folders of objects that the folders of attempts borrow from."""
+        return stores_of(self.repository.found.objects)
+
+    def dependencies(self, names: Sequence[str]) -> tuple[Dependency, ...]:
+        """Return the folders of these names that stand in the repository and that git ignores; no snapshot takes them."""
+        found = dependencies.find(self.repository, self.files(self.repository.found.head), names)
+        self._provided = (*self._provided, *(one.name for one in found))
+        return found
+
+    @cached_property
+    def _common(self) -> Common:
+        at = self._stores_at
+        seen = self.stores if at is None else [f"{at}/{number}" for number in range(len(self.stores))]
+        return self.repository.common_to_folders(seen)
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -138,7 +162,7 @@ class GitWorkspace:
     def _fill(self, folder: Path, commit: str, name: str | None) -> Path:
         """Make a folder with a commit's files and a private git directory."""
         repository = self.repository
-        inside = private.make(folder, repository.found, repository.settings, commit, name)
+        inside = private.make(folder, repository.found, self._common, commit, name)
         repository.on_objects("read-tree", "-u", "--reset", checked(commit), index=inside / "index", folder=folder)
         return inside
 

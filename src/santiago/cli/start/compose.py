@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.state import RunState
+    from santiago.process.place import Ground
     from santiago.process.sandbox import Sandbox
 
 
@@ -51,7 +52,8 @@ def execute(request: Request) -> RunState:
         stack.callback(_close, server, request.out_dir)
         clock, run_input = SystemClock(), request.effective
         around = look_around(run_input)
-        hold = take_hold(request, around, clock, stack)
+        fence = sandbox.detect(run_input.policy.sandbox, around.source)
+        hold = take_hold(request, around, fence, clock, stack)
         digests = freeze(hold.store, request)
         start = _Start(
             request=request,
@@ -61,9 +63,16 @@ def execute(request: Request) -> RunState:
             clock=clock,
             around=around,
             hold=hold,
+            fence=fence,
+            ground=fence.ground(
+                str(hold.found.root),
+                names=(str(around.repo),),
+                stores=hold.workspace.stores,
+                dependencies=hold.dependencies,
+            ),
             log=Logbook(request, hold, clock.utc()),
             attempts=FileAttempts(hold.store),
-            checkout=Checkout(run_input, hold.workspace),
+            checkout=Checkout(run_input, hold.workspace, hold.dependencies),
         )
         return start.run(digests)
 
@@ -85,6 +94,8 @@ class _Start:
     clock: SystemClock
     around: Surroundings
     hold: Hold
+    fence: Sandbox
+    ground: Ground
     log: Logbook
     attempts: FileAttempts
     checkout: Checkout
@@ -93,7 +104,7 @@ class _Start:
         """Go on where the log ends; `digests` are those of the frozen run input and plan."""
         hold, log, request = self.hold, self.log, self.request
         notices = [*hold.notices, *foresee(self.run_input, log.state, request, self.checkout)]
-        fence = self._fence()
+        self._consent_unfenced()
         if log.state.phase in ENDED:
             log.finish(log.state)  # a crash may have come before the result was written
         if request.own_work:
@@ -104,12 +115,12 @@ class _Start:
             hold.workspace.tidy()
             return log.state
         going_on = self._going_on()
-        agent, name = self._agent(fence, notices)
-        coordinator = self._coordinator(agent, fence)
+        agent, name = self._agent(notices)
+        coordinator = self._coordinator(agent)
         opening.refuse_cut(log.state, self.attempts, hold.workspace)
         notices += opening.put_back(log.state, hold.workspace)
         log.open()
-        self._announce(name, fence, notices)
+        self._announce(name, notices)
         coordinator.recovered, ends = opening.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.alive_ms, self.run_input.limits.attempt_ms
         )
@@ -118,19 +129,22 @@ class _Start:
             hold.workspace.tidy()
         if log.fresh:
             coordinator.record([self._created(digests)])
-        coordinator.record([self._started(name, fence), *going_on])
+        coordinator.record([self._started(name), *going_on])
         if not request.skips:
             return self._work(coordinator)
         coordinator.record(opening.skipping(log.state, request.skips))
         log.project(log.state)
         return log.state
 
-    def _fence(self) -> Sandbox:
+    def _consent_unfenced(self) -> None:
         policy = self.run_input.policy.sandbox
-        fence = sandbox.detect(policy, self.around.source)
-        if fence.kind == "none" and policy == "auto" and self.run_input.agent.mode != "scripted":
+        if self.fence.kind == "none" and policy == "auto" and self.run_input.agent.mode != "scripted":
             self.request.consent_unfenced()
-        return fence
+
+    @property
+    def _hidden(self) -> tuple[str, ...]:
+        """What neither agents nor checks have any business with: the run's files, and the checkouts of others."""
+        return str(self.request.out_dir), str(self.hold.workspace.folders.top.parent)
 
     def _going_on(self) -> list[Fact]:
         """Return what a person's start adds: approvals, grants, stories that may go on."""
@@ -156,7 +170,7 @@ class _Start:
         self.log.finish(state)
         return state
 
-    def _agent(self, fence: Sandbox, notices: list[str]) -> tuple[AgentBackend, str]:
+    def _agent(self, notices: list[str]) -> tuple[AgentBackend, str]:
         """Return the agent of this start and its name; where none is named, the first that can work here."""
         run_input, source = self.run_input, self.around.source
         if run_input.agent.mode == "scripted":
@@ -167,20 +181,22 @@ class _Start:
         fenced = partial(
             agents.fenced,
             profile=profile,
-            sandbox=fence,
+            sandbox=self.fence,
             source=source,
-            hidden=(str(self.request.out_dir),),
-            common=str(self.hold.found.common),
+            hidden=self._hidden,
         )
         scratch = self.hold.workspace.folders.temporary
-        agent = agents.backend(profile, run_input, self.server, source, fenced, self.around.secrets, scratch)
+        agent = agents.backend(
+            profile, run_input, self.server, source, fenced, self.around.secrets, scratch, self.ground
+        )
         return agent, agents.name_of(profile)
 
-    def _coordinator(self, agent: AgentBackend, fence: Sandbox) -> Coordinator:
+    def _coordinator(self, agent: AgentBackend) -> Coordinator:
         request, run_input, plan, workspace = self.request, self.run_input, self.request.plan, self.hold.workspace
         runner = CommandRunner(
             server=self.server,
-            sandbox=fence,
+            sandbox=self.fence,
+            ground=self.ground,
             environment=environment.for_checks(
                 self.around.source,
                 run_input.workspace.env,
@@ -188,8 +204,7 @@ class _Start:
             ),
             scratch=workspace.folders.temporary,
             secrets=self.around.secrets,
-            hidden=(str(request.out_dir),),
-            shown=(str(self.hold.found.objects),),
+            hidden=self._hidden,
         )
         trials = Trials(
             run_input=run_input,
@@ -232,11 +247,11 @@ class _Start:
             listeners=[self.log.take, *request.listeners],
         )
 
-    def _announce(self, agent: str, fence: Sandbox, notices: list[str]) -> None:
+    def _announce(self, agent: str, notices: list[str]) -> None:
         request, plan = self.request, self.request.plan
         request.announce(
             RunHeader(
-                request.run_id, request.out_dir, len(plan.stories), len(plan.chunks), agent, fence.name,
+                request.run_id, request.out_dir, len(plan.stories), len(plan.chunks), agent, self.fence.name,
                 request.jobs, not self.log.fresh, (*notices, *self.hold.store.notices),
             )
         )  # fmt: skip
@@ -248,9 +263,9 @@ class _Start:
             head=self.hold.workspace.begin(self.hold.found.head), branch=f"santiago/{self.request.run_id}",
         )  # fmt: skip
 
-    def _started(self, agent: str, fence: Sandbox) -> Fact:
+    def _started(self, agent: str) -> Fact:
         return of_run(
             EventKind.RUN_STARTED,
             epoch=self.log.state.epoch + 1, pid=os.getpid(), host=socket.gethostname(), version=__version__,
-            agent=agent, sandbox=fence.name, jobs=self.request.jobs,
+            agent=agent, sandbox=self.fence.name, jobs=self.request.jobs,
         )  # fmt: skip

@@ -12,7 +12,7 @@ import click
 from santiago.artifacts import frozen
 from santiago.artifacts.store import INPUT, PLAN
 from santiago.cli.loading import empty_fold, has_begun, load
-from santiago.cli.start import agents, opening
+from santiago.cli.start import agents, opening, provide
 from santiago.cli.start.identity import refuse_taken
 from santiago.cli.start.prospects import Checkout, Prospect, foresee
 from santiago.cli.start.scratch import scratch_of
@@ -41,7 +41,7 @@ def show(request: Request, *, trusted: bool, as_json: bool) -> int:
     workspace.is_dirty()  # raises where no run can work
     if not has_begun(request.out_dir):
         refuse_taken(workspace, request.run_id, request.out_dir)
-    checkout = Checkout(run_input, workspace)
+    checkout = Checkout(run_input, workspace, provide.folders(workspace, run_input, os.environ))
     notes = foresee(run_input, state, request, checkout)
     if state.seq and not request.skips and not request.own_work:
         # Raises where going on would only repeat a failure.

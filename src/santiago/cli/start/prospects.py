@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.checks import commands_of
 from santiago.executor.schedule import overlap
 from santiago.judge.shell import programs
+from santiago.process.places import inside
 from santiago.workspace.inspect import find, is_ignored
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState
     from santiago.executor.situation import Scope
+    from santiago.process.place import Dependency
     from santiago.workspace.workspace import GitWorkspace
 
 _OWN_PYTHON = re.compile(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*")
@@ -55,9 +58,10 @@ def refuse_outside(document: Path) -> None:
 class Checkout:
     """What the clean checkout of an attempt will hold, as far as can be told before there is one."""
 
-    def __init__(self, run_input: RunInput, workspace: GitWorkspace) -> None:
+    def __init__(self, run_input: RunInput, workspace: GitWorkspace, provided: Sequence[Dependency] = ()) -> None:
         self._setting = run_input.workspace
         self._workspace = workspace
+        self._provided = provided
         self.repo = Path(run_input.repo_path)
 
     @cached_property
@@ -69,10 +73,15 @@ class Checkout:
         return frozenset(str(parent) for file in self.files for parent in PurePosixPath(file).parents)
 
     def lacks(self, path: str) -> bool:
-        """Tell whether a relative path will be missing; set-up commands, links and submodules may bring anything."""
+        """Tell whether a relative path will be missing; set-up commands, links and submodules may bring anything.
+
+        A folder of dependencies is there as the repository has it.
+        """
         name = posixpath.normpath(path)
         if self._setting.setup or name in self._setting.copy or name.startswith(".."):
             return False
+        if any(inside(name, one.name) for one in self._provided):
+            return not os.path.lexists(self.repo / name)
         above = {str(parent) for parent in PurePosixPath(name).parents}
         return name not in self.files and name not in self._folders and above.isdisjoint(self.files)
 
