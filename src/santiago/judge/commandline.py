@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from santiago.judge import globs
@@ -47,7 +47,7 @@ _LANGUAGE_TOOLS = (
 _WELL_KNOWN = frozenset(
     (*_BUILTINS.split(), *_PLAIN_TOOLS.split(), *_LANGUAGE_TOOLS.split(), *(name.split()[0] for name in _RUNNERS))
 )
-_ASKS = re.compile(r"santiago|environ|getenv|\benv\b|/proc\b", re.IGNORECASE)
+_ASKS = re.compile(r"SANTIAGO_|(?i:environ|getenv|\benv\b|/proc\b)")
 
 
 def runners(command: str) -> tuple[str, ...]:
@@ -130,29 +130,63 @@ def steering(program: Program) -> list[str]:
     return [posixpath.join(folder, name) for name in STEERED_BY.get(program.name, ())]
 
 
+def roots(program: Program) -> list[str]:
+    """Return the folders in which python looks for modules first."""
+    told = [place for name, value in program.assigned if name == "PYTHONPATH" for place in value.split(":")]
+    found = (resolved(program.folder, place) for place in (".", "src", *told))
+    return list(dict.fromkeys(place for place in found if place is not None))
+
+
 def modules(program: Program) -> list[str]:
     """Return the files that a program's dotted names may mean: `-m pkg.tool`, `unittest tests.test_x.Case.test_y`."""
     dotted = (program.module, *(program.argv[1:] if program.name == "unittest" else ()))
-    told = [place for name, value in program.assigned if name == "PYTHONPATH" for place in value.split(":")]
-    roots = {place for told_place in (".", "src", *told) if (place := resolved(program.folder, told_place)) is not None}
-    found: list[str] = []
-    for word in dotted:
-        parts = word.split(".")[:8] if re.fullmatch(r"\w+(?:\.\w+)*", word) else []
-        stems = [posixpath.join(root, *parts[:end]) for root in sorted(roots) for end in range(len(parts), 0, -1)]
-        found += [stem + ending for stem in stems for ending in (".py", "/__main__.py", "/__init__.py")]
-    return found
+    plain = (word.split(".") for word in dotted if re.fullmatch(r"\w+(?:\.\w+)*", word))
+    parts = [list(takewhile(lambda part: not part[0].isupper(), word)) for word in plain]
+    stems = [posixpath.join(root, *names) for names in parts if names for root in roots(program)]
+    return [stem + ending for stem in stems for ending in (".py", "/__main__.py", "/__init__.py")]
 
 
 def named(program: Program, files: Collection[str]) -> Iterator[str]:
     """Yield the files of a commit that a program is given."""
-    for word in program.written:
-        for piece in {word, word.partition("::")[0], word.partition("=")[2], re.sub(r":\d+$", "", word)}:
-            path = resolved(program.folder, piece)
-            if path and path in files:
-                yield path
-            elif path and globs.is_wild(path):
-                yield from (one for one in files if globs.matches(one, (path,)))
+    for path in given(program):
+        if path in files:
+            yield path
+        elif globs.is_wild(path):
+            yield from (one for one in files if globs.matches(one, (path,)))
     yield from (path for path in modules(program) if path in files)
+
+
+def given(program: Program) -> list[str]:
+    """Return the paths that a program's words may mean, whether or not they are there: `path::id`, `--option=path`."""
+    pieces = [
+        piece
+        for word in program.written
+        for piece in (word, word.partition("::")[0], word.partition("=")[2], re.sub(r":\d+$", "", word))
+    ]
+    found = (resolved(program.folder, piece) for piece in dict.fromkeys(pieces))
+    return [path for path in found if path]
+
+
+def is_opaque(program: Program) -> bool:
+    """Whether what a program runs does not stand on the line: a script, a makefile, a tool that nobody knows."""
+    if runner_of(program):
+        return False
+    is_known = program.name in _WELL_KNOWN or PYTHON.fullmatch(program.name) is not None
+    return program.name in STEERED_BY or program.script is not None or not is_known
+
+
+def package_scripts(program: Program) -> list[str]:
+    """Return the names of the scripts that a package manager is told to run, with those that run around them."""
+    words = [word for word in program.argv[1:] if not word.startswith("-")]
+    if program.name in {"run-s", "run-p", "npm-run-all"}:
+        wanted = words
+    elif program.name not in PACKAGE_MANAGERS:
+        wanted = []
+    elif words[:1] in (["run"], ["run-script"]):
+        wanted = words[1:2]
+    else:
+        wanted = ["test" if word in {"t", "tst"} else word for word in words]
+    return [around + script for script in wanted for around in ("pre", "", "post")]
 
 
 def _judging(program: Program, base_files: Collection[str], work_files: Collection[str]) -> Iterator[str]:
