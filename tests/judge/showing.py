@@ -8,7 +8,9 @@ from santiago.judge.naming import Tests
 from santiago.judge.shown import Shown
 
 
-def shown(words: str = "", *, exit_code: int | None = None, output: str = "", command: str = "pytest", **more: object) -> Shown:
+def shown(
+    words: str = "", *, exit_code: int | None = None, output: str = "", command: str = "pytest", **more: object
+) -> Shown:
     """`a b- c?` is: a passes, b fails, c is skipped; no words at all: the runner names no tests."""
     tests: Tests | None = {} if words else None
     for word in words.split():

@@ -115,6 +115,8 @@ def test_an_old_test_that_flakes_without_the_work_is_no_test_of_its_own() -> Non
 
 @pytest.mark.parametrize("exit_code", [1, 2])
 def test_a_command_without_test_ids_is_compared_as_a_whole(exit_code: int) -> None:
-    check = Check(base=shown(), work=shown(), old_tests=shown(exit_code=exit_code), new_tests=shown(exit_code=exit_code))
+    check = Check(
+        base=shown(), work=shown(), old_tests=shown(exit_code=exit_code), new_tests=shown(exit_code=exit_code)
+    )
     assert verdict.of_old_tests([check], nothing_changed).broken == ("`pytest`",)
     assert verdict.has_own_tests([check], nothing_changed)

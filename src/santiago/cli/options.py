@@ -27,11 +27,13 @@ _OPTIONS = (
         "--sandbox", type=click.Choice(("auto", "required", "off")), help="The fence around agent and checks."
     ),
     click.option(
-        "--changed-tests", type=click.Choice(("ask", "accept", "refuse")),
+        "--changed-tests",
+        type=click.Choice(("ask", "accept", "refuse")),
         help="What to do where work changes what existing tests expect.",
     ),
     click.option(
-        "--doubts", type=click.Choice(("ask", "accept", "refuse")),
+        "--doubts",
+        type=click.Choice(("ask", "accept", "refuse")),
         help="What to do with work that could deceive its checks.",
     ),
     click.option("--trust-commands", is_flag=True, help="Run commands that come from the document without asking."),

@@ -20,9 +20,9 @@ from santiago.cli.view.spending import dollars, of_story, thousands
 from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
 from santiago.cli.view.waiting import explanation, glyph, mark, unicode
 from santiago.contract import codec
+from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.executor.budget import Budget
-from santiago.contract.checks import commands_of
 from santiago.executor.result import sums
 
 if TYPE_CHECKING:

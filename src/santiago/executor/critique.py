@@ -70,7 +70,12 @@ def _verdict_parts(outcome: AttemptOutcome) -> list[str]:
     assert outcome.verdict is not None
     parts: list[str] = []
     if outcome.verdict.difference:
-        parts += ["", "What the work did to the tests:", "", *_quoted(outcome.verdict.difference.splitlines()[:MAX_LINES])]
+        parts += [
+            "",
+            "What the work did to the tests:",
+            "",
+            *_quoted(outcome.verdict.difference.splitlines()[:MAX_LINES]),
+        ]
     for result in outcome.verdict.results:
         if result.verdict is CheckVerdict.FAIL:
             parts += ["", *_failure(result)]

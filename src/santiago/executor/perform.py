@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.checks import commands_of
 from santiago.contract.outcomes import (
     AgentEnding,
     AttemptOutcome,
@@ -18,7 +19,6 @@ from santiago.contract.outcomes import (
     Verdict,
 )  # fmt: skip
 from santiago.contract.phases import StoryPhase
-from santiago.contract.checks import commands_of
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.judge import SetUpFailedError, Work
 from santiago.contract.ports.workspace import WorkspaceConflictError
@@ -102,7 +102,11 @@ class StepPerformer:
         )
         match step:
             case ExamineBase():
-                left = [self.stories[one.id] for one in state.stories.values() if not one.satisfied and one.id in self.stories]
+                left = [
+                    self.stories[one.id]
+                    for one in state.stories.values()
+                    if not one.satisfied and one.id in self.stories
+                ]
                 return lambda: self._examine(step, left, stop)
             case Attempt():
                 return lambda: self._attempt(step, brief, stop)
@@ -304,7 +308,11 @@ class StepPerformer:
         """Return the tests whose change was agreed to: those that stories which are done now were asked about."""
         outcomes = (self.files.outcome(name, number) for name, number in done if number)
         verdicts = [one.verdict for one in outcomes if one is not None and one.verdict is not None]
-        return [test for verdict in verdicts for test in (*verdict.changed, *verdict.vanished, *verdict.eased, *verdict.broken)]
+        return [
+            test
+            for verdict in verdicts
+            for test in (*verdict.changed, *verdict.vanished, *verdict.eased, *verdict.broken)
+        ]
 
 
 _INTERRUPTED = Verdict(passed=False, proof=None, reason=Reason.INTERRUPTED, results=())

@@ -55,7 +55,7 @@ def passes(test: str, shown: Shown) -> bool:
         return shown.is_green
     if test in shown.passing:
         return True
-    within = [one for one in shown.tests or () if one.startswith(test) and one != test]
+    within = [one for one in shown.tests or () if one != test and (one.startswith(test) or f".{test}." in one)]
     return any(one in shown.passing for one in within) and not any(one in shown.failing for one in within)
 
 

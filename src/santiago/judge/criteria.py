@@ -20,7 +20,9 @@ MOST_ALONE = 10
 """Commands of one attempt that are run by themselves."""
 
 
-def matrix(ids: Sequence[str], evidence: Mapping[str, str], checks: Sequence[Check], alone: Alone) -> tuple[Criterion, ...]:
+def matrix(
+    ids: Sequence[str], evidence: Mapping[str, str], checks: Sequence[Check], alone: Alone
+) -> tuple[Criterion, ...]:
     """Return a row for every criterion; one without evidence is listed like the others."""
     rows: list[Criterion] = []
     commands = 0
@@ -31,7 +33,9 @@ def matrix(ids: Sequence[str], evidence: Mapping[str, str], checks: Sequence[Che
             commands += 1
             before, after = alone(test)
             row = Criterion(id=name, test=test, before=_whole(before), after=_whole(after))
-        rows.append(row or Criterion(id=name, test=test, before="missing" if test else "", after="missing" if test else ""))
+        rows.append(
+            row or Criterion(id=name, test=test, before="missing" if test else "", after="missing" if test else "")
+        )
     return tuple(rows)
 
 
@@ -43,8 +47,7 @@ def _from_runs(name: str, test: str, checks: Sequence[Check]) -> Criterion | Non
             return Criterion(id=name, test=test, before=_whole(without), after=_whole(check.work))
         known = _found(test, check.work)
         if known is not None:
-            before, after = ((shown.tests or {}).get(known, "missing") for shown in (without, check.work))
-            return Criterion(id=name, test=known, before=before, after=after)
+            return Criterion(id=name, test=known, before=_of(known, without), after=_of(known, check.work))
     return None
 
 
@@ -55,6 +58,10 @@ def _found(test: str, shown: Shown) -> str | None:
         return test
     ends = [one for one in tests if one.endswith((f"::{test}", f".{test}", f"/{test}", f" {test}"))] if test else []
     return ends[0] if len(ends) == 1 else None
+
+
+def _of(test: str, shown: Shown) -> Status:
+    return (shown.tests or {}).get(test, "missing")
 
 
 def _whole(shown: Shown) -> Status:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from santiago.judge.commandline import programs
+from santiago.judge.shell import programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -19,8 +19,29 @@ if TYPE_CHECKING:
     from santiago.process.command import Report
 
 _PYTHON_TOOLS = frozenset(
-    "pytest unittest coverage nose2 tox nox mypy ruff flake8 black pylint pyright behave build pip hypothesis pytest_asyncio"
-    " pytest_cov pytest_mock xdist freezegun".split()
+    [
+        "pytest",
+        "unittest",
+        "coverage",
+        "nose2",
+        "tox",
+        "nox",
+        "mypy",
+        "ruff",
+        "flake8",
+        "black",
+        "pylint",
+        "pyright",
+        "behave",
+        "build",
+        "pip",
+        "hypothesis",
+        "pytest_asyncio",
+        "pytest_cov",
+        "pytest_mock",
+        "xdist",
+        "freezegun",
+    ]
 )
 _NO_MAIN_MODULE = re.compile(r"^(?:\S*/)?python[\w.]*: No module named (\w+)", re.MULTILINE)
 _NOT_FOUND = re.compile(
@@ -59,8 +80,10 @@ class Missing:
     @property
     def sentence(self) -> str:
         what = f"the program `{self.name}`" if self.kind == "program" else f"the {self.kind} module `{self.name}`"
-        return f"the check `{self.command}` cannot run here: {what} is missing" if self.name else (
-            f"the check `{self.command}` cannot be started here"
+        return (
+            f"the check `{self.command}` cannot run here: {what} is missing"
+            if self.name
+            else (f"the check `{self.command}` cannot be started here")
         )
 
 
@@ -85,7 +108,9 @@ def _unstarted(text: str, exit_code: int | None, error: str = "") -> str | None:
     return None
 
 
-def missing(shown: Shown, files: Collection[str], read: Callable[[str], bytes | None], words: Iterable[str]) -> Missing | None:
+def missing(
+    shown: Shown, files: Collection[str], read: Callable[[str], bytes | None], words: Iterable[str]
+) -> Missing | None:
     """Return what keeps a check from running on a base; `words` are the files and commands that the stories name."""
     if shown.is_green or any(status == "passed" for status in (shown.tests or {}).values()):
         return None
@@ -154,7 +179,11 @@ def _python_remedy(found: Missing, files: Collection[str], has_folder: Callable[
 
 
 def _node_install(files: Collection[str]) -> str:
-    for lock, command in (("pnpm-lock.yaml", "pnpm install --frozen-lockfile"), ("yarn.lock", "yarn install"), ("package-lock.json", "npm ci")):
+    for lock, command in (
+        ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
+        ("yarn.lock", "yarn install"),
+        ("package-lock.json", "npm ci"),
+    ):
         if lock in files:
             return command
     return "npm install"

@@ -66,17 +66,18 @@ class TreeJudge:
             return Examination(record=record.of_base({}), reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
 
     def _examined(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination:
-        found: Results = {}
+        of_stories = [command for story in stories for command in commands_of(story, self.run_input)]
+        every = dict.fromkeys((*of_stories, *run_commands_of(self.plan, self.run_input)))
+        shared = [command for command in every if not self.trials.is_told(command)]
+        found = self._results(Trial(name="base", commit=base, commands=shared, as_base=True), stop)
         for story in stories:
-            fresh = [command for command in commands_of(story, self.run_input) if command not in found]
-            if fresh:
-                trial = Trial(name=f"base-{story.id}", commit=base, commands=fresh, story=story.id, as_base=True)
+            own = [command for command in commands_of(story, self.run_input) if command not in found]
+            if own:
+                trial = Trial(name=f"base-{story.id}", commit=base, commands=own, story=story.id, as_base=True)
                 found |= self._results(trial, stop)
-        of_run = [command for command in run_commands_of(self.plan, self.run_input) if command not in found]
-        if of_run:
-            found |= self._results(Trial(name="base-run", commit=base, commands=of_run, as_base=True), stop)
         examination = Examination(
-            record=record.of_base(found), red=tuple(name for one in found.values() for name in one.names(one.failing))[:_MOST_RED]
+            record=record.of_base(found),
+            red=tuple(name for one in found.values() for name in one.names(one.failing))[:_MOST_RED],
         )
         cannot = self._cannot_run(base, stories, found.values())
         if cannot is not None:
@@ -96,7 +97,7 @@ class TreeJudge:
         self, base: str, stories: Sequence[Story], found: Results, examination: Examination, stop: Stop
     ) -> Examination:
         """Try which checks can see; a story that only blind ones check can never be verified."""
-        tried = [one for one in found.values() if one.is_green or one.tests and one.passing]
+        tried = [one for one in found.values() if one.is_green or (one.tests and one.passing)]
         self._look("base-blind", base, tried, stop)
         blinded = [command for command in found if self._sight.get(command) is False]
         for story in stories:
@@ -109,7 +110,9 @@ class TreeJudge:
     def _look(self, name: str, commit: str, shown: Sequence[Shown], stop: Stop) -> None:
         """Find out which of these checks see anything of a tree beside their own tests."""
         files = self._files((), commit)
-        others = [path for path in sorted(self.workspace.files(commit)) if not files.judges(path) and not files.is_mixed(path)]
+        others = [
+            path for path in sorted(self.workspace.files(commit)) if not files.judges(path) and not files.is_mixed(path)
+        ]
         left = [one for one in shown if one.command not in self._sight] if others else []
         for spoil in (blind.overwrite, blind.remove):
             if not left:
@@ -134,7 +137,9 @@ class TreeJudge:
         commands = commands_of(work.story, self.run_input)
         self.trials.heed(work.snapshot.patch)
         label, commit = f"{work.story.id}-{work.attempt}", work.snapshot.commit
-        trial = Trial(name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt)
+        trial = Trial(
+            name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt
+        )
         base = self._results(replace(trial, as_base=True), stop)
         shown = self._results(replace(trial, name=f"{label}-check", commit=commit, before=base), stop)
         checks = [self._check(work, base[command], shown[command]) for command in commands]
@@ -242,13 +247,14 @@ class TreeJudge:
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
         before = self._results(replace(trial, name=f"{name}-base", commit=base, as_base=True), stop) if base else None
         after = self._results(replace(trial, before=before), stop)
-        held = before or {command: replace(one, result=replace(one.result, verdict=CheckVerdict.PASS)) for command, one in after.items()}
+        held = before or {
+            command: replace(one, result=replace(one.result, verdict=CheckVerdict.PASS))
+            for command, one in after.items()
+        }
         found = verdict.of_work([Check(base=held[command], work=after[command]) for command in commands])
         return Judged(verdict=found, record=record.document(found, ()))
 
-    def run(
-        self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop
-    ) -> Judged | None:
+    def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         try:
             return self._run(base, head, stories, accepted, stop)
         except _StoppedError:
@@ -289,7 +295,9 @@ class TreeJudge:
             ]
             trial = Trial(name=f"{name}-{story.id}", commit=commit, commands=commands, story=story.id, as_base=as_base)
             shown = self._results(trial, stop) if commands else {}
-            found |= {(story.id if self.trials.is_told(command) else "", command): one for command, one in shown.items()}
+            found |= {
+                (story.id if self.trials.is_told(command) else "", command): one for command, one in shown.items()
+            }
         return found
 
     def _results(self, trial: Trial, stop: Stop) -> Results:
@@ -307,7 +315,10 @@ def _less(findings: Findings, accepted: Collection[str]) -> Findings:
         return tuple(test for test in tests if test not in agreed)
 
     return Findings(
-        broken=without(findings.broken), eased=(), changed=without(findings.changed), vanished=without(findings.vanished)
+        broken=without(findings.broken),
+        eased=(),
+        changed=without(findings.changed),
+        vanished=without(findings.vanished),
     )
 
 

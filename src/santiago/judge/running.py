@@ -82,9 +82,7 @@ class CheckRunner:
                     break
         return ""
 
-    def _shown(
-        self, command: str, folder: str, timeout_ms: int, stopped: Stopped, told: Mapping[str, str]
-    ) -> Shown:
+    def _shown(self, command: str, folder: str, timeout_ms: int, stopped: Stopped, told: Mapping[str, str]) -> Shown:
         """Run a check; once more where it was killed, crashed or ran out of time, since that may be the machine's fault."""
         shown = self._once(command, folder, timeout_ms, stopped, told)
         if shown.result.cause in ("stopped", "output_limit", "unrunnable") or stopped():
@@ -122,9 +120,7 @@ def _result(
         exit_code=128 + report.signal if report.signal and not report.timed_out and not cause else report.exit_code,
         seconds=Seconds(report.ms),
         timed_out=report.timed_out,
-        output=Output(
-            head=shorten(report.head), tail=shorten(report.tail), dropped=report.dropped, total=report.total
-        ),
+        output=Output(head=shorten(report.head), tail=shorten(report.tail), dropped=report.dropped, total=report.total),
         checks=ran,
         verdict=CheckVerdict.PASS if passed else CheckVerdict.NOT_RUN if cause == "stopped" else CheckVerdict.FAIL,
         cause=cause,  # type: ignore[arg-type]  # one of the closed list, chosen here and below

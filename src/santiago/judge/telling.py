@@ -119,7 +119,8 @@ def nothing_shown(found: Verdict) -> Verdict:
         "the work and passes with it."
     )
     results = tuple(
-        replace(one, verdict=CheckVerdict.FAIL) if one.verdict is CheckVerdict.INHERITED else one for one in found.results
+        replace(one, verdict=CheckVerdict.FAIL) if one.verdict is CheckVerdict.INHERITED else one
+        for one in found.results
     )
     return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message, results=results)
 

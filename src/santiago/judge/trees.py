@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from santiago.judge.judges import put_back
 from santiago.judge.naming import file_of
+from santiago.judge.sections import put_back
 from santiago.judge.texts import Tree, changed, difference
 
 if TYPE_CHECKING:

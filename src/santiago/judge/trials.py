@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.contract.ports.judge import SetUpFailedError
@@ -59,6 +60,10 @@ class Trials:
     """Whether the repository speaks of the variables that name a story; None where nobody has looked."""
     work_speaks: bool = False
     """Apart, since attempts are judged side by side: what one adds must not be lost to another's look at the base."""
+    _first: str = ""
+    """The first commit that was looked at."""
+    _contained: dict[str, bool] = field(default_factory=dict)
+    """Commands that were looked at, and whether they stay inside the repository."""
 
     @property
     def timeout_ms(self) -> int:
@@ -92,8 +97,7 @@ class Trials:
 
     def results(self, trial: Trial, stop: Stop) -> Results | None:
         """Return what the commands show on a commit, from memory where the same tree was seen; None where stopped."""
-        if self.base_speaks is None:
-            self.base_speaks = self.workspace.mentions(trial.commit, VARIABLES)
+        self._look(trial.commit)
         tree = self.workspace.tree(trial.commit)
         owners = {command: self._owner(command, trial.story) for command in dict.fromkeys(trial.commands)}
         found = {
@@ -135,7 +139,18 @@ class Trials:
 
     def is_told(self, command: str) -> bool:
         """Whether a check is told its story: only where it could ask for it."""
-        return self.work_speaks or bool(self.base_speaks) or VARIABLES in command or not is_self_contained(command)
+        if self.work_speaks or self.base_speaks or VARIABLES in command:
+            return True
+        if command not in self._contained:
+            read = partial(self.workspace.read, self._first) if self._first else lambda _: None
+            self._contained[command] = is_self_contained(command, read)
+        return not self._contained[command]
+
+    def _look(self, commit: str) -> None:
+        """Look once whether the repository speaks of the variables."""
+        if self.base_speaks is None:
+            self._first = commit
+            self.base_speaks = self.workspace.mentions(commit, VARIABLES)
 
     def _owner(self, command: str, story: str) -> str:
         return story if self.is_told(command) else ""

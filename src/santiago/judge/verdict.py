@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from santiago.contract.outcomes import CheckVerdict, Proof, Verdict
+from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.judge.compare import fails_alike, healed, lost, passes, vanished
 from santiago.judge.shown import WHOLE
@@ -146,9 +146,7 @@ def is_proved(checks: Sequence[Check]) -> bool:
 
 def has_own_tests(checks: Sequence[Check], text_changed: TextChanged) -> bool:
     """Whether a new or changed test passes on the work and does not pass without it."""
-    return any(
-        check.new_tests is not None and _fails_without(check, check.new_tests, text_changed) for check in checks
-    )
+    return any(check.new_tests is not None and _fails_without(check, check.new_tests, text_changed) for check in checks)
 
 
 def _fails_without(check: Check, without: Shown, text_changed: TextChanged) -> bool:

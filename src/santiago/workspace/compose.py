@@ -16,7 +16,11 @@ _FILE = b"100644"
 
 
 def compose(
-    repository: Repository, folders: Folders, commits: tuple[str, str], paths: Sequence[str], contents: Mapping[str, bytes]
+    repository: Repository,
+    folders: Folders,
+    commits: tuple[str, str],
+    paths: Sequence[str],
+    contents: Mapping[str, bytes],
 ) -> str:
     """Return a commit like the first one, with `paths` as in the second, also missing, and `contents` in place of others."""
     onto, other = commits
@@ -30,7 +34,9 @@ def compose(
         lines = [gone + os.fsencode(path) for path in (*paths, *contents)]
         lines += [entry for path in paths if (entry := there.get(os.fsencode(path)))]
         for path, content in contents.items():
-            made = repository.on_objects("hash-object", "-w", "--no-filters", "--stdin", stdin=content, lasting=True).text
+            made = repository.on_objects(
+                "hash-object", "-w", "--no-filters", "--stdin", stdin=content, lasting=True
+            ).text
             lines.append(b"%b %b\t%b" % (_FILE, made.encode(), os.fsencode(path)))
         listing = b"".join(line + b"\0" for line in lines)
         repository.on_objects("update-index", "--replace", "-z", "--index-info", index=index, stdin=listing)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from santiago.artifacts.repository import find_root
 from santiago.cli.view.advice import MOST, named, too_few, unchecked
 from santiago.cli.view.text import flat
+from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
-from santiago.contract.checks import commands_of
 from santiago.executor.schedule import overlap
 from santiago.judge.shell import programs
 from santiago.process.places import inside

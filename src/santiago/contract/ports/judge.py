@@ -73,9 +73,7 @@ class Judge(Protocol):
     def tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged | None:
         """Return what a story's checks say of any commit, held against a base where one is given."""
 
-    def run(
-        self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop
-    ) -> Judged | None:
+    def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         """Return the verdict on the whole run: its checks on the head, also with the tests of the run's first base.
 
         `accepted` are the tests of that base whose change was agreed to.
