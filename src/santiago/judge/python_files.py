@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,7 +23,9 @@ _LONGEST = 1_000_000
 def parsed(blob: bytes) -> PythonFile | None:
     """Return a file taken apart; None for what is no python."""
     try:
-        return PythonFile(ast.parse(blob)) if len(blob) <= _LONGEST else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of another project's strings nobody here wants to hear
+            return PythonFile(ast.parse(blob)) if len(blob) <= _LONGEST else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
