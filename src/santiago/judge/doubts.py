@@ -135,10 +135,14 @@ def doubts(patch: str, judges: Callable[[str], bool], read: Callable[[str], byte
 def _doubt(file: _Added, rule: str, lines: list[int]) -> Doubt:
     others = f" (and lines {', '.join(map(str, lines[1:6]))})" if lines[1:] else ""
     sentence = f"{file.path}:{lines[0]}{others} {RULES[rule]}"
-    return Doubt(path=file.path, line=lines[0], rule=rule, sentence=sentence, text=file.lines.get(lines[0], "").strip()[:_SHOWN])
+    return Doubt(
+        path=file.path, line=lines[0], rule=rule, sentence=sentence, text=file.lines.get(lines[0], "").strip()[:_SHOWN]
+    )
 
 
-def _in_file(file: _Added, judges: Callable[[str], bool], read: Callable[[str], bytes | None]) -> Iterator[tuple[int, str]]:
+def _in_file(
+    file: _Added, judges: Callable[[str], bool], read: Callable[[str], bytes | None]
+) -> Iterator[tuple[int, str]]:
     """Yield the line and rule of each doubt about one file."""
     if file.new and (_NAMES.fullmatch(file.path) or _shadows(file.path, read)):
         yield 1, "takes_name"
@@ -152,7 +156,9 @@ def _in_file(file: _Added, judges: Callable[[str], bool], read: Callable[[str], 
         yield from _in_lines(file.lines, rules)
 
 
-def _in_python(file: _Added, judges: Callable[[str], bool], read: Callable[[str], bytes | None]) -> Iterator[tuple[int, str]]:
+def _in_python(
+    file: _Added, judges: Callable[[str], bool], read: Callable[[str], bytes | None]
+) -> Iterator[tuple[int, str]]:
     try:
         every = statements((read(file.path) or b"")[:_LARGEST])
     except ValueError:  # not Python as this one knows it
@@ -163,7 +169,9 @@ def _in_python(file: _Added, judges: Callable[[str], bool], read: Callable[[str]
         if line is None:
             continue
         yield from ((line, rule) for rule, pattern in _IN_PYTHON.items() if pattern.search(one.text))
-        if _LOOKS.search(one.text) and any(map(_is_testish, one.compared)) or one.compared and _PROCESS.search(one.text):
+        if (_LOOKS.search(one.text) and any(map(_is_testish, one.compared))) or (
+            one.compared and _PROCESS.search(one.text)
+        ):
             yield line, "asks_for_tests"
         if one.where == "module" and _EXITS.match(one.text):
             yield line, "ends_process"
@@ -191,12 +199,19 @@ def _in_lines(lines: dict[int, str], rules: dict[str, re.Pattern[str]]) -> Itera
 def _shadows(path: str, read: Callable[[str], bytes | None]) -> bool:
     """Whether a new module stands where Python may take it for one of the library."""
     folder, _, name = path.removesuffix(".py").removesuffix("/__init__").rpartition("/")
-    return path.endswith(".py") and name in sys.stdlib_module_names and "/" not in folder and read(f"{folder}/__init__.py".lstrip("/")) is None
+    return (
+        path.endswith(".py")
+        and name in sys.stdlib_module_names
+        and "/" not in folder
+        and read(f"{folder}/__init__.py".lstrip("/")) is None
+    )
 
 
 def _holds_code(data: bytes | None) -> bool:
     data = (data or b"")[:_LARGEST]
-    return data[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe") or data[2:4] == b"\r\n" or (data[:2] == b"PK" and b".py" in data)
+    return (
+        data[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe") or data[2:4] == b"\r\n" or (data[:2] == b"PK" and b".py" in data)
+    )
 
 
 def _added(patch: str) -> Iterator[_Added]:

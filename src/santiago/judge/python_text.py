@@ -54,12 +54,22 @@ def _walk(body: Iterable[ast.AST], where: str, names: Names) -> Iterator[Stateme
                 lines = range(one.lineno, (one.end_lineno or one.lineno) + 1)
                 yield Statement(lines=lines, where=where, text=f"def {one.name} returns {value}")
         elif isinstance(one, ast.ClassDef) and _compares_nothing(one):
-            yield Statement(lines=range(one.lineno, (one.end_lineno or one.lineno) + 1), where=where, text="dataclass without comparison")
+            yield Statement(
+                lines=range(one.lineno, (one.end_lineno or one.lineno) + 1),
+                where=where,
+                text="dataclass without comparison",
+            )
         elif isinstance(one, ast.If) and "__name__" in ast.unparse(one.test):
             inside = "main"
-        parts = [child for child in ast.iter_child_nodes(one) if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case)]
+        parts = [
+            child
+            for child in ast.iter_child_nodes(one)
+            if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case)
+        ]
         if not _is_text(one):
-            heads = [child for child in ast.iter_child_nodes(one) if child not in parts] if hasattr(one, "body") else [one]
+            heads = (
+                [child for child in ast.iter_child_nodes(one) if child not in parts] if hasattr(one, "body") else [one]
+            )
             yield from _statement(one, [_Written(names).visit(copy.deepcopy(head)) for head in heads], where)
         _learn(one, names)
         yield from _walk(parts, inside, inner)
@@ -173,4 +183,8 @@ def _constant_answer(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | 
 def _compares_nothing(cls: ast.ClassDef) -> bool:
     """Whether a dataclass leaves every field out of its comparison."""
     fields = [ast.unparse(one) for one in cls.body if isinstance(one, ast.AnnAssign)]
-    return bool(fields) and any("dataclass" in ast.unparse(one) for one in cls.decorator_list) and all("compare=False" in one for one in fields)
+    return (
+        bool(fields)
+        and any("dataclass" in ast.unparse(one) for one in cls.decorator_list)
+        and all("compare=False" in one for one in fields)
+    )
