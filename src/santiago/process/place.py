@@ -44,6 +44,12 @@ class Place:
     provided: tuple[Dependency, ...] = ()
     shown: tuple[str, ...] = ()
     """What these are built on, known by its own path."""
+    over: str | None = None
+    """A folder for what is written over them; they can only be read where there is none."""
+
+    def upper(self, dependency: Dependency) -> str | None:
+        """Return the folder for what is written over a dependency."""
+        return f"{self.over}/{dependency.name}" if self.over else None
 
     def called(self, path: str) -> str:
         """Return by which path the programs know a file or folder of this machine that they may read."""
@@ -76,6 +82,7 @@ class Ground:
     """The folders of objects that the checkouts' git directories borrow from."""
     dependencies: tuple[Dependency, ...] = ()
     shown: tuple[str, ...] = ()
+    over: str | None = None
 
     def place(self, folder: str, *read: str) -> Place:
         """Return where a checkout stands whose programs also read some files or folders of this machine."""
@@ -88,7 +95,14 @@ class Ground:
             read={store: f"{STORES}/{number}" for number, store in enumerate(self.stores)},
             provided=tuple(one for one in self.dependencies if _has_room(folder, one.name)),
             shown=self.shown,
+            over=f"{self.over}/{beside(folder)}" if self.over else None,
         ).reading(*read)
+
+
+def beside(folder: str) -> str:
+    """Return the name under which something is kept that belongs to a checkout and does not stand in it."""
+    path = Path(folder)
+    return f"{path.parent.name}-{path.name}"
 
 
 def _has_room(folder: str, name: str) -> bool:

@@ -69,6 +69,7 @@ def execute(request: Request) -> RunState:
                 names=(str(around.repo),),
                 stores=hold.workspace.stores,
                 dependencies=hold.dependencies,
+                over=str(hold.workspace.folders.over),
             ),
             log=Logbook(request, hold, clock.utc()),
             attempts=FileAttempts(hold.store),
