@@ -14,6 +14,7 @@ from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import (
     AgentEnding,
     AttemptOutcome,
+    BaseExamined,
     ClaimOutcome,
     IntegrationOutcome,
     Outcome,
@@ -29,7 +30,7 @@ from santiago.contract.ports.desk import Heard
 from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, initial
-from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, Step, VerifyRun
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Step, VerifyRun
 from santiago.contract.units import Minutes
 from santiago.executor.loop import Coordinator
 from santiago.executor.reopen import Grants, reopening
@@ -152,6 +153,8 @@ class SimulatedPerformer:
     fails: Callable[[str, int], Reason | None] = lambda story, attempt: None
     waits: Callable[[str, int], int | None] = lambda story, attempt: None
     """Seconds that a refusal says it lasts."""
+    base: Reason | None = None
+    """What stands in the way of a verdict on the base."""
     uses: Callable[[str, int], Usage] = lambda story, attempt: Usage(tokens=10)
     kept: set[str] = field(default_factory=set)
     """Steps that were begun."""
@@ -170,6 +173,8 @@ class SimulatedPerformer:
                 return lambda: self._integrate(step)
             case JudgeClaim():
                 return lambda: ClaimOutcome(step=step.id, story=step.story, commit="claimed", verdict=PASSED)
+            case ExamineBase():
+                return lambda: BaseExamined(step=step.id, reason=self.base, message="as it is")
             case VerifyRun():
                 return lambda: RunVerdict(step=step.id, verdict=PASSED)
             case Adopt():

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from santiago.contract.ports.agent import Packet
 
-VERSION = 1
+VERSION = 2
 """Of the wording below; a run records it with every prompt."""
 MAX_CRITIQUES = 3
 MAX_TEXT = 20_000
@@ -35,12 +35,14 @@ def render(packet: Packet, marker: str | None = None) -> str:
         *fence.around(_story_text(packet)),
         *_section("## Files", "The work is expected in these files:", story.files),
         *_checks(packet.commands),
+        *_evidence(packet),
         *_scope(packet, fence),
         *_history(packet, fence),
         "## Rules",
         "",
-        "- Leave tests and other protected files as they are, unless the story names them; add new tests freely.",
-        "- Do not weaken a check, and do not work on other stories.",
+        "- Add tests for what you do: a new test that fails without your work is the best proof of it.",
+        "- You may change existing tests, but they are also run as they were before: what passed must still pass.",
+        "- Do not work on other stories.",
         "- If you cannot go on without an answer from a person, print one line `SANTIAGO_QUESTION: …` and stop.",
         "",
         f"(packet version {VERSION})",
@@ -65,7 +67,7 @@ def _story_text(packet: Packet) -> str:
     if story.description:
         lines += ["", story.description]
     if packet.criteria:
-        lines += ["", "Acceptance criteria:", *(f"- {text}" for text in packet.criteria)]
+        lines += ["", "Acceptance criteria:", *(f"- {name}: {text}" for name, text in packet.criteria)]
     return "\n".join(lines)
 
 
@@ -77,6 +79,22 @@ def _checks(commands: Sequence[str]) -> list[str]:
     if not commands:
         return []
     return ["## Checks", "", "All of these must pass:", "", *(f"    {command}" for command in commands), ""]
+
+
+def _evidence(packet: Packet) -> list[str]:
+    """Ask for the test that shows each criterion."""
+    if not packet.criteria:
+        return []
+    first = packet.criteria[0][0]
+    return [
+        "## Evidence",
+        "",
+        "For each acceptance criterion name the test that shows it. Write a JSON object to the file that the variable",
+        "SANTIAGO_EVIDENCE names: the criterion's id, and the id of a test (or a command) that fails without your work:",
+        "",
+        f'    {{"{first}": "tests/test_example.py::test_name"}}',
+        "",
+    ]
 
 
 def _scope(packet: Packet, fence: _Fence) -> list[str]:

@@ -37,6 +37,10 @@ MOST_REPORT = 16 * 1024 * 1024
 MOST_ARGUMENT = 100_000
 """Bytes; the system takes no longer single argument than about 128 KiB."""
 
+EVIDENCE = "evidence.json"
+"""File beside the agent's folder in which it names the test of each criterion."""
+MOST_EVIDENCE, MOST_NAME = 200, 500
+
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -78,14 +82,15 @@ class RalphFresh:
             with cleared(packet.folder, self.profile.start.litter):
                 report = self.server.run(command, lambda: "now" if stop.now() else None)
             reading = self._read(packet, Path(side, self.profile.start.report_name))
-        return ending_of(report, reading, self.profile)
+            evidence = _evidence(_document(Path(side, EVIDENCE)) or {})
+        return replace(ending_of(report, reading, self.profile), evidence=evidence)
 
     def _command(self, packet: Packet, place: Place, side: str) -> Command:
         start, seen = self.profile.start, _seen(packet, place)
         return Command(
             argv=self.argv(seen, side, Path(packet.prompt_file)),
             cwd=packet.folder,
-            env={**self.environment, **start.env, **variables(seen)},
+            env={**self.environment, **start.env, **variables(seen), "SANTIAGO_EVIDENCE": f"{side}/{EVIDENCE}"},
             timeout_ms=packet.timeout_ms,
             stdin=packet.prompt_file if start.prompt == "stdin" else None,
             log=packet.log,
@@ -144,6 +149,12 @@ def _argument(packet: Packet, file: Path) -> str:
 def _filled(word: str, values: dict[str, str]) -> str:
     """Put values in, all at once, so that nothing in a prompt or a name is taken for a place to fill."""
     return _PLACE.sub(lambda place: values.get(place[1], place[0]), word)
+
+
+def _evidence(document: dict[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return what an agent named for each criterion; anything else that it wrote there is left out."""
+    pairs = [(name, test) for name, test in document.items() if isinstance(test, str) and test.strip()]
+    return tuple((name[:MOST_NAME], test.strip()[:MOST_NAME]) for name, test in pairs[:MOST_EVIDENCE])
 
 
 def _document(path: Path) -> dict[str, object] | None:

@@ -45,6 +45,10 @@ def _are_paths(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_path, value))
 
 
+def _is_evidence(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(one, str) for pair in value.items() for one in pair)
+
+
 def _is_said(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
@@ -63,6 +67,7 @@ KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "write": _TEXTS,
     "append": _TEXTS,
     "delete": ("a list of relative paths", _are_paths),
+    "evidence": ("criteria, each with the test that shows it", _is_evidence),
     "say": ("a text", _is_said),
     "ask": ("a text", _is_said),
     "exit": ("a whole number from 0", _is_count),
@@ -179,4 +184,5 @@ def _ended(reason: Reason | None, move: dict[str, Any]) -> AgentEnding:
         message=str(move.get("say", "")),
         usage=Usage(tokens=move.get("tokens", 0), cost_usd=Usd.of(cost) if cost is not None else Usd(0)),
         question=str(move["ask"]) if move.get("ask") else None,
+        evidence=tuple(move.get("evidence", {}).items()),
     )

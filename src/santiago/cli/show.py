@@ -20,9 +20,9 @@ from santiago.cli.view.spending import dollars, of_story, thousands
 from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
 from santiago.cli.view.waiting import explanation, glyph, mark, unicode
 from santiago.contract import codec
+from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.executor.budget import Budget
-from santiago.executor.judging import commands_of
 from santiago.executor.result import sums
 
 if TYPE_CHECKING:
@@ -121,6 +121,17 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
         say(paint(text, _COLOURS.get(one.status, "white"), stderr=False))
 
 
+_FINDINGS = {
+    "broken": "it breaks tests that passed before",
+    "eased": "only its change of these tests makes them pass",
+    "changed": "it changes what these tests expect",
+    "vanished": "these tests no longer run",
+    "judge_files": "it changed these test files",
+    "beside": "it changed these settings, which no check runs",
+}
+"""What a verdict names beside the results of checks."""
+
+
 def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_log: bool) -> None:
     evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
     say()
@@ -128,8 +139,9 @@ def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_l
     critique = evidence.critique()
     for check in evidence.checks():
         _check(check, with_output=not critique)
-    if tampered := evidence.tampered():
-        say(f"it must leave as it was, or leave out: {', '.join(map(flat, tampered))}")
+    for field, words in _FINDINGS.items():
+        if found := evidence.verdict(field):
+            say(f"{words}: {', '.join(flat(one) for one in found[:20])}")
     show_agent(run.out_dir, planned.id, one)
     if critique:
         say()

@@ -95,6 +95,10 @@ def _commands_approved(state: RunState, event: Event) -> None:
     state.approved |= frozenset(event.context.get("digests", ()))
 
 
+def _base_examined(state: RunState, event: Event) -> None:
+    state.examined, state.red = event.status == "ok", tuple(event.context.get("tests", ()))
+
+
 def _stop_requested(state: RunState, _: Event) -> None:
     state.stop_requested = True
 
@@ -104,7 +108,7 @@ def _question_asked(state: RunState, event: Event) -> None:
     name = context.get("question", "")
     if name not in state.questions:  # asked again it is still the same question, and its answer stands
         text, options = context.get("text", ""), tuple(context.get("options", ()))
-        state.questions[name] = Question(name, event.story_id, text, options)
+        state.questions[name] = Question(name, event.story_id, text, options, context.get("kind", "agent"))
 
 
 def _question_answered(state: RunState, event: Event) -> None:
@@ -131,6 +135,14 @@ def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
 def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.change_requested = story.attempts + 1
     _note(state, story, event)
+
+
+def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
+    """A person's word stands in for the verdict; the question about the work is settled by it."""
+    story.proof, story.reason, story.commit = Proof.ATTESTED, None, event.context.get("commit") or story.commit
+    for question in state.questions.values():
+        if question.story == story.id and question.answer is None:
+            question.answer = "accept"
 
 
 def _story_done(state: RunState, story: StoryState, event: Event) -> None:
@@ -221,6 +233,7 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.WAIT_STARTED: _wait_started,
     EventKind.WAIT_ENDED: _wait_ended,
     EventKind.COMMANDS_APPROVED: _commands_approved,
+    EventKind.BASE_EXAMINED: _base_examined,
     EventKind.STOP_REQUESTED: _stop_requested,
     EventKind.QUESTION_ASKED: _question_asked,
     EventKind.QUESTION_ANSWERED: _question_answered,
@@ -232,6 +245,7 @@ OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.ATTEMPT_VOIDED: _attempt_ended,
     EventKind.INTEGRATION_FAILED: _attempt_ended,
     EventKind.CLAIM_JUDGED: _attempt_ended,
+    EventKind.STORY_ACCEPTED: _story_accepted,
     EventKind.STORY_DONE: _story_done,
     EventKind.STORY_FAILED: _story_rests,
     EventKind.STORY_BLOCKED: _story_rests,

@@ -111,6 +111,8 @@ class Question:
     story: str | None
     text: str
     options: tuple[str, ...]
+    kind: str = "agent"
+    """Who asks: the agent, or the judge about a `changed_expectation`, a `doubt`, a repeated `refusal`."""
     answer: str | None = None
     detail: str = ""
 
@@ -193,6 +195,10 @@ class RunState:
     reason: Reason | None = None
     stop_requested: bool = False
     verify_rounds: int = 0
+    examined: bool = False
+    """Every check ran once on the base, and nothing stands in the way of a verdict."""
+    red: tuple[str, ...] = ()
+    """Tests, or whole checks, that failed before any agent was started."""
 
     @property
     def counted(self) -> int:

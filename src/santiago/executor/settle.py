@@ -8,6 +8,7 @@ from santiago.contract.events import Context, EventKind, EventStatus, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import (
     AttemptOutcome,
+    BaseExamined,
     ClaimOutcome,
     IntegrationOutcome,
     Outcome,
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 
+QUESTIONS = {
+    Reason.CHANGED_EXPECTATION: "changed_expectation",
+    Reason.DOUBTED: "doubt",
+    Reason.NEEDS_USER_CONFIRMATION: "refusal",
+}
+"""Verdicts that need a person's word, and what kind of question each is."""
 MAX_WORDS = 1000
 MAX_QUESTION = 4000
 """Characters of an agent's message in the log; all of it is in the attempt's files."""
@@ -41,6 +48,8 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
         case IntegrationOutcome():
             story = state.stories[outcome.story]
             return _integration(story, outcome) if story.phase is StoryPhase.VERIFIED else []
+        case BaseExamined():
+            return _examined(outcome) if state.phase is RunPhase.EXECUTING and not state.examined else []
         case RunVerdict():
             return _run_verdict(outcome) if state.phase is RunPhase.RUN_VERIFICATION else []
         case _:
@@ -69,6 +78,8 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     reason = outcome.reason or Reason.INTERRUPTED
     if reason is Reason.AGENT_ASKED:
         return _asked(story, outcome)
+    if reason in QUESTIONS:
+        return _asked_by_the_judge(story, outcome, QUESTIONS[reason])
     if not MEANINGS[reason].spends or outcome.status == "voided":
         return [_voided(story, outcome), *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
     status: EventStatus = "stopped" if outcome.status == "stopped" else "failed"
@@ -88,6 +99,44 @@ def _asked(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
         of_story(story, EventKind.QUESTION_ASKED, question=question, text=text),
         of_story(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", reason=reason, question=question),
     ]
+
+
+def _asked_by_the_judge(story: StoryState, outcome: AttemptOutcome, kind: str) -> list[Fact]:
+    """The verdict needs a person's word; the story rests until it is given."""
+    question = f"{story.id}-{outcome.number}"
+    text = (outcome.verdict.message if outcome.verdict else "") or MEANINGS[outcome.reason or Reason.DOUBTED].sentence
+    return [
+        _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, "failed", verdict="fail"),
+        of_story(
+            story, EventKind.QUESTION_ASKED,
+            question=question, kind=kind, text=text[:MAX_QUESTION], options=["accept", "refuse"],
+        ),
+        of_story(
+            story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", reason=outcome.reason or "", question=question
+        ),
+    ]  # fmt: skip
+
+
+def _examined(outcome: BaseExamined) -> list[Fact]:
+    """The run goes on, or ends before anything is spent where no verdict would be possible."""
+    if outcome.stopped:
+        return []  # the next start looks again
+    event, ms, digest = EventKind.BASE_EXAMINED, outcome.verify_ms, outcome.digest or ""
+    if outcome.reason is None:
+        words = "\n".join(outcome.notes)[:MAX_WORDS]
+        red = [name[:300] for name in outcome.red]
+        return [of_run(event, None, "ok", step=outcome.step, verify_ms=ms, digest=digest, tests=red, message=words)]
+    blocks = MEANINGS[outcome.reason].ends_in == "blocked"
+    phase = RunPhase.BLOCKED if blocks else RunPhase.FAILED
+    told = of_run(
+        event, None, "failed", step=outcome.step, verify_ms=ms, digest=digest,
+        reason=outcome.reason, message=outcome.message[:MAX_WORDS], hint=outcome.hint[:MAX_WORDS],
+    )  # fmt: skip
+    ended = of_run(
+        EventKind.RUN_ENDED, phase, "blocked" if blocks else "failed",
+        reason=outcome.reason, message=outcome.message[:MAX_WORDS], hint=outcome.hint[:MAX_WORDS],
+    )  # fmt: skip
+    return [told, ended]
 
 
 def _blocked(story: StoryState, outcome: AttemptOutcome) -> Fact:

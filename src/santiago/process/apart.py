@@ -61,6 +61,9 @@ class Apart(Sandbox):
     environment: dict[str, str] = field(default_factory=dict)
     """Where PATH and HOME come from that decide which toolchains are shown."""
 
+    def temporary_seen(self, temporary: str) -> str:  # noqa: ARG002  # it has one name for every command
+        return OWN_TEMPORARY
+
     @property
     def stores(self) -> str | None:
         return STORES

@@ -48,6 +48,10 @@ class Sandbox:
     name: str = "none"
     """For the run's header and its log."""
 
+    def temporary_seen(self, temporary: str) -> str:
+        """Return the path by which a command inside the fence knows its temporary folder."""
+        return temporary
+
     @property
     def stores(self) -> str | None:
         """Below which folder a checkout finds the objects that it borrows; None where they are known by their own paths."""

@@ -6,7 +6,6 @@ import os
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,11 +54,7 @@ class Folders:
     def __init__(self, scratch: Path, run_id: str) -> None:
         # Resolved once, so that later comparisons need not follow any link.
         self.top = Path(os.path.realpath(scratch)) / run_id
-        self._apart = self.top.parents[2] / sha256(str(self.top).encode()).hexdigest()[:12]
-        """Beside all that is santiago's, where no name tells whose it is; on the same disk, and there only while in use."""
-        self._parents: dict[str, tuple[int, int] | None] = {
-            str(parent): None for parent in (*(self.top / kind for kind in KINDS), self._apart)
-        }
+        self._parents: dict[str, tuple[int, int] | None] = {str(self.top / kind): None for kind in KINDS}
         """Where folders of santiago's own stand, and by which number each is known once no link was found on its way."""
         self._work, self._own = self.top / "work", self.top / "own"
         self.over = self.top / "over"
@@ -76,8 +71,6 @@ class Folders:
                 yield
             finally:
                 self._sweeper = None
-                with suppress(OSError):
-                    self._apart.rmdir()
 
     def attempt(self, story: str, attempt: int) -> Place:
         name = f"{story}-{attempt}"
@@ -85,10 +78,6 @@ class Folders:
 
     def clean(self, name: str) -> Path:
         return self.top / "clean" / name
-
-    def apart(self) -> Path:
-        """Return a folder, not yet made, whose path says nothing of santiago, the run or the story."""
-        return self._apart / uuid.uuid4().hex[:8]
 
     def discard(self, folder: Path) -> None:
         """Remove a folder of santiago's own, without following any link; nothing happens where there is none."""
@@ -114,7 +103,6 @@ class Folders:
     def discard_all(self) -> list[str]:
         """Remove everything that the run left here, and return the names; not while something is being swept."""
         names = [str(path) for kind in KINDS for path in sorted((self.top / kind).glob("*"))]
-        names += map(str, sorted(self._apart.glob("*")))
         for name in names:
             self.discard(Path(name))
         for left in (*self.trash.glob("*"), *self.temporary.glob("*")):
@@ -122,8 +110,6 @@ class Folders:
         for kind in (*KINDS, "trash", "tmp", ""):
             with suppress(OSError):
                 (self.top / kind).rmdir()
-        with suppress(OSError):
-            self._apart.rmdir()
         return names
 
     def _check(self, folder: Path) -> None:

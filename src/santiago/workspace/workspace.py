@@ -15,6 +15,7 @@ from santiago.contract.ids import is_run_id, is_story_id
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
 from santiago.workspace import branch, dependencies, gitlinks, locks, private, refs
+from santiago.workspace.compose import compose
 from santiago.workspace.contents import Contents
 from santiago.workspace.durable import boot
 from santiago.workspace.folders import Folders
@@ -202,13 +203,20 @@ class GitWorkspace:
             message or f"{story}, attempt {attempt}, interrupted\n", self._ref(story, attempt), trust_index=False
         )
 
-    def checkout(self, commit: str, name: str, *, apart: bool = False) -> str:
+    def checkout(self, commit: str, name: str) -> str:
         if _NAME.fullmatch(name) is None:
             raise SantiagoError(Kind.BUG, f"not a name for a folder: {name!r}")
-        folder = self.folders.apart() if apart else self.folders.clean(name)
+        folder = self.folders.clean(name)
         self.folders.discard(folder)
         self._fill(folder, checked(commit), None)
         return str(folder)
+
+    def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:
+        return compose(self.repository, self.folders, (checked(onto), checked(other)), paths, contents)
+
+    def changed(self, old: str, new: str) -> tuple[str, ...]:
+        changes = self.repository.changes(self.tree(old), self.tree(new))
+        return tuple(change.path for change in changes.listed)
 
     def integrate(
         self,

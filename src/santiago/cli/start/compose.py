@@ -19,20 +19,21 @@ from santiago.cli.start.logbook import Logbook, freeze
 from santiago.cli.start.prospects import Checkout, foresee
 from santiago.cli.start.standing import ground_of
 from santiago.cli.view.header import RunHeader
+from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.engine.threads import ThreadsEngine
-from santiago.executor.judging import Bench, commands_of
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import reopening, reopening_one
-from santiago.executor.trials import Trials
+from santiago.judge.commands import CommandRunner
+from santiago.judge.port import TreeJudge
+from santiago.judge.running import CheckRunner
+from santiago.judge.trials import Trials
 from santiago.process import environment, sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
-from santiago.verification.commands import CommandRunner
-from santiago.verification.port import Checks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +86,7 @@ def _commands(request: Request, run_input: RunInput) -> tuple[str, ...]:
     if request.skips:
         return ()
     stories = (command for story in request.plan.stories for command in commands_of(story, run_input))
-    return (*dict.fromkeys(stories), *run_input.verification.run_commands, *request.plan.run_verify)
+    return tuple(dict.fromkeys((*stories, *run_commands_of(request.plan, run_input))))
 
 
 def _close(server: ProcessServer, out_dir: Path) -> None:
@@ -120,6 +121,8 @@ class _Start:
             log.finish(log.state)  # a crash may have come before the result was written
         if request.own_work:
             opening.refuse_own_work(log.state, hold.workspace, *request.own_work)
+        if request.accepts:
+            opening.refuse_accepting(log.state, request.accepts[0])
         if log.state.phase is RunPhase.SUCCESS:
             hold.workspace.tidy()
             return log.state
@@ -159,8 +162,9 @@ class _Start:
         """Return what a person's start adds: approvals, grants, stories that may go on."""
         state, request, workspace = self.log.state, self.request, self.hold.workspace
         facts = opening.approvals(request.plan, state, request.consent)
-        if request.own_work:
-            return facts + reopening_one(state, request.own_work[0], workspace.head())
+        one = request.own_work or request.accepts
+        if one:
+            return facts + reopening_one(state, one[0], workspace.head())
         if not self.log.fresh and not request.skips:
             return facts + reopening(state, self.run_input.limits, request.grants, workspace.head())
         return facts
@@ -171,6 +175,8 @@ class _Start:
             coordinator.record([opening.own_work(self.log.state, workspace, *own_work)])
             opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0])
             coordinator.recovered |= {own_work[0]}
+        if self.request.accepts is not None:
+            coordinator.record(opening.accepting(self.log.state, *self.request.accepts))
         with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
             state = coordinator.run()
         self.log.finish(state)
@@ -215,7 +221,7 @@ class _Start:
         trials = Trials(
             run_input=run_input,
             workspace=workspace,
-            verifier=Checks(runner, request.check_begun),
+            checks=CheckRunner(runner, request.check_begun),
             provide=partial(provide.into, self.around.repo, self.around.provided, self.ground),
             prompt_path=self.attempts.prompt_path,
         )
@@ -224,7 +230,13 @@ class _Start:
             run_input=run_input,
             workspace=workspace,
             agent=agent,
-            bench=Bench(plan=plan, run_input=run_input, trials=trials),
+            judge=TreeJudge(
+                plan=plan,
+                run_input=run_input,
+                workspace=workspace,
+                trials=trials,
+                has_folder=lambda name: (self.around.repo / name).is_dir(),
+            ),
             files=self.attempts,
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),

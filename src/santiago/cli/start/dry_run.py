@@ -18,8 +18,8 @@ from santiago.cli.start.prospects import Checkout, Prospect, foresee
 from santiago.cli.start.scratch import scratch_of
 from santiago.cli.view.measures import count
 from santiago.cli.view.text import harmless, paint, say
+from santiago.contract.checks import commands_of
 from santiago.contract.reasons import ExitCode
-from santiago.executor.judging import commands_of
 from santiago.executor.reopen import reopening
 from santiago.executor.schedule import followed
 from santiago.process import sandbox

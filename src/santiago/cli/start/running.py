@@ -44,6 +44,7 @@ def start(
     grants: Grants | None = None,
     skips: list[tuple[str, str]] | None = None,
     own_work: tuple[str, str] | None = None,
+    accepts: tuple[str, str] | None = None,
     agent: Agent | None = None,
 ) -> int:
     """Carry a plan out and return the exit code; `base` is the folder that the paths of the run input start from."""
@@ -55,8 +56,8 @@ def start(
     run_id = run_input.run_id or derived_id(out_dir, repo)
     now = repository_of(out_dir, run_id, repo)
     settings = replace(run_input, repo_path=frozen_path(out_dir, run_id, repo, now), policy=frozen, run_id=run_id)
-    # A person who brings work wants it judged; no agent is started for what it leaves to do.
-    scope = Scope(stories=frozenset()) if own_work else scope_of(plan, flags.chunks, flags.only)
+    # A person who brings or accepts work wants it on the branch; no agent is started for what it leaves to do.
+    scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, flags.chunks, flags.only)
     policy, asked = _policy(frozen, flags), not flags.no_input and sys.stdin.isatty()
     request = Request(
         out_dir=out_dir,
@@ -68,6 +69,7 @@ def start(
         scope=scope,
         skips=skips or [],
         own_work=own_work,
+        accepts=accepts,
         agent=agent,
         grants=grants or Grants(),
         consent=lambda commands: ask_consent(commands, near(out_dir / PLAN), asked=asked, trusted=flags.trust_commands),
@@ -102,7 +104,8 @@ def _shown(request: Request, flags: Flags) -> int:
         screen.close()
     if state.reason == Reason.INTERRUPTED and request.signals[:1] == [signal.SIGTERM]:
         return ExitCode.TERMINATED
-    return exit_code(state) or (_own_code(state, own_work[0]) if own_work else ExitCode.OK)
+    one = own_work or request.accepts
+    return exit_code(state) or (_own_code(state, one[0]) if one else ExitCode.OK)
 
 
 def _policy(frozen: Policy, flags: Flags) -> Policy:
@@ -113,6 +116,8 @@ def _policy(frozen: Policy, flags: Flags) -> Policy:
         keep_going=flags.keep_going or frozen.keep_going,
         assume_external=flags.assume_external or frozen.assume_external,
         sandbox=flags.sandbox or frozen.sandbox,  # type: ignore[arg-type]  # one of click's choices
+        changed_tests=flags.changed_tests or frozen.changed_tests,  # type: ignore[arg-type]  # one of click's choices
+        doubts=flags.doubts or frozen.doubts,  # type: ignore[arg-type]  # one of click's choices
     )
 
 

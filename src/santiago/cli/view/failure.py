@@ -157,8 +157,6 @@ class Report:
         lines += self._same(planned.id, number)
         if _BEFORE in evidence.critique():
             lines.append("before     failures that were there before the attempt count too: the critique names them")
-        if tampered := evidence.tampered():
-            lines.append(f"protected  {named([flat(path) for path in tampered])}")
         if stats := evidence.stats():
             lines.append(f"changes    {totals(stats)}{self._kept(planned.id, number)}")
         folder = self.out_dir / attempt_folder(planned.id, number)

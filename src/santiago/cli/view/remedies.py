@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from santiago.cli.loading import Run
     from santiago.contract.policy import Agent
+    from santiago.contract.state import Question
 
 Rows = list[tuple[str, str]]
 _BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
@@ -35,10 +36,7 @@ def next_commands(report: Report) -> list[str]:
     """Return what to type next; the answer to an open question comes first."""
     state, folder, needing = report.state, target(report.out_dir), report.needing()
     unanswered, _ = asked(state, report.out_dir)
-    rows: Rows = [
-        (f'santiago answer{folder} {one.id} "YOUR ANSWER"', "the answer goes into the next attempt")
-        for one in unanswered[:3]
-    ]
+    rows: Rows = [row for one in unanswered[:3] for row in _answers(folder, one)]
     for story in needing[:1]:
         if attempts := state.stories[story.id].attempts:
             rows.append((f"santiago show{folder} {story.id} --attempt {attempts}", "all of that attempt"))
@@ -49,6 +47,15 @@ def next_commands(report: Report) -> list[str]:
         named_run = f" --run{folder}" if folder else ""
         rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
     return listed(rows)
+
+
+def _answers(folder: str, question: Question) -> Rows:
+    if question.kind == "agent":
+        return [(f'santiago answer{folder} {question.id} "YOUR ANSWER"', "the answer goes into the next attempt")]
+    return [
+        (f"santiago answer{folder} {question.id} accept", "take the work as it is"),
+        (f'santiago answer{folder} {question.id} refuse --text "…"', "have it done again, with your words in the next attempt"),
+    ]  # fmt: skip
 
 
 def listed(rows: Rows) -> list[str]:
@@ -72,6 +79,8 @@ def _policy_flags(report: Report) -> list[str]:
         "--keep-going": now.keep_going != was.keep_going,
         "--assume-external": now.assume_external != was.assume_external,
         f"--sandbox {now.sandbox}": now.sandbox != was.sandbox,
+        f"--changed-tests {now.changed_tests}": now.changed_tests != was.changed_tests,
+        f"--doubts {now.doubts}": now.doubts != was.doubts,
     }
     return [flag for flag, is_new in told.items() if is_new]
 

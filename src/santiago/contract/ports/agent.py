@@ -19,7 +19,8 @@ class Packet:
     run_id: str
     story: Story
     attempt: int
-    criteria: tuple[str, ...]
+    criteria: tuple[tuple[str, str], ...]
+    """Id and text of each."""
     commands: tuple[str, ...]
     """The checks that will judge the work."""
     chunk_titles: tuple[str, ...]

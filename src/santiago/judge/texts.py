@@ -1,0 +1,164 @@
+"""The text of a test: its function, what that uses, and every file of the judge that it loads."""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from santiago.judge.judges import is_setting
+from santiago.judge.python_files import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+_CODE = (
+    ".py",
+    ".js",
+    ".jsx",
+    ".ts",
+    ".tsx",
+    ".mjs",
+    ".cjs",
+    ".mts",
+    ".cts",
+    ".rb",
+    ".go",
+    ".rs",
+    ".php",
+    ".java",
+    ".kt",
+    ".cs",
+    ".swift",
+)
+_SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
+"""Languages in which the files of a folder see each other without a word."""
+_FOLDER_FILES = frozenset({"__init__", "index", "mod"})
+"""Files that go by the name of their folder."""
+_ALWAYS_LOADED = ("conftest.py", "__init__.py")
+"""Files that are loaded with every test of their folder and below."""
+_WORD = re.compile(r"[\w-]+(?:\.[\w-]+)*")
+_LONGEST = 1_000_000
+_MOST_FILES = 500
+_LONGEST_LINE = 300
+_CONTEXT = 3
+_WINDOW = 500
+"""Lines from the first difference on that are compared for a person."""
+_HUNK = re.compile(r"(@@ -| \+(?=\d+(?:,\d+)? @@))(\d+)")
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One commit, as far as tests are read; keep it for as long as tests of this commit are asked about."""
+
+    files: Collection[str]
+    read: Callable[[str], bytes | None] = field(repr=False)
+    _blobs: dict[str, bytes | None] = field(default_factory=dict, init=False, repr=False)
+    _loaded: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+
+    def blob(self, path: str) -> bytes | None:
+        if path not in self._blobs:
+            self._blobs[path] = self.read(path) if path in self.files else None
+        return self._blobs[path]
+
+    def loads(self, path: str) -> frozenset[str]:
+        """Return the files that a test file comes to: those around it, those that it names, and what these name."""
+        if path not in self._loaded:
+            self._loaded[path] = frozenset(self._walked(path))
+        return self._loaded[path]
+
+    def _walked(self, path: str) -> set[str]:
+        top = path.partition("/")[0] + "/" if "/" in path else ""
+        found = {path, *self._around(path)}
+        waiting = list(found)
+        while waiting and len(found) < _MOST_FILES:
+            one = waiting.pop()
+            named = {file for word in _words(one, self.blob(one)) for file in self._by_name.get(word, ())}
+            new = {file for file in named if file.startswith(top)} - found
+            found |= new
+            waiting += [file for file in new if file.endswith(_CODE)]
+        return found
+
+    def _around(self, path: str) -> Iterator[str]:
+        folder, _, name = path.rpartition("/")
+        if name.endswith(_SHARED_FOLDER):
+            kind = posixpath.splitext(name)[1]
+            yield from (file for file in self.files if posixpath.dirname(file) == folder and file.endswith(kind))
+        while True:
+            yield from (place for file in _ALWAYS_LOADED if (place := posixpath.join(folder, file)) in self.files)
+            if not folder:
+                return
+            folder = posixpath.dirname(folder)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        """Files by the words that mean them: their names, and for data that of their folder."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in self.files:
+            folder, _, name = path.rpartition("/")
+            stem = name.rpartition(".")[0] or name
+            is_code = name.endswith(_CODE)
+            around = [folder.rpartition("/")[2]] if stem in _FOLDER_FILES or not is_code else []
+            for word in {name, stem, *around} if stem not in _FOLDER_FILES else around:
+                found[word].append(path)
+        return found
+
+
+def changed(test: str, path: str | None, before: Tree, after: Tree, judges: Collection[str]) -> bool:
+    """Whether the text of a test differs between two commits, `judges` being the files of the judge that differ.
+
+    Where nobody knows which file a test stands in, every changed file of the judge may be its text.
+    """
+    if path is None:
+        return bool(judges)
+    for tree in (before, after):
+        if any(one != path and _is_loaded(one, path, tree) for one in judges):
+            return True
+    old, new = before.blob(path), after.blob(path)
+    return old != new and (not path.endswith(".py") or _function_changed(test, old, new))
+
+
+def _is_loaded(judge: str, path: str, tree: Tree) -> bool:
+    own = posixpath.basename(path).partition(".")[0]
+    name = posixpath.basename(judge)
+    is_snapshot = not judge.endswith(_CODE) and name.startswith((f"{own}.", f"{own}_", f"{own}-"))
+    return is_setting(judge) or is_snapshot or judge in tree.loads(path)
+
+
+def _function_changed(test: str, old: bytes | None, new: bytes | None) -> bool:
+    files = [parsed(blob or b"") for blob in (old, new)]
+    try:
+        then, now = (file.text_of(test) if file else None for file in files)
+    except RecursionError:  # an expression without end, which nobody wrote by hand
+        return True
+    return then is None or then != now
+
+
+def difference(path: str, before: bytes | None, after: bytes | None, most: int = 60) -> str:
+    """Return the unified diff of one file for a person, cut to a number of lines."""
+    if any(b"\0" in blob or len(blob) > _LONGEST for blob in (before or b"", after or b"")):
+        return (
+            f"{path}: {len(before or b'')} bytes before, {len(after or b'')} bytes now; no text that can be shown here"
+        )
+    old, new = ((blob or b"").decode("utf-8", "replace").splitlines() for blob in (before, after))
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    first = max(0, same - _CONTEXT)
+    names = [f"{side}/{path}" if blob is not None else "/dev/null" for side, blob in (("a", before), ("b", after))]
+    window = slice(first, first + _WINDOW)  # what is compared is bounded: only the beginning is shown anyway
+    lines = list(difflib.unified_diff(old[window], new[window], names[0], names[1], lineterm=""))
+    shown = [_HUNK.sub(lambda hunk: f"{hunk[1]}{int(hunk[2]) + first}", line[:_LONGEST_LINE]) for line in lines[:most]]
+    return "\n".join(shown + (["…"] if len(lines) > most or max(len(old), len(new)) > window.stop else []))
+
+
+@lru_cache(maxsize=512)
+def _words(path: str, blob: bytes | None) -> frozenset[str]:
+    """Return the words by which a file may mean others; in python these stand in imports and strings."""
+    if path.endswith(".py") and (file := parsed(blob or b"")):
+        return file.names_of_files
+    found = set(_WORD.findall((blob or b"")[:_LONGEST].decode("utf-8", "replace")))
+    return frozenset(found | {word.rpartition(".")[0] for word in found})
