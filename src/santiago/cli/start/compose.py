@@ -34,6 +34,7 @@ from santiago.judge.trials import Trials
 from santiago.process import environment, sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
+from santiago.workspace.preparing import Preparing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -222,7 +223,14 @@ class _Start:
             run_input=run_input,
             workspace=workspace,
             checks=CheckRunner(runner, request.check_begun),
-            provide=partial(provide.into, self.around.repo, self.around.provided, self.ground),
+            supply=Preparing(
+                workspace=workspace,
+                ground=self.ground,
+                setup=run_input.workspace.setup,
+                names=run_input.workspace.provide,
+                environment=runner.environment,
+                furnish=partial(provide.into, self.around.repo, self.around.provided, self.ground),
+            ),
             prompt_path=self.attempts.prompt_path,
         )
         performer = StepPerformer(
