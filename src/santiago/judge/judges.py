@@ -118,7 +118,7 @@ class JudgeFiles:
 
     def beside(self, path: str) -> bool:
         """Whether a file steers other checks than those of this story: CI, and runners that none of them starts."""
-        return (globs.matches(path, _CI) or is_setting(path)) and not self.judges(path) and not self.is_mixed(path)
+        return globs.matches(path, (*_CI, *_EVERY_SETTING)) and not self.judges(path)
 
     def file_of(self, test: str) -> str | None:
         """Return the file of the base that a test stands in, by the test's id; None where that cannot be told."""

@@ -246,10 +246,10 @@ def _without_one(program: Program) -> Program:
             else rest
         )
         return replace(program, argv=rest, assigned=program.assigned + assigned)
-    if PYTHON.fullmatch(name) and "-m" in rest[:-1]:
-        place = rest.index("-m")
-        if all(option.startswith("-") and option != "-c" for option in rest[:place]):
-            return replace(program, argv=rest[place + 1 :], module=rest[place + 1])
+    if PYTHON.fullmatch(name):
+        behind, _ = _without_options(rest, ("-W", "-X"))
+        if behind[:1] == ("-m",) and behind[1:]:
+            return replace(program, argv=behind[1:], module=behind[1])
     return program
 
 
