@@ -17,7 +17,7 @@ from santiago.judge.texts import Tree, difference
 
 PLACE = Path(__file__).resolve().parents[3] / "shared" / "honest"
 CASES: list[dict[str, Any]] = json.loads((PLACE / "cases.json").read_text()) if PLACE.is_dir() else []
-BESIDE = {".github/workflows/tests.yaml", ".github/workflows/ci.yaml"}
+BESIDE = {".github/workflows/tests.yaml", ".github/workflows/ci.yaml", ".flake8", "eslint.config.mjs"}
 MIXED = {"pyproject.toml", "setup.cfg", "tox.ini", "package.json"}
 
 

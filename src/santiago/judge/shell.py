@@ -69,6 +69,8 @@ class Program:
     """Where it runs, from the root of the repository."""
     assigned: tuple[tuple[str, str], ...] = ()
     """Variables that are set for it."""
+    reads: tuple[str, ...] = ()
+    """Files behind `<`."""
     module: str = ""
     """The module that python is told to run."""
     is_heard: bool = False
@@ -159,7 +161,8 @@ class _Reading:
             self.assigned += _assignments(words[1:])
         yield from self._unwrapped(
             Program(
-                argv=tuple(words), written=(*words, *reads), folder=self.folder, assigned=assigned, is_heard=writes,
+                argv=tuple(words), written=(*words, *reads), folder=self.folder, assigned=assigned, reads=tuple(reads),
+                is_heard=writes,
                 is_dynamic=any(re.search(r"[$`]|<\(", re.sub(r"'[^']*'|\\.", "", text)) for text in raw),
             )
         )  # fmt: skip
