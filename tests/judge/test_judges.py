@@ -68,7 +68,8 @@ def test_globs_of_the_user_count_as_they_are() -> None:
         ("python -m unittest sums", "sums.py"), ("npx mocha -r ./setup.js", "setup.js"), ("node --import=./setup --test", "setup.js"),
         ("pytest -p hooks.plug", "hooks/plug.py"), ("./calc.sh 2 3 | diff - want.txt", "want.txt"), ("diff <(sh calc.sh) want.txt", "want.txt"),
         ("sh calc.sh > out.txt && cmp out.txt want.txt", "want.txt"), ("pytest", "pytest.py"), ("PYTHONPATH=src pytest", "src/sitecustomize.py"),
-        ("diff -r want build", "want/deep/a"), ("python app.py < data/in.txt | grep -q 5", "data/in.txt"), ("sh ask.sh", "ask.sh"), ("sh ask.sh", "data/in.txt"),
+        ("diff -r want build", "want/deep/a"), ("python app.py < data/in.txt | grep -q 5", "data/in.txt"),
+        ("sh ask.sh", "ask.sh"), ("sh ask.sh", "data/in.txt"),
         ("python dev.py", "dev.py"), ("python says.py", "says.py"), ("make test", "test"), ("make check", "local.mk"), ("make check", "sub/Makefile"),
         ("sh configure && make", "configure"), ("python -m unittest discover -s qa -p '*.py'", "qa/sums.py"), ("python run-checks", "checks.ini"),
         ("ruff check .", "ruff.toml"), ("npx eslint .", "eslint.config.mjs"),
@@ -88,7 +89,9 @@ def test_what_a_check_runs_as_judge_or_is_steered_by_judges(command: str, path: 
         ("sort notes.md | diff - notes.md", "notes.md"), ("diff notes.md want.txt", "want.txt"), ("grep -q x notes.md", "notes.md"),
         ("pytest --doctest-modules app.py", "app.py"), ("pytest app.py", "app.py"), ("pytest --cov=app tests", "app.py"), ("pytest .", "app.py"),
         ("python guarded.py", "guarded.py"), ("python dev.py | grep -q OK", "dev.py"), ("python app.py < notes.md", "notes.md"), ("make build", "build/x"),
-        ("black -q - < want.txt | diff want.txt -", "want.txt"), ("npm run go", "scripts/smoke.mjs"), ("make check", "src/cli.js"), ("python -m doctest app.py", "app.py"),
+        ("black -q - < want.txt | diff want.txt -", "want.txt"), ("npm run go", "scripts/smoke.mjs"), ("make check", "src/cli.js"),
+        ("python lint/main.py", "lint/main.py"),
+        ("python -m doctest app.py", "app.py"),
     ],
 )  # fmt: skip
 def test_a_program_that_is_the_work_does_not_judge(command: str, path: str) -> None:

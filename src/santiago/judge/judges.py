@@ -60,7 +60,9 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 """Names of scripts and folders that say that they judge."""
-_TOOL_FOLDERS = frozenset({"scripts", "script", "tools", "tool", "ci", ".ci", "hack", "qa"})
+_TOOL_FOLDERS = frozenset(
+    {"scripts", "script", "tools", "tool", "ci", ".ci", "hack", "qa", "checks", "acceptance", "smoke"}
+)
 _STEERING_OPTIONS = frozenset(
     {"-c", "-f", "--config", "--file", "--makefile", "--justfile", "--require", "-r", "--import", "--loader", "--env-file", "--bootstrap"}
     | {"--rcfile", "--setupFiles", "--globalSetup", "--testEnvironment", "--reporter", "--reporters", "--test-reporter", "-p"}
@@ -214,7 +216,7 @@ class JudgeFiles:
             return False
         folder, _, name = path.rpartition("/")
         in_tools = not program.is_heard and not _TOOL_FOLDERS.isdisjoint(folder.split("/"))
-        if in_tools or any(map(_NAME.fullmatch, (name, *folder.split("/")))):
+        if in_tools or _NAME.fullmatch(name):
             return True
         return not program.is_heard and _SAYS_NO.search(self._text(path)) is not None
 
