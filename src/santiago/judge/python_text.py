@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 300
 """What a name stands for is written out up to this many characters; names that hold names would grow without end."""
+_MOST_NAMES = 200
+"""In one statement."""
 _ASKED = {"startswith", "endswith", "find", "index", "count", "search", "match", "fullmatch"}
 _SIMPLE = {"int", "float", "complex", "str", "bytes", "list", "tuple", "dict", "set", "object"}
 _COMPARING = {"__ne__": "True"} | dict.fromkeys(
@@ -118,13 +120,17 @@ def _name(text: str) -> ast.Name:
 
 
 class _Written(ast.NodeTransformer):
-    """Writes out what names stand for, and puts texts together."""
+    """Writes out what names stand for in one statement, and puts texts together."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
+        self.left = _MOST_NAMES
 
     def visit_Name(self, node: ast.Name) -> ast.expr:  # the library's names, here and below
-        return self.names.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
+        if self.left <= 0 or node.id not in self.names or not isinstance(node.ctx, ast.Load):
+            return node
+        self.left -= 1
+        return self.names[node.id]
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
