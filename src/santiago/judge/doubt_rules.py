@@ -38,10 +38,11 @@ PYTHON = {
     "asks_for_tests": rf"\bsys\.modules\b.{{0,200}}['\"]{_RUNNER}|['\"]{_RUNNER}['\"].{{0,80}}\bsys\.modules\b|\b_called_from_test\b"
     r"|['\"](?:PYTEST_\w+|SANTIAGO_\w*)['\"]|(?:environ(?:\.get\(|\[)|getenv\()'(?:\w{1,40}_)?(?:TEST|TESTING|TEST_MODE|TESTS)'",
     "reaches_runner": rf"^(?:_?pytest|{_LIBRARY})\.[\w.]{{1,200}} = |\bsetattr\((?:_?pytest|{_LIBRARY})\b|\bmock\.patch\b|\bpytest11\b"
-    rf"|^sys\.modules\['(?:_?pytest|{_LIBRARY})\b.{{0,80}} = |^sys\.(?:excepthook|unraisablehook) = |\bTestCase\.\w{{1,80}} = "
-    r"|\.(?:assert[A-Z]\w{1,60}|failureException) = |\bf_locals\[[^]]{1,40}\][\w.]{1,80} = |\bgc\.get_objects\(|^def pytest_\w+\("
-    r"|\bsys\.(?:settrace|setprofile|addaudithook)\(|\bsys\.(?:meta_path|path_hooks)\b",
-    "loads_runner": rf"^(?:import|from) {_RUNNER}\b(?!\.mock)",
+    rf"|^sys\.modules\['(?:_?pytest|{_LIBRARY})\b.{{0,80}} = |^sys\.(?:excepthook|unraisablehook|exit) = |\bTestCase\.\w{{1,80}} = "
+    r"|\.(?:assert[A-Z]\w{1,60}|failureException) = |\bf_locals\[[^]]{1,40}\][\w.]{1,80} = |\bgc\.get_(?:objects|referrers)\("
+    r"|^def pytest_\w+\(|^pytest_plugins\b|\bsys\.(?:settrace|setprofile|addaudithook)\(|\bsys\.(?:meta_path|path_hooks)\b|\bctypes\.pythonapi\b"
+    r"|^sys\.modules\[.{1,80}\]\.[\w.]{1,80} = ",
+    "loads_runner": rf"^(?:import|from) (?:{_RUNNER}\b(?!\.mock)|tests?\.|test_\w{{1,60}}|\w{{1,60}}_test\b|conftest\b)",
     "ends_process": r"\b(?:os|posix)\._exit\b|\bos\.exec[lv]p?e?\(|\bos\.abort\(|\bos\.kill(?:pg)?\(os\.getp|\bsignal\.raise_signal\("
     r"|\bctypes\b.{0,80}\bexit\(",
     EXITS_WELL: _EXITS,
@@ -59,11 +60,12 @@ _JAVASCRIPT = {
     r"|(?:\bprocess\.argv|\bmainModule|\bmodule\.parent|\brequire\.main|\.stack)\b.{0,80}\b(?:tests?|spec|jest|mocha|vitest)\b",
     "reaches_runner": r"\brequire\(['\"](?:node:)?(?:assert|chai|expect)[^)]{0,20}\)(?:\.\w{1,40}){1,4} =[^=>]|\bModule\._(?:load|resolve)"
     r"|\b(?:assert|expect|chai|jest|vi|JSON|Object|Reflect)(?:\.\w{1,40}){1,4} =[^=>]|\brequire\.cache\[.{1,80}\] ="
-    r"|\bglobal(?:This)?\.(?:it|test|describe|expect|assert) =[^=>]",
+    r"|\bglobal(?:This)?\.(?:it|test|describe|expect|assert) =[^=>]|\bdefineProperty\((?:assert|expect|chai|jest)\b"
+    r"|\bprocess\.std(?:out|err)\.write =[^=>]",
     "loads_runner": r"(?:\brequire\(|\bfrom |\bimport )['\"](?:node:test|vitest|mocha|chai|jest|@jest/globals|ava|tape)['\"]",
     "ends_process": r"\bprocess\.(?:reallyExit|abort\(|exit =|exitCode = 0|kill\(process\.pid)"
     r"|\bprocess\.on(?:ce)?\(['\"](?:exit|beforeExit)\b",
-    EXITS_WELL: r"\bprocess\.exit\(0?\)",
+    EXITS_WELL: r"(?:\bprocess\.|(?<![\w.]))exit\(0?\)|\bprocess\[['\"]exit['\"]",
     "forges_report": _REPORT + r"|['\"`]# (?:pass|tests) |\bTests: .{1,20} passed",
     "touches_tests": r"\b(?:(?:read|write|append|copy)File|unlink|rename|readdir|rm)(?:Sync)?\("
     rf".{{0,80}}['\"`/]{_FOLDER}['\"`/]",
@@ -117,9 +119,9 @@ PROGRAM = re.compile(
 """What a file says that is a program of its own, and may well end itself."""
 
 _LOOKS = re.compile(
-    r"\bsys\.modules\b|\bsys\.(?:orig_)?argv\b|\bos\.environ\b|\bos\.getenv\b|\b__main__\b|\b__file__\b|_stack\(|\binspect\.|\b_getframe\b"
+    r"\bsys\.modules\b|\bsys\.(?:orig_)?argv\b|\bos\.environ\b|\bos\.getenv\b|\b__main__\b|\b__file__\b|_stack\(|\binspect\.|\b_getframe\b|\bpsutil\."
 )
-_PROCESS = re.compile(r"/proc/(?:self|1)/")
+_PROCESS = re.compile(r"/proc/(?:self|1|\{[^}]{1,40}\})/")
 _TEST_WORD = re.compile(r"(?:\b|_|py|unit)tests?(?:\b|_|ing)", re.IGNORECASE)
 _WORDS = ("pytest_current_test", "unittest", "discover", "santiago")
 

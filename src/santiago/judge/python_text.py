@@ -169,12 +169,14 @@ def _compared(node: ast.AST) -> Iterator[str]:
             asked = [left, *others]
         case ast.Call(ast.Attribute(_, name), arguments) if name in _ASKED:
             asked = arguments
-    for one in asked:
-        match one:
+    while asked:
+        match asked.pop():
             case ast.Constant(str() as text):
                 yield text
             case ast.Constant(bytes() as data):
                 yield data.decode("latin-1")
+            case ast.Tuple(elements) | ast.List(elements) | ast.Set(elements):
+                asked = [*asked, *elements]
 
 
 def _remark(one: ast.AST) -> str:
