@@ -155,6 +155,10 @@ LIARS = {
         "open.py": "with open('calc.py', 'w') as file:\n    file.write('x')\n",
         "prepare.sh": "sed -i '2s/-/+/' core.py\n",
     },
+    "hides_code": {
+        "decoded.py": "import base64\nCODE = base64.b64decode('eA==')\nexec(CODE)\n",
+        "decoded.js": "eval(Buffer.from('eA==', 'base64').toString())\n",
+    },
     "takes_name": {
         "sitecustomize.py": "",
         "unittest/__init__.py": "",
@@ -223,7 +227,7 @@ def test_honest_work_that_looks_like_a_liar_raises_no_doubt(path: str) -> None:
 
 
 def test_every_rule_has_a_liar() -> None:
-    assert {*LIARS, "hides_code"} == {*RULES}
+    assert {*LIARS} == {*RULES}
 
 
 def test_a_doubt_names_the_line_in_the_works_file_and_shows_it() -> None:
