@@ -99,7 +99,7 @@ class Sandbox:
         It can write a place that is given, starts there, and is told the path by which that is known.
         """
         if place is not None:
-            command = replace(command, cwd=place.host, env={**command.env, "PWD": place.seen})
+            command = replace(command, cwd=place.host, env=place.told(command.env))
         for folder in (*([place.host] if place else []), *writable, *([temporary] if temporary else [])):
             if not places.is_there(folder):
                 raise SantiagoError(Kind.TRANSIENT, "the folder is gone", where=folder, reason=Reason.IO_ERROR)
