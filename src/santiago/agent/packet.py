@@ -108,13 +108,14 @@ def _checks(packet: Packet) -> list[str]:
 
 def _tests(packet: Packet) -> list[str]:
     """Say where tests are: those that judge this story, or examples of the repository's own."""
-    if packet.tests_only:
-        says = "Put them where the checks find them. Test files of this repository are called like these:"
-    else:
-        says = (
-            "The tests of this story stand already, and fail because it is not implemented. Make them pass as they are:"
-        )
-    return _section("## Tests", says, packet.test_files) if packet.tests_only or packet.tests_by else []
+    if packet.tests_by:
+        says = "The tests of this story stand already, and fail because it is not there. Make them pass as they are:"
+        return _section("## Tests", says, packet.test_files)
+    if not packet.tests_only:
+        return []
+    says = "Put them where the checks find them. Test files of this repository are called like these:"
+    none = "This repository has no tests yet. Put yours where the checks find them, such as `tests/test_example.py`."
+    return _section("## Tests", says, packet.test_files) or ["## Tests", "", none, ""]
 
 
 def _evidence(packet: Packet) -> list[str]:

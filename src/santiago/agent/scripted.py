@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from santiago.agent.packet import render
 from santiago.contract.errors import Kind, SantiagoError
@@ -85,19 +85,13 @@ Moves = dict[str, list[dict[str, Any]]]
 """Story → what its attempts do, one after the other."""
 
 
-class Playbook(NamedTuple):
-    stories: Moves
-    tests: Moves = {}  # noqa: RUF012  # of a tuple, which is not shared
-    """For the attempts that only write tests."""
-
-
-def load(text: str, where: str) -> Playbook:
-    """Return a playbook: for each story the moves of its attempts."""
+def load(text: str, where: str) -> tuple[Moves, Moves]:
+    """Return a playbook: for each story the moves of its attempts, and of those that only write its tests."""
     import yaml
 
     try:
         data = yaml.safe_load(text)
-        return Playbook(_moves_of(data, "stories"), _moves_of({"tests": {}, **data}, "tests"))
+        return _moves_of(data, "stories"), _moves_of({"tests": {}, **data}, "tests")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SantiagoError(
             Kind.INPUT,
@@ -138,14 +132,15 @@ def _faults(move: Any) -> Iterator[str]:
 class Scripted:
     """Plays the next move of a story; a story without moves changes nothing."""
 
-    def __init__(self, playbook: Playbook) -> None:
-        self.playbook = playbook
+    def __init__(self, stories: Moves, tests: Moves | None = None) -> None:
+        self.stories = stories
+        self.tests = tests or {}
 
     def render(self, packet: Packet) -> str:
         return render(packet)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
-        moves = self.playbook.tests if packet.tests_only else self.playbook.stories
+        moves = self.tests if packet.tests_only else self.stories
         move = _move(moves, packet.story, packet.attempt - packet.tests_by)
         # Written line by line, so that whoever looks sees what it is at, and what it said before it was stopped.
         with Path(packet.log).open("w", encoding="utf-8", buffering=1) as log:

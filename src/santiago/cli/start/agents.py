@@ -190,7 +190,7 @@ def playing(run_input: RunInput) -> AgentBackend:
         hint = "Name one with `--playbook FILE` of `santiago run`, or as `playbook` under [agent] in santiago.toml."
         raise SantiagoError(Kind.USAGE, "the scripted agent has no playbook", hint=hint, reason=Reason.INVALID_INPUT)
     path = Path(run_input.repo_path) / run_input.agent.playbook
-    return scripted.Scripted(scripted.load(read_text(path), str(path)))
+    return scripted.Scripted(*scripted.load(read_text(path), str(path)))
 
 
 def backend(

@@ -116,8 +116,8 @@ def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
     if event.status == "ok":
         told = first(flat(event.context.get("message", "")), MESSAGE)
         if written := event.context.get("tests", []):
-            many = f"{count(len(written), 'test fails', 'tests fail')} without the work: {flat(_few(written))}"
-            return Line("tests", f"{event.story_id}: {many}{'; ' + told if told else ''}", "green")
+            words = f"{event.story_id}: they fail without the work: {flat(_few(written))}"
+            return Line("tests", f"{words}; {told}" if told else words, "green")
         return Line("note", f"{event.story_id} attempt {event.attempt}: {told}", "yellow") if told else None
     story = state.stories.get(event.story_id or "")
     last = story is not None and story.counted >= lines.tries(state, story.id)
