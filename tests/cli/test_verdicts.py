@@ -12,6 +12,7 @@ from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Mapping
     from pathlib import Path
 
 PRD = "# PRD: Numbers\n\n### R1: Add numbers\n\n{files}\n- [ ] add returns the sum\n"
@@ -43,7 +44,7 @@ def repository(folder: Path, files: dict[str, str], prd: str = PRD.format(files=
 
 
 def run(
-    repo: Path, *works: dict[str, str | None], check: str = CHECK, more: tuple[str, ...] = ()
+    repo: Path, *works: Mapping[str, str | None], check: str = CHECK, more: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run the document; the agent leaves these files, one mapping for each attempt, None deletes."""
     script = repo.parent / "agent.py"
