@@ -135,7 +135,8 @@ def test_what_is_well_known_and_stays_inside_is_self_contained(command: str) -> 
         "/opt/check.sh", "python /opt/check.py", "pytest ../other", "cd web && pytest ../../other", "pytest ~/tests", "pytest $TESTS", "sh -c 'x $1'",
         'test "$SANTIAGO_STORY" = S1', "pytest `cat list`", "pytest $(cat list)", "./check.sh", "mytool", "python -m mytool", "env | grep S1", "export -p",
         "python -c 'import os; print(os.environ)'", "awk 'BEGIN { print ENVIRON[\"X\"] }'", "node -e 'process.env.X'", "PYTHONPATH=/opt pytest",
-        "pytest --rootdir=/srv", "echo 'never closed", "", "curl localhost", "git log", "cat /proc/self/environ", "x" * 10_000,
+        "pytest --rootdir=/srv", "echo 'never closed", "", "curl localhost", "git log", "A=$SANTIAGO_STORY; export A; pytest",
+        "sh -c 'A=$B; export A; pytest'", ". ./vars && pytest", "cat /proc/self/environ", "x" * 10_000,
     ],
 )  # fmt: skip
 def test_what_may_ask_for_more_is_not_self_contained(command: str) -> None:
