@@ -19,7 +19,7 @@ BASE: dict[str, bytes] = {
     "vite.config.ts": b"export default {}\n", "web/vite.config.ts": b"export default { test: { globals: true } }\n",
     "want/deep/a": b"", "data/in.txt": b"2 3", "ask.sh": b'while read a; do [ "$(./calc.sh $a)" = 5 ] || exit 1; done < data/in.txt\n',
     "dev.py": b"import subprocess\nsubprocess.run(['python', '-m', 'unittest'])\n", "says.py": b"import app\nassert app.add(1, 1) == 2\n",
-    "guarded.py": b"def f(): ...\n\nif __name__ == '__main__':\n    assert f() is None\n", 
+    "guarded.py": b"def f(): ...\n\nif __name__ == '__main__':\n    assert f() is None\n",
     "told.py": b"def test_mode(): ...\n", "run-checks": b"open('checks.ini')\n", "checks.ini": b"",
     "setup.js": b"", "hooks/plug.py": b"", "pyproject.toml": b"", "Cargo.toml": b"", ".github/workflows/ci.yml": b"", "jest.config.js": b"",
 }  # fmt: skip
