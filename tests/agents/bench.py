@@ -68,7 +68,6 @@ def meet(name: str, server: ProcessServer, seconds: int, case: Case) -> Ended:
             sandbox=sandbox.detect("auto", source),
             source=source,
             hidden=(),
-            common=str(repo / ".git"),
         )
         run_input = RunInput(contract_version=1, repo_path=str(repo), prd_path="prd.md", agent=Agent(profile=name))
         scratch = Path(place, "scratch")

@@ -14,6 +14,7 @@ from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import (
     AgentEnding,
     AttemptOutcome,
+    BaseExamined,
     ClaimOutcome,
     IntegrationOutcome,
     Outcome,
@@ -29,7 +30,7 @@ from santiago.contract.ports.desk import Heard
 from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, initial
-from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, Step, VerifyRun
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Step, VerifyRun
 from santiago.contract.units import Minutes
 from santiago.executor.loop import Coordinator
 from santiago.executor.reopen import Grants, reopening
@@ -152,10 +153,14 @@ class SimulatedPerformer:
     fails: Callable[[str, int], Reason | None] = lambda story, attempt: None
     waits: Callable[[str, int], int | None] = lambda story, attempt: None
     """Seconds that a refusal says it lasts."""
+    base: Reason | None = None
+    """What stands in the way of a verdict on the base."""
     uses: Callable[[str, int], Usage] = lambda story, attempt: Usage(tokens=10)
     kept: set[str] = field(default_factory=set)
     """Steps that were begun."""
     conflicts: dict[str, int] = field(default_factory=dict)
+    unfit: set[str] = field(default_factory=set)
+    """Commits that do not fit the run's head any more."""
     heads: int = 0
     bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -170,17 +175,25 @@ class SimulatedPerformer:
                 return lambda: self._integrate(step)
             case JudgeClaim():
                 return lambda: ClaimOutcome(step=step.id, story=step.story, commit="claimed", verdict=PASSED)
+            case ExamineBase():
+                return lambda: BaseExamined(step=step.id, reason=self.base, message="as it is")
             case VerifyRun():
                 return lambda: RunVerdict(step=step.id, verdict=PASSED)
             case Adopt():
-                return lambda: self._ended(step.id, step.story, step.number)
+                return lambda: self._ended(step)
             case _:
                 raise AssertionError(step)
 
     def _attempt(self, step: Attempt) -> AttemptOutcome:
-        return self._ended(step.id, step.story, step.number)
+        if step.base[-1] in self.unfit:
+            return AttemptOutcome(
+                step=step.id, story=step.story, number=step.number, status="voided",
+                reason=Reason.WORKSPACE_CONFLICT, commit=None, verdict=None, ending=None,
+            )  # fmt: skip
+        return self._ended(step)
 
-    def _ended(self, step: str, name: str, number: int) -> AttemptOutcome:
+    def _ended(self, step: Attempt | Adopt) -> AttemptOutcome:
+        name, number = step.story, step.number
         reason = self.fails(name, number)
         ending = AgentEnding(
             reason=reason,
@@ -192,8 +205,9 @@ class SimulatedPerformer:
             question="why?" if reason is Reason.AGENT_ASKED else None,
         )
         return AttemptOutcome(
-            step=step, story=name, number=number, status="failed" if reason else "ok", reason=reason,
-            commit=f"{name}/{number}", verdict=None if reason else PASSED, ending=ending, agent_ms=10,
+            step=step.id, story=name, number=number, status="failed" if reason else "ok", reason=reason,
+            commit=f"{name}/{number}", verdict=None if reason else WRITTEN if step.tests else PASSED, ending=ending, agent_ms=10,
+            tests=f"{name}/{number}-tests" if step.tests and not reason else None,
         )  # fmt: skip
 
     def _integrate(self, step: Integrate) -> IntegrationOutcome:
@@ -205,6 +219,7 @@ class SimulatedPerformer:
 
 
 PASSED = Verdict(passed=True, proof=Proof.PROVED, reason=None, results=())
+WRITTEN = Verdict(passed=True, proof=None, reason=None, results=(), awaiting=("test_it",))
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from santiago.agent.normalize import ending_of
 from santiago.agent.packet import render
 from santiago.process.command import Command
 from santiago.process.environment import own
+from santiago.process.place import Ground
 from santiago.process.temporary import Temporary
 from santiago.util import regular
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.ports.agent import Packet
     from santiago.contract.ports.run import Stop
+    from santiago.process.place import Place
     from santiago.process.server import ProcessServer
 
 KEEP = 1024 * 1024
@@ -33,6 +36,10 @@ LOG_KEEP = 64 * 1024 * 1024
 MOST_REPORT = 16 * 1024 * 1024
 MOST_ARGUMENT = 100_000
 """Bytes; the system takes no longer single argument than about 128 KiB."""
+
+EVIDENCE = "evidence.json"
+"""File beside the agent's folder in which it names the test of each criterion."""
+MOST_EVIDENCE, MOST_NAME = 200, 500
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
@@ -45,10 +52,11 @@ class RalphFresh:
         server: ProcessServer,
         profile: Profile,
         environment: dict[str, str],
-        fence: Callable[[Command, Packet, str], Command],
+        fence: Callable[[Command, Place, str], Command],
         secrets: tuple[str, ...],
         scratch: Path,
         model: str | None = None,
+        ground: Ground | None = None,
     ) -> None:
         self.server = server
         self.profile = profile
@@ -58,25 +66,31 @@ class RalphFresh:
         self.secrets = secrets
         self.scratch = scratch
         self.model = model
+        self.ground = ground or Ground()
 
     def render(self, packet: Packet) -> str:
-        return render(packet)
+        return render(_seen(packet, self._place(packet)))
+
+    def _place(self, packet: Packet) -> Place:
+        return self.ground.place(packet.folder, packet.plan_folder, packet.prompt_file)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
         with Temporary(self.scratch) as side:
             Path(side, "tmp").mkdir()
-            command = self.fence(self._command(packet, side), packet, side)
+            place = self._place(packet)
+            command = self.fence(self._command(packet, place, side), place, side)
             with cleared(packet.folder, self.profile.start.litter):
                 report = self.server.run(command, lambda: "now" if stop.now() else None)
             reading = self._read(packet, Path(side, self.profile.start.report_name))
-        return ending_of(report, reading, self.profile)
+            evidence = _evidence(_document(Path(side, EVIDENCE)) or {})
+        return replace(ending_of(report, reading, self.profile), evidence=evidence)
 
-    def _command(self, packet: Packet, side: str) -> Command:
-        start = self.profile.start
+    def _command(self, packet: Packet, place: Place, side: str) -> Command:
+        start, seen = self.profile.start, _seen(packet, place)
         return Command(
-            argv=self.argv(packet, side),
+            argv=self.argv(seen, side, Path(packet.prompt_file)),
             cwd=packet.folder,
-            env={**self.environment, **start.env, **variables(packet)},
+            env={**self.environment, **start.env, **variables(seen), "SANTIAGO_EVIDENCE": f"{side}/{EVIDENCE}"},
             timeout_ms=packet.timeout_ms,
             stdin=packet.prompt_file if start.prompt == "stdin" else None,
             log=packet.log,
@@ -86,13 +100,13 @@ class RalphFresh:
             secrets=self.secrets,
         )
 
-    def argv(self, packet: Packet, side: str) -> tuple[str, ...]:
-        """Return the words that start the agent on a packet."""
+    def argv(self, packet: Packet, side: str, prompt: Path) -> tuple[str, ...]:
+        """Return the words that start the agent on a packet with the paths that it knows; the prompt is read from a file."""
         start = self.profile.start
         values = {"prompt_file": packet.prompt_file, "folder": packet.folder, "side": side}
         values["report"] = f"{side}/{start.report_name}"
         if start.prompt == "argument":
-            values["prompt"] = _argument(packet)
+            values["prompt"] = _argument(packet, prompt)
         options: list[str] = []
         if self.model:
             values["model"] = self.model
@@ -118,9 +132,15 @@ def variables(packet: Packet) -> dict[str, str]:
     return own(packet.run_id, packet.story.id, packet.attempt, packet.plan_folder, packet.prompt_file)
 
 
-def _argument(packet: Packet) -> str:
+def _seen(packet: Packet, place: Place) -> Packet:
+    """Return the packet with its paths as the agent knows them."""
+    plan, prompt = place.called(packet.plan_folder), place.called(packet.prompt_file)
+    return replace(packet, folder=place.seen, plan_folder=plan, prompt_file=prompt)
+
+
+def _argument(packet: Packet, file: Path) -> str:
     """Return the prompt as one argument; one that is too long for that is left where it is, and pointed to."""
-    prompt = Path(packet.prompt_file).read_text("utf-8", "replace").replace("\0", "")
+    prompt = file.read_text("utf-8", "replace").replace("\0", "")
     if len(prompt.encode()) <= MOST_ARGUMENT:
         return prompt
     return f"Your task is in the file {packet.prompt_file}. Read all of it first, then carry it out."
@@ -129,6 +149,12 @@ def _argument(packet: Packet) -> str:
 def _filled(word: str, values: dict[str, str]) -> str:
     """Put values in, all at once, so that nothing in a prompt or a name is taken for a place to fill."""
     return _PLACE.sub(lambda place: values.get(place[1], place[0]), word)
+
+
+def _evidence(document: dict[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return what an agent named for each criterion; anything else that it wrote there is left out."""
+    pairs = [(name, test) for name, test in document.items() if isinstance(test, str) and test.strip()]
+    return tuple((name[:MOST_NAME], test.strip()[:MOST_NAME]) for name, test in pairs[:MOST_EVIDENCE])
 
 
 def _document(path: Path) -> dict[str, object] | None:

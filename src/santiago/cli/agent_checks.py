@@ -236,7 +236,7 @@ def _ask(
     plans.mkdir()
     prompt.write_text(QUESTION, encoding="utf-8")
     git.call(("init", "-q", "."), git.environment(), folder)
-    fence = partial(agents.fenced, profile=profile, sandbox=box, source=source, hidden=(), common=str(folder / ".git"))
+    fence = partial(agents.fenced, profile=profile, sandbox=box, source=source, hidden=())
     backend = agents.backend(
         profile, settings, server, source, fence, secrets_in(dict(source)), Path(os.path.realpath(top), "tmp")
     )

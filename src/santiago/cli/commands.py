@@ -16,6 +16,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "answer": ("reach:answer", "answer an open question"),
         "change": ("reach:change", "ask for a change of a story"),
         "skip": ("decisions:skip", "leave a story out"),
+        "accept": ("decisions:accept", "take a story's work as it is; recorded as attested"),
         "verify": ("decisions:verify", "judge a person's own work as an attempt"),
     },
     "Look": {

@@ -1,4 +1,4 @@
-"""`skip` and `verify`: a person's decisions about single stories, recorded like everything else."""
+"""`skip`, `accept` and `verify`: a person's decisions about single stories, recorded like everything else."""
 
 from __future__ import annotations
 
@@ -53,6 +53,20 @@ def _refuse_settled(run: Run, name: str) -> None:
     if story.satisfied:
         hint = "Take it back on a branch of your own, or ask for it in a story of its own."
         raise SantiagoError(Kind.INPUT, f"{name} is {story.phase}, and that is never undone", hint=hint)
+
+
+@click.command("accept")
+@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
+@click.option("--why", required=True, help="The reason; it is recorded with your name.")
+@click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
+def accept(words: tuple[str, ...], why: str, as_json: bool) -> int:
+    """Take the work of a story's latest attempt as it is, whatever the verdict said: it counts as attested."""
+    from santiago.cli.start.running import start
+
+    run, story = _target(words)
+    with naming(run.run_id):
+        flags = _flags(as_json=as_json)
+        return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, accepts=(story, why))
 
 
 @click.command("verify")

@@ -163,8 +163,6 @@ def _sandbox() -> Told:
 
 
 def _verification() -> Told:
-    from santiago.verification.commandline.noop import is_noop
-
     settings = own_settings()
     commands = (*settings.verification.story_commands, *settings.verification.run_commands)
     if not commands:
@@ -173,9 +171,6 @@ def _verification() -> Told:
             "no check is set; a document must bring its own",
             '`santiago init` looks for this repository\'s test command; `santiago run PRD --verify "CMD"` names one.',
         )
-    idle = [command for command in commands if is_noop(command)]
-    if idle:
-        return Told("fail", f"`{idle[0]}` cannot fail, so it checks nothing", "Name a command that runs tests.")
     missing = [(program, command) for command in commands for program in _programs(command) if not _is_there(program)]
     if missing:
         program, command_line = missing[0]
@@ -185,9 +180,9 @@ def _verification() -> Told:
 
 
 def _programs(command: str) -> list[str]:
-    from santiago.verification.commandline.runners import programs
+    from santiago.judge.shell import programs
 
-    return [argv[0] for argv in programs(command)]
+    return [program.written[0] for program in programs(command)]
 
 
 def _is_there(program: str) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from santiago.cli.loading import Run
 
-ANSWERS = ("approve", "adjust", "defer", "validate", "change", "stop")
+ANSWERS = ("approve", "adjust", "defer", "validate", "change", "accept", "refuse", "stop")
 FREE = "adjust"
 """What an answer in a person's own words means: go on, with this in mind; never that all is approved as it is."""
 
@@ -76,7 +76,7 @@ def stop(run: str | None, now: bool, as_json: bool) -> None:
 def answer(words: tuple[str, ...], text: str, as_json: bool) -> None:
     """Answer an open question; the first answer counts.
 
-    ANSWER is what you have to say, in your own words, or one of approve, adjust, defer, validate, change, stop.
+    ANSWER is what you have to say, in your own words, or one of approve, adjust, defer, validate, change, accept, refuse, stop.
 
     \b
     santiago answer S2-1 "Euros, please"
@@ -88,7 +88,7 @@ def answer(words: tuple[str, ...], text: str, as_json: bool) -> None:
     question, word, said = _understood(rest, text)
     run = load(find_run(name))
     with naming(run.run_id):
-        _refuse_question(run, question)
+        _refuse_question(run, question, word)
         letter = Letter(kind="answer", subject=question, answer=word, text=_kept(said), actor=_actor())
         if not Inbox(run.out_dir).drop(letter):
             raise _answered(question)
@@ -112,7 +112,7 @@ def _understood(words: tuple[str, ...], text: str) -> tuple[str, str, str]:
     return question, FREE, said
 
 
-def _refuse_question(run: Run, question: str) -> None:
+def _refuse_question(run: Run, question: str, word: str) -> None:
     """An answer to nothing would be heard by nobody, and stand in the way of a true one."""
     asked = run.state.questions.get(question)
     if asked is None:
@@ -121,6 +121,9 @@ def _refuse_question(run: Run, question: str) -> None:
         raise SantiagoError(Kind.USAGE, f"nobody asked {question}", hint=hint)
     if asked.answer is not None:
         raise _answered(question)
+    if asked.kind != "agent" and word not in ("accept", "refuse", "defer"):
+        hint = f"`santiago answer {question} accept` takes the work as it is, `refuse --text …` has it done again."
+        raise SantiagoError(Kind.USAGE, f"{question} takes accept or refuse, not {word!r}", hint=hint)
 
 
 def _answered(question: str) -> SantiagoError:

@@ -20,13 +20,14 @@ from santiago.cli.view.spending import dollars, of_story, thousands
 from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
 from santiago.cli.view.waiting import explanation, glyph, mark, unicode
 from santiago.contract import codec
+from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.executor.budget import Budget
-from santiago.executor.judging import commands_of
-from santiago.executor.result import sums
+from santiago.executor.result import criteria_of, sums
 
 if TYPE_CHECKING:
     from santiago.cli.view.history import AttemptStory
+    from santiago.contract.outcomes import Criterion
     from santiago.contract.plan import Story
 
 OUTPUT_LINES = 30
@@ -90,10 +91,20 @@ def _head(run: Run, planned: Story) -> None:
     if planned.files:
         say(f"files      {harmless(', '.join(planned.files[:8]))}")
     criteria = {c.id: c.text for requirement in run.plan.requirements for c in requirement.criteria}
+    shown = {row.id: row for row in criteria_of(story)}
     for number, name in enumerate(planned.criteria[:12]):
         say(f"{'criteria' if number == 0 else '':10} {flat(criteria.get(name, name))}")
+        if name in shown:
+            say(f"{'':10}   {_evidence(shown[name])}")
     for number, text in enumerate(commands_of(planned, run.run_input)):
         say(f"{'checks' if number == 0 else '':10} $ {flat(text)}")
+
+
+def _evidence(row: Criterion) -> str:
+    if not row.test:
+        return paint("no test was named for it", "yellow", stderr=False)
+    told = f"{flat(row.test)}: {row.before} without the work, {row.after} with it"
+    return paint(told, "green" if row.after == "passed" and row.before != "passed" else "yellow", stderr=False)
 
 
 def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
@@ -105,7 +116,8 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
     rows = [[f"  #  {fit(f'outcome (of {most} attempts)', 34)}", *heads, "changes"]]
     for one in tried:
         sign = _SIGNS.get(one.status, ("·", "."))[0 if unicode(stderr=False) else 1]
-        outcome = one.reason or (f"passed, {one.proof}" if one.status == "ok" else one.status)
+        passed = "wrote its tests" if one.writes_tests else f"passed, {one.proof}"
+        outcome = one.reason or (passed if one.status == "ok" else one.status)
         outcome = f"{outcome}, not counted" if one.status == "voided" else outcome
         stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
         changes = totals(stats) if stats else "-"
@@ -121,6 +133,18 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
         say(paint(text, _COLOURS.get(one.status, "white"), stderr=False))
 
 
+_FINDINGS = {
+    "awaiting": "its tests, which fail without the work",
+    "broken": "it breaks tests that passed before",
+    "eased": "only its change of these tests makes them pass",
+    "changed": "it changes what these tests expect",
+    "vanished": "these tests no longer run",
+    "judge_files": "it changed these test files",
+    "beside": "it changed these settings, which no check runs",
+}
+"""What a verdict names beside the results of checks."""
+
+
 def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_log: bool) -> None:
     evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
     say()
@@ -128,8 +152,9 @@ def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_l
     critique = evidence.critique()
     for check in evidence.checks():
         _check(check, with_output=not critique)
-    if tampered := evidence.tampered():
-        say(f"it must leave as it was, or leave out: {', '.join(map(flat, tampered))}")
+    for field, words in _FINDINGS.items():
+        if found := evidence.verdict(field):
+            say(f"{words}: {', '.join(flat(one) for one in found[:20])}")
     show_agent(run.out_dir, planned.id, one)
     if critique:
         say()
@@ -218,7 +243,7 @@ def _attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]
     return {
         "number": one.number, "status": one.status, "reason": one.reason or None, "proof": one.proof or None, "commit": one.commit or None,
         "started": one.started, "ended": one.ended or None, "agent_seconds": one.agent_ms / 1000, "verify_seconds": one.verify_ms / 1000,
-        "agent": one.agent or None, "own_work": one.own_work or None, "pruned": one.pruned, "tokens": one.tokens,
+        "agent": one.agent or None, "writes_tests": one.writes_tests, "own_work": one.own_work or None, "pruned": one.pruned, "tokens": one.tokens,
         "cost_usd": one.cost / 1e6 if one.cost is not None else None, "files": [file._asdict() for file in stats],
     }  # fmt: skip
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 W = TypeVar("W", Reason, Proof)
+TESTS = "tests"
+"""Mode of an attempt that only writes its story's tests."""
 _REASONS = {reason.value: reason for reason in Reason}
 _PROOFS = {proof.value: proof for proof in Proof}
 
@@ -95,6 +97,10 @@ def _commands_approved(state: RunState, event: Event) -> None:
     state.approved |= frozenset(event.context.get("digests", ()))
 
 
+def _base_examined(state: RunState, event: Event) -> None:
+    state.examined, state.red = event.status == "ok", tuple(event.context.get("tests", ()))
+
+
 def _stop_requested(state: RunState, _: Event) -> None:
     state.stop_requested = True
 
@@ -104,7 +110,7 @@ def _question_asked(state: RunState, event: Event) -> None:
     name = context.get("question", "")
     if name not in state.questions:  # asked again it is still the same question, and its answer stands
         text, options = context.get("text", ""), tuple(context.get("options", ()))
-        state.questions[name] = Question(name, event.story_id, text, options)
+        state.questions[name] = Question(name, event.story_id, text, options, context.get("kind", "agent"))
 
 
 def _question_answered(state: RunState, event: Event) -> None:
@@ -130,7 +136,16 @@ def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
 
 def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.change_requested = story.attempts + 1
+    story.tests = None  # they may ask for what is not wanted any more
     _note(state, story, event)
+
+
+def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
+    """A person's word stands in for the verdict; the question about the work is settled by it."""
+    story.proof, story.reason, story.commit = Proof.ATTESTED, None, event.context.get("commit") or story.commit
+    for question in state.questions.values():
+        if question.story == story.id and question.answer is None:
+            question.answer = "accept"
 
 
 def _story_done(state: RunState, story: StoryState, event: Event) -> None:
@@ -147,8 +162,10 @@ def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
 def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
-    story.base, story.commit, story.proof = event.context.get("base"), None, None
+    story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
     story.onto = tuple(event.context.get("onto", ()))
+    story.writes_tests = event.context.get("mode") == TESTS
+    story.on_tests = story.tests is not None and story.tests in story.onto[-1:]
     story.unsettled = True
     story.begun_at, story.begun_in = event.timestamp, state.epoch
 
@@ -164,11 +181,17 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
     if kind is EventKind.CLAIM_JUDGED:
         story.judged = True
     story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
-    story.commit = context.get("commit") or story.commit
+    if not story.writes_tests:
+        story.commit = context.get("commit") or story.commit
+    elif event.status == "ok":
+        story.tests, story.tests_by = context.get("tests_commit"), story.attempts
+    story.criteria = tuple(tuple(row) for row in context.get("criteria", ())) or story.criteria
     proof = context.get("proof")
     story.proof, story.reason = None if proof is None else _known("proof", _PROOFS, proof), reason_of(event)
     if story.reason is Reason.WORKSPACE_CONFLICT:
         story.conflicts += 1
+        if story.unsettled and story.on_tests:  # its folder could not even be made
+            story.tests = None
     if story.unsettled:  # the agent's own end, not what became of its work later
         story.unsettled = False
         if story.attempts >= story.change_requested:
@@ -221,6 +244,7 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.WAIT_STARTED: _wait_started,
     EventKind.WAIT_ENDED: _wait_ended,
     EventKind.COMMANDS_APPROVED: _commands_approved,
+    EventKind.BASE_EXAMINED: _base_examined,
     EventKind.STOP_REQUESTED: _stop_requested,
     EventKind.QUESTION_ASKED: _question_asked,
     EventKind.QUESTION_ANSWERED: _question_answered,
@@ -232,6 +256,7 @@ OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.ATTEMPT_VOIDED: _attempt_ended,
     EventKind.INTEGRATION_FAILED: _attempt_ended,
     EventKind.CLAIM_JUDGED: _attempt_ended,
+    EventKind.STORY_ACCEPTED: _story_accepted,
     EventKind.STORY_DONE: _story_done,
     EventKind.STORY_FAILED: _story_rests,
     EventKind.STORY_BLOCKED: _story_rests,

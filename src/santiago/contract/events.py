@@ -26,6 +26,8 @@ class EventKind(StrEnum):
     PLAN_APPROVED = "plan_approved"
     RUN_EXECUTING = "run_executing"
     """Enters `executing`: at the first start, after a pause, or when a person reopened the run."""
+    BASE_EXAMINED = "base_examined"
+    """Every check ran once before any agent was started."""
     RUN_PAUSED = "run_paused"
     """Stopped at a safe boundary, or waiting."""
     RUN_VERIFYING = "run_verifying"
@@ -58,6 +60,8 @@ class EventKind(StrEnum):
     """Verified work did not fit the branch for the second time; now it counts."""
     CLAIM_JUDGED = "claim_judged"
     """Work that the document claims done was checked on the base."""
+    STORY_ACCEPTED = "story_accepted"
+    """A person takes the work of the latest attempt as it is, whatever the verdict said."""
     STORY_VERIFIED = "story_verified"
     STORY_DONE = "story_done"
     STORY_FAILED = "story_failed"
@@ -125,6 +129,14 @@ class Context(TypedDict, total=False):
     amount: int
     until: str
     """UTC time until which the run waits."""
+    tests: list[str]
+    """Tests, or whole checks, that the event is about; the first ones of many."""
+    criteria: list[list[str]]
+    """Of each criterion: its id, the test that shows it, what that did without the work and with it."""
+    tests_commit: str
+    """Commit that holds the tests which an attempt wrote, and nothing else of it."""
+    kind: str
+    """What a question is about."""
     question: str
     options: list[str]
     answer: str

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack, cast
 
 from santiago.contract.events import Context, EventKind, EventStatus, Fact
+from santiago.contract.outcomes import Proof
+from santiago.contract.phases import StoryPhase
 
 if TYPE_CHECKING:
     from santiago.contract.outcomes import Usage
-    from santiago.contract.phases import RunPhase, StoryPhase
+    from santiago.contract.phases import RunPhase
     from santiago.contract.state import StoryState
 
 
@@ -49,6 +51,17 @@ def of_story(
         actor=actor,
         context=_given({**context, **(known or {})}),
     )
+
+
+def accepted(story: StoryState, actor: str, why: str) -> list[Fact]:
+    """Return what takes the work of a resting story's latest attempt as it is: a person's word in place of a verdict."""
+    return [
+        of_story(
+            story, EventKind.STORY_ACCEPTED, StoryPhase.EVIDENCE_COLLECTED, "ok",
+            actor=actor, commit=story.commit or "", proof=Proof.ATTESTED, text=why,
+        ),
+        of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok", actor=actor),
+    ]  # fmt: skip
 
 
 def spent(usage: Usage) -> Context:

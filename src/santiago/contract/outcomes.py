@@ -20,10 +20,16 @@ class CheckVerdict(StrEnum):
 
 
 class Proof(StrEnum):
+    """How strong a verdict is, strongest first."""
+
     PROVED = "proved"
-    """The check failed on the base and passes now."""
+    """Tests that already existed failed before the work and pass now."""
+    OWN_TESTS = "own_tests"
+    """The attempt's own new tests fail without its work and pass with it."""
+    ATTESTED = "attested"
+    """A person said so."""
     REGRESSION = "regression"
-    """Green before and after: nothing broke, nothing new is shown."""
+    """Nothing broke, and nothing new is shown."""
 
 
 @record
@@ -49,6 +55,30 @@ class CheckResult:
     verdict: CheckVerdict
     cause: Literal["", "unrunnable", "stopped", "output_limit", "contradicted"] = ""
     """What else is known of a failure: it could not start, was stopped, flooded, or its own summary contradicts its exit code."""
+    reused: bool = False
+    """Remembered from an earlier run of the same command on the same tree."""
+
+
+@record
+class DoubtfulLine:
+    """A line of the work that could deceive its checks, and that no test can show to be harmless."""
+
+    path: str
+    line: int
+    rule: str
+    sentence: str
+    text: str
+
+
+@record
+class Criterion:
+    """What shows that a criterion is met: a test, and what it did without the work and with it."""
+
+    id: str
+    test: str = ""
+    """The id of a test, or a command; empty where the agent named none."""
+    before: Literal["", "passed", "failed", "skipped", "missing"] = ""
+    after: Literal["", "passed", "failed", "skipped", "missing"] = ""
 
 
 @record
@@ -60,12 +90,33 @@ class Verdict:
     reason: Reason | None
     """Why it did not pass."""
     results: tuple[CheckResult, ...]
-    tampered: tuple[str, ...] = ()
-    """Protected files that were changed or deleted."""
     as_before: tuple[str, ...] = ()
     """Failures of its checks that the base has too: tests by their names, or whole checks."""
     message: str = ""
-    """Why no check could run, or why checks that pass are not enough."""
+    """What was seen, in words, where the results alone do not say it."""
+    broken: tuple[str, ...] = ()
+    """Tests of the base that pass without the work and fail with it."""
+    eased: tuple[str, ...] = ()
+    """Tests that failed before and pass only because the work changed or removed them."""
+    changed: tuple[str, ...] = ()
+    """Tests of the base whose text the work changed, and that fail on the work as they stood before."""
+    vanished: tuple[str, ...] = ()
+    """Tests of the base that no longer run with the work, or are skipped anew."""
+    difference: str = ""
+    """What the work did to the tests in question, as a patch for people."""
+    doubts: tuple[DoubtfulLine, ...] = ()
+    judge_files: tuple[str, ...] = ()
+    """Tests, and what steers them, that the work changed."""
+    beside: tuple[str, ...] = ()
+    """CI files and settings of other tools that the work changed and no check of this story runs."""
+    criteria: tuple[Criterion, ...] = ()
+    awaiting: tuple[str, ...] = ()
+    """Tests that were written before the work, and fail for want of it."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the work passes its own checks and is not believed all the same."""
+        return bool(self.broken or self.eased) or self.reason is Reason.NOTHING_VERIFIED
 
 
 @record
@@ -96,6 +147,8 @@ class AgentEnding:
     """What a person can do about it, where the profile knows: the command that signs in."""
     ms: int = 0
     """How long it worked."""
+    evidence: tuple[tuple[str, str], ...] = ()
+    """Criterion → the test that the agent says shows it; believed only as far as the test shows it."""
 
 
 StepStatus = Literal["ok", "failed", "voided", "stopped"]
@@ -122,6 +175,8 @@ class AttemptOutcome:
     """What went wrong, where no agent or check says it."""
     left_out: tuple[str, ...] = ()
     """Files of the agent that git could not keep, in git's words."""
+    tests: str | None = None
+    """The commit with nothing but the tests that it wrote, where they are to judge the story."""
 
 
 @record
@@ -163,4 +218,21 @@ class RunVerdict:
     stopped: bool = False
 
 
-Outcome = AttemptOutcome | ClaimOutcome | IntegrationOutcome | RunVerdict
+@record
+class BaseExamined:
+    """What the checks show before any agent is started."""
+
+    step: str
+    reason: Reason | None = None
+    """Why nothing may begin: a check cannot run here, or none can see the work."""
+    message: str = ""
+    hint: str = ""
+    red: tuple[str, ...] = ()
+    """Tests, or whole checks, that fail already."""
+    notes: tuple[str, ...] = ()
+    verify_ms: int = 0
+    digest: str | None = None
+    stopped: bool = False
+
+
+Outcome = AttemptOutcome | ClaimOutcome | IntegrationOutcome | RunVerdict | BaseExamined

@@ -47,7 +47,7 @@ class Verification:
     timeout_minutes: Minutes = Minutes.of(10)
     """One command."""
     protected: tuple[str, ...] = ("@tests",)
-    """Globs of files that no attempt may change or delete unless its story names them; `@tests` stands for all tests."""
+    """Globs of files that judge: the verdict puts them back as they were; `@tests` stands for all tests."""
 
 
 @record
@@ -58,6 +58,8 @@ class Workspace:
     """Commands that prepare a fresh checkout before an attempt and before its verdict."""
     copy: tuple[str, ...] = (".env",)
     """Ignored files that a checkout needs from the repository."""
+    provide: tuple[str, ...] = (".venv", "venv", "node_modules", "vendor")
+    """Ignored folders of dependencies that a checkout gets from the repository, by name or path; never what a build made."""
     env: tuple[Annotated[str, Matching("[A-Za-z_][A-Za-z0-9_]*")], ...] = ()
     """Names of further environment variables that agent and checks may see; never their values."""
 
@@ -86,8 +88,16 @@ class Policy:
     """When a run rests by itself: only at its end, or after every chunk."""
     jobs: Annotated[int, AtLeast(1)] = 1
     """Stories that may be worked on at the same time."""
-    proof: Literal["regression", "proved"] = "regression"
+    proof: Literal["regression", "own_tests", "proved"] = "regression"
     """How strong a verdict must be for a story to be done."""
+    changed_tests: Literal["ask", "accept", "refuse"] = "ask"
+    """What to do where the work changes what existing tests expect, or removes them."""
+    doubts: Literal["ask", "accept", "refuse"] = "ask"
+    """What to do with work that could deceive its checks."""
+    evidence: Literal["listed", "required"] = "listed"
+    """Whether every criterion of a story needs a test that shows it."""
+    tests_first: str = ""
+    """Who writes a story's tests before it is implemented: nobody, `same` for the run's agent, or another agent by name."""
     exhausted: Literal["failed", "blocked"] = "failed"
     """Where a story without budget ends."""
     sandbox: Literal["auto", "required", "off"] = "auto"

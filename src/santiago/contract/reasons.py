@@ -37,6 +37,8 @@ class Reason(StrEnum):
     INVALID_INPUT = "invalid_input"
     NOTHING_VERIFIED = "nothing_verified"
     VERIFICATION_TAMPERED = "verification_tampered"
+    CHANGED_EXPECTATION = "changed_expectation"
+    DOUBTED = "doubted"
     VERIFICATION_TIMEOUT = "verification_timeout"
     VERIFICATION_UNRUNNABLE = "verification_unrunnable"
     COST_BUDGET_EXHAUSTED = "cost_budget_exhausted"
@@ -115,7 +117,9 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.BLOCKED_DEPENDENCY: _m("blocked", _DEP, ExitCode.BLOCKED, "Something that the story depends on is not there.", "Finish or unblock the dependency, or use --assume-external for one outside the document."),
     Reason.INVALID_INPUT: _m("failed", _HARD, ExitCode.FAILED, "The input is not valid.", "Correct what the message names."),
     Reason.NOTHING_VERIFIED: _m("failed", _SOFT, ExitCode.FAILED, "Nothing was really checked, so nothing is proven.", "Give the story a check that runs at least one test; no-ops do not count.", retryable=True),
-    Reason.VERIFICATION_TAMPERED: _m("failed", _SOFT, ExitCode.FAILED, "The attempt changed a protected file, or left something that could sway its checks.", "Name the file in the story's `files` if the change is wanted.", retryable=True),
+    Reason.VERIFICATION_TAMPERED: _m("failed", _SOFT, ExitCode.FAILED, "The checks pass only because the attempt changed its own tests.", "`santiago show STORY` names them; `santiago accept STORY --why …` takes the work as it is.", retryable=True),
+    Reason.CHANGED_EXPECTATION: _m("blocked", _DEP, ExitCode.BLOCKED, "The work changes what existing tests expect, or removes them; a person must agree.", "`santiago show STORY` shows the difference; `santiago answer QUESTION accept` or `refuse` decides."),
+    Reason.DOUBTED: _m("blocked", _DEP, ExitCode.BLOCKED, "The work holds lines that could deceive its checks; a person must look at them.", "`santiago show STORY` names the lines; `santiago answer QUESTION accept` or `refuse` decides."),
     Reason.VERIFICATION_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "A check did not end within its time limit.", "Raise `verification.timeout_minutes`, or find out what hangs.", retryable=True),
     Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started, or the set-up before it failed.", "Install what it needs and `santiago resume`, or start a new run with another check (--verify) or [workspace] setup."),
     Reason.COST_BUDGET_EXHAUSTED: _m("failed", _HARD, ExitCode.FAILED, "The tokens or the money of the run are used up.", "`santiago resume --add-cost USD` (or --add-tokens N) grants more."),

@@ -63,7 +63,17 @@ class StoryState:
     """Verified commits that were applied to the base before the latest attempt began."""
     commit: str | None = None
     """Snapshot of the latest attempt; of the integrated work once done."""
+    writes_tests: bool = False
+    """The latest attempt only writes the story's tests."""
+    tests: str | None = None
+    """The commit with the tests that were written for it before the work."""
+    tests_by: int = 0
+    """Number of the attempt that wrote the latest of them."""
+    on_tests: bool = False
+    """The latest attempt began on the story's own tests: they are the last of `onto`."""
     proof: Proof | None = None
+    criteria: tuple[tuple[str, ...], ...] = ()
+    """Of the latest attempt: criterion, test, what that did without the work and with it."""
     reason: Reason | None = None
     judged: bool = False
     """The document's claim that it is done was looked into."""
@@ -111,6 +121,8 @@ class Question:
     story: str | None
     text: str
     options: tuple[str, ...]
+    kind: str = "agent"
+    """Who asks: the agent, or the judge about a `changed_expectation`, a `doubt`, a repeated `refusal`."""
     answer: str | None = None
     detail: str = ""
 
@@ -193,6 +205,10 @@ class RunState:
     reason: Reason | None = None
     stop_requested: bool = False
     verify_rounds: int = 0
+    examined: bool = False
+    """Every check ran once on the base, and nothing stands in the way of a verdict."""
+    red: tuple[str, ...] = ()
+    """Tests, or whole checks, that failed before any agent was started."""
 
     @property
     def counted(self) -> int:

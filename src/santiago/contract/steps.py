@@ -14,6 +14,8 @@ class Attempt:
     base: tuple[str, ...]
     """The run's head, then the verified commits of what it waits for, in plan order."""
     timeout_ms: int
+    tests: bool = False
+    """It only writes the story's tests; they are to fail for want of the work."""
 
     @property
     def id(self) -> str:
@@ -26,6 +28,7 @@ class Adopt:
 
     story: str
     number: int
+    tests: bool = False
 
     @property
     def id(self) -> str:
@@ -57,6 +60,17 @@ class Integrate:
 
 
 @record
+class ExamineBase:
+    """Run every check once on the base, before any agent is started."""
+
+    commit: str
+
+    @property
+    def id(self) -> str:
+        return f"examine/{self.commit[:12]}"
+
+
+@record
 class VerifyRun:
     """Run the checks of the whole run on the final head."""
 
@@ -67,9 +81,9 @@ class VerifyRun:
         return f"verify-run/{self.round}"
 
 
-Step = Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
+Step = ExamineBase | Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
 
 
 def story_of(step: Step) -> str | None:
     """Return the story that a step is about; None where it is about the run."""
-    return None if isinstance(step, VerifyRun) else step.story
+    return None if isinstance(step, VerifyRun | ExamineBase) else step.story

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.events import EventKind, Fact
-from santiago.contract.facts import of_run, of_story
+from santiago.contract.facts import accepted, of_run, of_story
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Heard, Letter
 
@@ -61,6 +61,9 @@ def _answer(letter: Letter, state: RunState) -> list[Fact]:
     if question is None or question.answer is not None:
         message = f"answer to {letter.subject}: there is no such open question"
         return [of_run(EventKind.NOTE, actor=letter.actor, message=message)]
+    if question.kind != "agent" and letter.answer not in ("accept", "refuse", "defer", "stop"):
+        message = f"answer to {letter.subject}: it takes accept or refuse, not {letter.answer[:40]!r}"
+        return [of_run(EventKind.NOTE, actor=letter.actor, message=message)]
     facts = [
         Fact(
             event=EventKind.QUESTION_ANSWERED,
@@ -72,4 +75,6 @@ def _answer(letter: Letter, state: RunState) -> list[Fact]:
     story = state.stories.get(question.story or "")
     if story is not None and story.phase is StoryPhase.BLOCKED and letter.answer not in ("defer", "stop"):
         facts.append(of_story(story, EventKind.STORY_REOPENED, StoryPhase.READY, attempt=0, actor=letter.actor))
+        if question.kind != "agent" and letter.answer == "accept":
+            facts += accepted(story, letter.actor, letter.text)
     return facts

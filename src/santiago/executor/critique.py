@@ -69,9 +69,13 @@ def concerns_the_work(text: str) -> bool:
 def _verdict_parts(outcome: AttemptOutcome) -> list[str]:
     assert outcome.verdict is not None
     parts: list[str] = []
-    if outcome.verdict.tampered:
-        parts += ["", "This must be left as it was, and left out where it is new:", ""]
-        parts += [f"- {path}" for path in outcome.verdict.tampered]
+    if outcome.verdict.difference:
+        parts += [
+            "",
+            "What the work did to the tests:",
+            "",
+            *_quoted(outcome.verdict.difference.splitlines()[:MAX_LINES]),
+        ]
     for result in outcome.verdict.results:
         if result.verdict is CheckVerdict.FAIL:
             parts += ["", *_failure(result)]

@@ -12,7 +12,7 @@ from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.contract.steps import Adopt, Attempt, Integrate, VerifyRun
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, VerifyRun
 from santiago.executor import starting, waiting
 from santiago.executor.budget import Budget
 from santiago.executor.situation import Cancel
@@ -61,6 +61,9 @@ def _executing(at: Situation) -> list[Act]:
     chunk = _open_chunk(at)
     if chunk is None:
         return _after_last_chunk(at)
+    if not state.examined:
+        # Before any agent is started: what its checks could never show must not cost an attempt.
+        return [] if at.flying else [ExamineBase(commit=state.head or "")]
     if not chunk.started:
         closing = _close_chunk(state)
         if closing and at.run_input.policy.gate == "chunk":

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.checks import commands_of
 from santiago.contract.outcomes import (
     AgentEnding,
     AttemptOutcome,
+    BaseExamined,
     ClaimOutcome,
     IntegrationOutcome,
     Outcome,
@@ -18,14 +21,13 @@ from santiago.contract.outcomes import (
 )  # fmt: skip
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.agent import Packet
+from santiago.contract.ports.judge import SetUpFailedError, Work
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.steps import Adopt, Attempt, Integrate, JudgeClaim, VerifyRun, story_of
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, VerifyRun, story_of
 from santiago.contract.units import Usd
 from santiago.executor import critique, messages
 from santiago.executor.budget import Budget
-from santiago.executor.judging import Bench
-from santiago.executor.trials import SetUpFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +36,15 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.artifacts import AttemptFiles
+    from santiago.contract.ports.judge import Judge
     from santiago.contract.ports.run import Clock, Stop
-    from santiago.contract.ports.workspace import Snapshot, Workspace
+    from santiago.contract.ports.workspace import Opened, Snapshot, Workspace
     from santiago.contract.state import RunState
     from santiago.contract.steps import Step
-    from santiago.executor.trials import Sight
+
+MOST_TEST_FILES = 10
+"""Test files that an agent is told of."""
+_LOOKS_LIKE_TEST = re.compile(r"(?:^|[/_.-])(?:tests?|spec)[/_.-]|Tests?\.\w+$", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +60,12 @@ class Brief:
     tokens: int | None
     """What the attempt may use, beside what is reserved for others; None where that is not limited."""
     micro_usd: int | None
-    done: tuple[str, ...]
-    """The stories whose work is on the branch."""
+    done: tuple[tuple[str, int], ...]
+    """The stories whose work is on the branch, each with its latest attempt."""
+    began: str
+    """The commit that the run began from."""
+    tests_by: int
+    """Number of the attempt that wrote the story's tests, where it stands on them; else 0."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,7 +76,9 @@ class StepPerformer:
     run_input: RunInput
     workspace: Workspace
     agent: AgentBackend
-    bench: Bench
+    tests_agent: AgentBackend
+    """Who writes the tests of a story, where that is done first."""
+    judge: Judge
     files: AttemptFiles
     clock: Clock
     plan_folder: str
@@ -92,11 +104,20 @@ class StepPerformer:
             anchor=self.files.anchor(),
             tokens=budget.tokens.left(others) if budget.tokens else None,
             micro_usd=budget.money.left(others) if budget.money else None,
-            done=tuple(one.id for one in state.stories.values() if one.phase is StoryPhase.DONE)
+            done=tuple((one.id, one.attempts) for one in state.stories.values() if one.phase is StoryPhase.DONE)
             if isinstance(step, VerifyRun)
             else (),
+            began=state.base or "",
+            tests_by=story.tests_by if story and story.on_tests else 0,
         )
         match step:
+            case ExamineBase():
+                left = [
+                    self.stories[one.id]
+                    for one in state.stories.values()
+                    if not one.satisfied and one.id in self.stories
+                ]
+                return lambda: self._examine(step, left, stop)
             case Attempt():
                 return lambda: self._attempt(step, brief, stop)
             case Adopt():
@@ -108,6 +129,18 @@ class StepPerformer:
             case VerifyRun():
                 return lambda: self._verify_run(step, brief, stop)
 
+    def _examine(self, step: ExamineBase, stories: list[Story], stop: Stop) -> BaseExamined:
+        """Look at what the checks show before any agent is started."""
+        began = self.clock.monotonic_ms()
+        found = self.judge.examine(step.commit, stories, stop)
+        verify_ms = self.clock.monotonic_ms() - began
+        if found is None:
+            return BaseExamined(step=step.id, verify_ms=verify_ms, stopped=True)
+        return BaseExamined(
+            step=step.id, reason=found.reason, message=found.message, hint=found.hint, red=found.red, notes=found.notes,
+            verify_ms=verify_ms, digest=self.files.keep_record("base", found.record),
+        )  # fmt: skip
+
     # An attempt
 
     def _attempt(self, step: Attempt, brief: Brief, stop: Stop) -> AttemptOutcome:
@@ -115,8 +148,7 @@ class StepPerformer:
         story, blank = self.stories[step.story], _blank(step.id, step.story, step.number)
         try:
             opened = self.workspace.open(step.story, step.number, step.base)
-            sight = self.bench.look(story, step.number, opened.base, opened.folder)
-            self.bench.trials.prepare(opened.folder, stop)
+            self.judge.prepare(opened.folder, stop)
             if self.run_input.workspace.setup:
                 self.workspace.prepared(step.story, step.number)
         except WorkspaceConflictError as error:
@@ -127,7 +159,7 @@ class StepPerformer:
             unready = replace(blank, status="voided", reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
             return self._recorded(unready, None)
         began = self.clock.monotonic_ms()
-        ending = self._let_work(story, step, brief, opened.folder, stop)
+        ending = self._let_work(story, step, brief, opened, stop)
         agent_ms = self.clock.monotonic_ms() - began
         ending = replace(ending, ms=agent_ms)
         # Whatever goes wrong from here on lies not with the agent, and costs none of its work.
@@ -138,33 +170,52 @@ class StepPerformer:
         if snapshot is not None:
             outcome = replace(outcome, commit=snapshot.commit, left_out=snapshot.left_out)
             self.files.keep_work(step.story, step.number, snapshot.patch, snapshot.left_out)
-        outcome = self._judged(outcome, story, opened.base, snapshot, sight, stop)
+        outcome = self._judged(outcome, step, brief, opened.base, snapshot, stop)
         self.workspace.close(step.story, step.number)
         return outcome
 
-    def _let_work(self, story: Story, step: Attempt, brief: Brief, folder: str, stop: Stop) -> AgentEnding:
+    def _let_work(self, story: Story, step: Attempt, brief: Brief, opened: Opened, stop: Stop) -> AgentEnding:
         packet = Packet(
             run_id=brief.run_id,
             story=story,
             attempt=step.number,
-            criteria=tuple(self.criteria[name] for name in story.criteria if name in self.criteria),
-            commands=self.bench.commands_of(story),
+            criteria=tuple((name, self.criteria[name]) for name in story.criteria if name in self.criteria),
+            commands=commands_of(story, self.run_input),
             chunk_titles=tuple(self.in_chunk[story.chunk]),
-            critiques=tuple(filter(critique.concerns_the_work, self.files.critiques(step.story, step.number))),
+            critiques=tuple(
+                filter(critique.concerns_the_work, self.files.critiques(step.story, step.number, brief.tests_by))
+            ),
             notes=brief.notes,
-            folder=folder,
+            folder=opened.folder,
             plan_folder=self.plan_folder,
             log=self.files.log_path(step.story, step.number),
             prompt_file=self.files.prompt_path(step.story, step.number),
             timeout_ms=step.timeout_ms,
             budget_tokens=brief.tokens,
             budget_micro_usd=brief.micro_usd,
+            tests_only=step.tests,
+            tests_by=brief.tests_by,
+            test_files=self._test_files(opened.base, written=bool(brief.tests_by)),
         )
-        self.files.keep_prompt(step.story, step.number, self.agent.render(packet))
-        return self.agent.attempt(packet, stop)
+        agent = self.tests_agent if step.tests else self.agent
+        self.files.keep_prompt(step.story, step.number, agent.render(packet))
+        return agent.attempt(packet, stop)
+
+    def _test_files(self, base: str, *, written: bool) -> tuple[str, ...]:
+        """Return the files of the tests that the base was given for the story, or some others that stand there."""
+        if written:
+            return self.workspace.changed(self.workspace.base_of(base), base)[:MOST_TEST_FILES]
+        found = sorted(path for path in self.workspace.files(base) if _LOOKS_LIKE_TEST.search(path))
+        return tuple(found[:: len(found) // MOST_TEST_FILES + 1])
 
     def _judged(
-        self, outcome: AttemptOutcome, story: Story, base: str, snapshot: Snapshot | None, sight: Sight, stop: Stop
+        self,
+        outcome: AttemptOutcome,
+        step: Attempt | Adopt,
+        brief: Brief,
+        base: str,
+        snapshot: Snapshot | None,
+        stop: Stop,
     ) -> AttemptOutcome:
         """Return the outcome with its reason or its verdict; nothing that the agent said plays a part."""
         ending = outcome.ending
@@ -179,7 +230,7 @@ class StepPerformer:
             return replace(outcome, status="stopped", reason=None)
         began = self.clock.monotonic_ms()
         try:
-            judged = self.bench.judge_attempt(story, outcome.number, base, snapshot, sight, stop)
+            judged = self.judge.attempt(self._work(step, brief, base, snapshot, ending), stop)
         except SetUpFailedError as error:
             # The same commands prepared the base, so it is the work that they fail on.
             verify_ms = self.clock.monotonic_ms() - began
@@ -187,10 +238,26 @@ class StepPerformer:
             return self._recorded(failed, None)
         if judged is None:
             return replace(outcome, status="stopped", reason=None)
-        verdict, record = judged
+        verdict = judged.verdict
         outcome = replace(outcome, verdict=verdict, verify_ms=self.clock.monotonic_ms() - began)
         judged_status: StepStatus = "ok" if verdict.passed else "failed"
-        return self._recorded(replace(outcome, status=judged_status, reason=verdict.reason), record)
+        outcome = replace(outcome, status=judged_status, reason=verdict.reason, tests=judged.tests)
+        if judged.tests:
+            self.workspace.keep_tests(outcome.story, outcome.number, judged.tests)
+        if not step.tests and is_same_refusal(self._before(outcome), outcome):
+            # The agent was told and did the same again: from here on only a person can decide.
+            outcome = replace(outcome, reason=Reason.NEEDS_USER_CONFIRMATION)
+        return self._recorded(outcome, judged.record)
+
+    def _work(self, step: Attempt | Adopt, brief: Brief, base: str, snapshot: Snapshot, ending: AgentEnding) -> Work:
+        """Return what there is to judge; the tests that were written first name the evidence where the agent names none."""
+        written = self.files.ending(step.story, brief.tests_by) if brief.tests_by else None
+        evidence = {**dict(written.evidence if written else ()), **dict(ending.evidence)}
+        return Work(
+            story=self.stories[step.story], attempt=step.number, base=base, snapshot=snapshot,
+            evidence=tuple(evidence.items()), writes_tests=step.tests,
+            before_tests=self.workspace.base_of(base) if brief.tests_by else None,
+        )  # fmt: skip
 
     def _recorded(self, outcome: AttemptOutcome, record: bytes | None) -> AttemptOutcome:
         """Write the attempt's evidence; the verification record is on disk before anything rests on it."""
@@ -201,7 +268,8 @@ class StepPerformer:
     def _before(self, outcome: AttemptOutcome) -> AttemptOutcome | None:
         """Return the outcome of the latest attempt before that says something about the work."""
         found = (self.files.outcome(outcome.story, number) for number in range(outcome.number - 1, 0, -1))
-        return next((one for one in found if one is not None and one.reason not in SHARED), None)
+        latest = next((one for one in found if one is not None and one.reason not in SHARED), None)
+        return None if latest is not None and latest.tests else latest
 
     def _adopt(self, step: Adopt, brief: Brief, stop: Stop) -> AttemptOutcome:
         """Judge the kept work of an attempt of an earlier start, as if its agent had just ended."""
@@ -213,9 +281,7 @@ class StepPerformer:
         left_out = self.files.left_out(step.story, step.number)
         outcome = replace(outcome, commit=snapshot.commit if snapshot else None, left_out=left_out)
         base = self.workspace.base_of(snapshot.commit) if snapshot else brief.base
-        story = self.stories[step.story]
-        sight = self.bench.look(story, step.number, base, None)
-        outcome = self._judged(outcome, story, base, snapshot, sight, stop)
+        outcome = self._judged(outcome, step, brief, base, snapshot, stop)
         self.workspace.close(step.story, step.number)
         return outcome
 
@@ -227,6 +293,8 @@ class StepPerformer:
         if step.commit == brief.head:
             return IntegrationOutcome(step=step.id, story=step.story, head=brief.head, commit=step.commit)
         base = self.workspace.base_of(step.commit)
+        if brief.tests_by:
+            base = self.workspace.base_of(base)  # the tests that were written first come along with the work
         trailers = messages.trailers(brief.run_id, story, step.attempt, brief.anchor)
         subject = messages.subject(story)
         made = self.workspace.integrate(step.story, step.commit, base, subject, trailers, onto=brief.head)
@@ -245,10 +313,10 @@ class StepPerformer:
     def _second_verdict(self, step: Integrate, commit: str, brief: Brief, stop: Stop) -> tuple[Verdict, str | None]:
         """Return the verdict on a story's work together with that of others, and the digest of its record."""
         name = f"{step.story}-{step.attempt}-merged"
-        judged = self.bench.judge_tree(self.stories[step.story], name, commit, brief.head, stop, step.attempt)
+        judged = self.judge.tree(self.stories[step.story], name, commit, brief.head, step.attempt, stop)
         if judged is None:
             return _INTERRUPTED, None
-        return judged[0], self.files.keep_record(name, judged[1])
+        return judged.verdict, self.files.keep_record(name, judged.record)
 
     def _turned_down(self, step: Integrate, verdict: Verdict, blank: IntegrationOutcome) -> IntegrationOutcome:
         """Return why verified work does not come onto the branch; only where it is the work, its next attempt hears of it."""
@@ -260,25 +328,44 @@ class StepPerformer:
 
     def _claim(self, step: JudgeClaim, brief: Brief, stop: Stop) -> ClaimOutcome:
         began, name = self.clock.monotonic_ms(), f"{step.story}-claim"
-        judged = self.bench.judge_tree(self.stories[step.story], name, brief.head, None, stop)
+        judged = self.judge.tree(self.stories[step.story], name, brief.head, None, 0, stop)
         blank = ClaimOutcome(step=step.id, story=step.story, commit=brief.head, verdict=_INTERRUPTED)
         if judged is None:
             return blank
-        digest = self.files.keep_record(name, judged[1])
-        return replace(blank, verdict=judged[0], verify_ms=self.clock.monotonic_ms() - began, digest=digest)
+        digest = self.files.keep_record(name, judged.record)
+        return replace(blank, verdict=judged.verdict, verify_ms=self.clock.monotonic_ms() - began, digest=digest)
 
     def _verify_run(self, step: VerifyRun, brief: Brief, stop: Stop) -> RunVerdict:
         began = self.clock.monotonic_ms()
-        judged = self.bench.judge_run(brief.head, brief.done, stop)
+        stories = [self.stories[name] for name, _ in brief.done if name in self.stories]
+        judged = self.judge.run(brief.began, brief.head, stories, self._accepted(brief.done), stop)
         verify_ms = self.clock.monotonic_ms() - began
         if judged is None:
             return RunVerdict(step=step.id, verdict=_INTERRUPTED, verify_ms=verify_ms, stopped=True)
-        verdict, record = judged
-        digest = self.files.keep_record(f"run-{step.round}", record)
-        return RunVerdict(step=step.id, verdict=verdict, verify_ms=verify_ms, digest=digest)
+        digest = self.files.keep_record(f"run-{step.round}", judged.record)
+        return RunVerdict(step=step.id, verdict=judged.verdict, verify_ms=verify_ms, digest=digest)
+
+    def _accepted(self, done: tuple[tuple[str, int], ...]) -> list[str]:
+        """Return the tests whose change was agreed to: those that stories which are done now were asked about."""
+        outcomes = (self.files.outcome(name, number) for name, number in done if number)
+        verdicts = [one.verdict for one in outcomes if one is not None and one.verdict is not None]
+        return [
+            test
+            for verdict in verdicts
+            for test in (*verdict.changed, *verdict.vanished, *verdict.eased, *verdict.broken)
+        ]
 
 
 _INTERRUPTED = Verdict(passed=False, proof=None, reason=Reason.INTERRUPTED, results=())
+
+
+def is_same_refusal(before: AttemptOutcome | None, now: AttemptOutcome) -> bool:
+    """Whether work that passes its own checks was refused for what the attempt before was refused for."""
+    if before is None or before.verdict is None or now.verdict is None or now.verdict.passed:
+        return False
+    then, told = before.verdict, now.verdict
+    same = (then.reason, then.broken, then.eased, then.message) == (told.reason, told.broken, told.eased, told.message)
+    return told.refused and same and bool(told.message)
 
 
 def _blank(step: str, story: str, number: int) -> AttemptOutcome:

@@ -66,7 +66,7 @@ def _failing(outcome: AttemptOutcome) -> Mapping[str, str]:
                 f"{result.command}: {ended}",
                 *_telling(f"{result.output.head}\n{result.output.tail}".splitlines()),
             ]
-    lines += [f"protected: {path}" for path in outcome.verdict.tampered]
+    lines += [f"refused: {test}" for test in (*outcome.verdict.eased, *outcome.verdict.broken)]
     return _by_sense(lines)
 
 

@@ -8,6 +8,7 @@ from santiago.contract.events import Context, EventKind, EventStatus, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import (
     AttemptOutcome,
+    BaseExamined,
     ClaimOutcome,
     IntegrationOutcome,
     Outcome,
@@ -22,9 +23,17 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 
+QUESTIONS = {
+    Reason.CHANGED_EXPECTATION: "changed_expectation",
+    Reason.DOUBTED: "doubt",
+    Reason.NEEDS_USER_CONFIRMATION: "refusal",
+}
+"""Verdicts that need a person's word, and what kind of question each is."""
 MAX_WORDS = 1000
+MAX_CRITERIA = 100
 MAX_QUESTION = 4000
 """Characters of an agent's message in the log; all of it is in the attempt's files."""
+MOST_TESTS = 100
 
 
 def settle(state: RunState, outcome: Outcome) -> list[Fact]:
@@ -41,6 +50,8 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
         case IntegrationOutcome():
             story = state.stories[outcome.story]
             return _integration(story, outcome) if story.phase is StoryPhase.VERIFIED else []
+        case BaseExamined():
+            return _examined(outcome) if state.phase is RunPhase.EXECUTING and not state.examined else []
         case RunVerdict():
             return _run_verdict(outcome) if state.phase is RunPhase.RUN_VERIFICATION else []
         case _:
@@ -61,6 +72,8 @@ def dismiss(state: RunState, outcome: Outcome) -> list[Fact]:
 def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     if outcome.status == "stopped" and outcome.reason is None:
         return []  # its agent ended and its work is kept; the next start gives the verdict
+    if outcome.status == "ok" and story.writes_tests:
+        return [_end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, "ok")]
     if outcome.status == "ok":
         return [
             _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.EVIDENCE_COLLECTED, "ok", verdict="pass"),
@@ -69,6 +82,8 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     reason = outcome.reason or Reason.INTERRUPTED
     if reason is Reason.AGENT_ASKED:
         return _asked(story, outcome)
+    if reason in QUESTIONS:
+        return _asked_by_the_judge(story, outcome, QUESTIONS[reason])
     if not MEANINGS[reason].spends or outcome.status == "voided":
         return [_voided(story, outcome), *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
     status: EventStatus = "stopped" if outcome.status == "stopped" else "failed"
@@ -88,6 +103,46 @@ def _asked(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
         of_story(story, EventKind.QUESTION_ASKED, question=question, text=text),
         of_story(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", reason=reason, question=question),
     ]
+
+
+def _asked_by_the_judge(story: StoryState, outcome: AttemptOutcome, kind: str) -> list[Fact]:
+    """The verdict needs a person's word; the story rests until it is given."""
+    question = f"{story.id}-{outcome.number}"
+    text = (outcome.verdict.message if outcome.verdict else "") or MEANINGS[outcome.reason or Reason.DOUBTED].sentence
+    if kind == "refusal":
+        text = f"Two attempts in a row were refused for the same reason. {text}"
+    return [
+        _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, "failed", verdict="fail"),
+        of_story(
+            story, EventKind.QUESTION_ASKED,
+            question=question, kind=kind, text=text[:MAX_QUESTION], options=["accept", "refuse"],
+        ),
+        of_story(
+            story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", reason=outcome.reason or "", question=question
+        ),
+    ]  # fmt: skip
+
+
+def _examined(outcome: BaseExamined) -> list[Fact]:
+    """The run goes on, or ends before anything is spent where no verdict would be possible."""
+    if outcome.stopped:
+        return []  # the next start looks again
+    event, ms, digest = EventKind.BASE_EXAMINED, outcome.verify_ms, outcome.digest or ""
+    if outcome.reason is None:
+        words = "\n".join(outcome.notes)[:MAX_WORDS]
+        red = [name[:300] for name in outcome.red]
+        return [of_run(event, None, "ok", step=outcome.step, verify_ms=ms, digest=digest, tests=red, message=words)]
+    blocks = MEANINGS[outcome.reason].ends_in == "blocked"
+    phase = RunPhase.BLOCKED if blocks else RunPhase.FAILED
+    told = of_run(
+        event, None, "failed", step=outcome.step, verify_ms=ms, digest=digest,
+        reason=outcome.reason, message=outcome.message[:MAX_WORDS], hint=outcome.hint[:MAX_WORDS],
+    )  # fmt: skip
+    ended = of_run(
+        EventKind.RUN_ENDED, phase, "blocked" if blocks else "failed",
+        reason=outcome.reason, message=outcome.message[:MAX_WORDS], hint=outcome.hint[:MAX_WORDS],
+    )  # fmt: skip
+    return [told, ended]
 
 
 def _blocked(story: StoryState, outcome: AttemptOutcome) -> Fact:
@@ -131,14 +186,28 @@ def _end(
         commit=outcome.commit or "",
         proof=(outcome.verdict and outcome.verdict.proof) or "",
         digest=outcome.digest or "",
-        message="; ".join(filter(None, (messages.left_out(outcome.left_out), _refusal(outcome)))),
+        message="; ".join(filter(None, (messages.left_out(outcome.left_out), _refusal(outcome), _remark(outcome)))),
         verdict=verdict,
+        criteria=_criteria(outcome),
+        tests=[name[:300] for name in outcome.verdict.awaiting[:MOST_TESTS]] if outcome.verdict else [],
+        tests_commit=outcome.tests or "",
         known=_known(outcome),
     )
 
 
+def _criteria(outcome: AttemptOutcome) -> list[list[str]]:
+    """Return which test shows which criterion, as the log keeps it."""
+    rows = outcome.verdict.criteria[:MAX_CRITERIA] if outcome.verdict else ()
+    return [[row.id, row.test[:300], row.before, row.after] for row in rows]
+
+
 def _refusal(outcome: AttemptOutcome) -> str:
     return _words(outcome) if outcome.ending and outcome.reason in SHARED else ""
+
+
+def _remark(outcome: AttemptOutcome) -> str:
+    """Return what is to be said of work that is fine."""
+    return outcome.verdict.message[:MAX_WORDS] if outcome.verdict and outcome.status == "ok" else ""
 
 
 def _known(outcome: AttemptOutcome) -> Context:
@@ -199,7 +268,12 @@ def _run_verdict(outcome: RunVerdict) -> list[Fact]:
         return [of_run(ended, RunPhase.SUCCESS, "ok", verify_ms=ms, step=step, digest=digest)]
     if outcome.verdict.reason is not Reason.VERIFICATION_UNRUNNABLE:
         reason = Reason.RUN_VERIFICATION_FAILED
-        return [of_run(ended, RunPhase.FAILED, "failed", verify_ms=ms, step=step, digest=digest, reason=reason)]
+        words = outcome.verdict.message[:MAX_WORDS]
+        return [
+            of_run(
+                ended, RunPhase.FAILED, "failed", verify_ms=ms, step=step, digest=digest, reason=reason, message=words
+            )
+        ]
     return [
         of_run(
             ended, RunPhase.BLOCKED, "blocked", verify_ms=ms, step=step, digest=digest,

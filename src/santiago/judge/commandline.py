@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from santiago.judge import globs
-from santiago.judge.shell import PROVIDED, PYTHON, Program, programs, resolved
+from santiago.judge.shell import PROVIDED, PYTHON, SHELLS, Program, programs, resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 _RUNNERS: dict[str, str] = {
     "pytest": "pytest", "py.test": "pytest", "unittest": "unittest", "doctest": "doctest", "nose2": "nose2", "jest": "jest",
@@ -47,6 +48,8 @@ _LANGUAGE_TOOLS = (
 _WELL_KNOWN = frozenset(
     (*_BUILTINS.split(), *_PLAIN_TOOLS.split(), *_LANGUAGE_TOOLS.split(), *(name.split()[0] for name in _RUNNERS))
 )
+_DEEPEST = 4
+"""Scripts within scripts that are read."""
 _ASKS = re.compile(r"SANTIAGO_|(?i:environ|getenv|\benv\b|/proc\b)")
 
 
@@ -88,28 +91,38 @@ def absent(command: str, base_files: Collection[str], work_files: Collection[str
     )
 
 
-def is_self_contained(command: str) -> bool:
+def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda _: None, depth: int = 0) -> bool:
     """Whether all that the command line starts is well known and all that it names lies in the repository.
 
-    Such a line asks for no variable that tells one story from another; what files of the repository ask for is not
-    looked at. Where in doubt the answer is no.
+    Such a line asks for no variable that tells one story from another; shell scripts of the repository are read as the
+    lines that they are, and what other files of the repository ask for is not looked at. Where in doubt the answer is no.
     """
     found = programs(command)
     # What stands in single quotes is filled in only by a shell that it is handed to.
     fixed = command if re.search(r"\b(?:ba|da|z|k)?sh\b", command) else re.sub(r"'[^']*'|\\.", "", command)
-    return bool(found) and re.search(r"[$`]|[<>]\(", fixed) is None and all(map(_is_plain, found))
+    is_fixed = re.search(r"[$`]|[<>]\(", fixed) is None
+    return bool(found) and is_fixed and all(_is_plain(program, read, depth) for program in found)
 
 
-def _is_plain(program: Program) -> bool:
-    words = (*program.written, *(value for _, value in program.assigned))
+def _is_plain(program: Program, read: Callable[[str], bytes | None], depth: int) -> bool:
+    first, *rest = program.written
+    is_tool = first.startswith("/") and _is_known(first.rpartition("/")[2])  # an interpreter by its whole path
+    words = (*([] if is_tool else [first]), *rest, *(value for _, value in program.assigned))
     if any(_leads_out(program.folder, word) for word in words) or any(map(_ASKS.search, program.argv)):
         return False
-    first = program.argv[0]
-    if program.module or "/" not in first:
-        is_known = program.name in _WELL_KNOWN or PYTHON.fullmatch(program.name) is not None
-    else:
-        is_known = PROVIDED.match(first) is not None or first in {"./mvnw", "./gradlew"}
-    return is_known and program.argv not in {("set",), ("export",), ("export", "-p")}
+    if program.argv in {("set",), ("export",), ("export", "-p")}:
+        return False
+    if program.script and (program.name in SHELLS or program.script.endswith(".sh")):
+        script = read(program.script) if depth < _DEEPEST else None
+        lines = f"cd {shlex.quote(program.folder or '.')}\n{(script or b'').decode('utf-8', 'replace')}"
+        return script is not None and is_self_contained(lines, read, depth + 1)
+    if program.module or "/" not in program.argv[0] or is_tool:
+        return _is_known(program.name)
+    return PROVIDED.match(program.argv[0]) is not None or program.argv[0] in {"./mvnw", "./gradlew"}
+
+
+def _is_known(name: str) -> bool:
+    return name in _WELL_KNOWN or PYTHON.fullmatch(name) is not None
 
 
 def _leads_out(folder: str, word: str) -> bool:

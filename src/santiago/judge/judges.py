@@ -133,6 +133,21 @@ class JudgeFiles:
             return False
         return self._is_opaque or not self._runners.isdisjoint(readers)
 
+    def has_inline_tests(self, path: str) -> bool:
+        """Whether a file of the work may hold tests that the checks run: Rust's modules, examples in docstrings."""
+        if path.endswith(".rs"):
+            return self._is_opaque or "cargo" in self._runners
+        return path.endswith(".py") and self._runs_examples
+
+    @cached_property
+    def _runs_examples(self) -> bool:
+        settings = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
+        texts = (
+            *self._commands,
+            *(self._text(path).decode("utf-8", "replace") for path in settings if path in self._base),
+        )
+        return any("doctest" in text for text in texts)
+
     def beside(self, path: str) -> bool:
         """Whether a file steers other checks than those of this story: CI, and runners that none of them starts."""
         return globs.matches(path, (*_CI, *_EVERY_SETTING)) and not self.judges(path)

@@ -30,7 +30,7 @@ _DEEPEST = 4
 """Command lines within command lines that are read."""
 
 
-_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _INTERPRETER = re.compile(
     r"(?:python|pypy)[\d.]*|node|ruby|perl|php|deno|bun|tsx|ts-node|Rscript|lua|source|\.|(?:ba|da|z|k)?sh"
 )
@@ -224,7 +224,7 @@ def _assignments(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 def _inner_command(argv: Sequence[str]) -> str | None:
     """Return the command line that a shell is given as an argument."""
-    if not argv or argv[0].rpartition("/")[2] not in _SHELLS:
+    if not argv or argv[0].rpartition("/")[2] not in SHELLS:
         return None
     return next((after for option, after in pairwise(argv) if re.fullmatch(r"-\w*c", option)), None)
 

@@ -65,6 +65,17 @@ def toolchains(environment: Mapping[str, str], roots: Iterable[str]) -> list[str
         wanted += [Path(home, name) for name in _KEPT_IN_HOME]
     for name in ("PYENV_ROOT", "RUSTUP_HOME", "NVM_DIR", "VOLTA_HOME", "GOROOT", "JAVA_HOME"):
         wanted += [Path(environment[name])] if environment.get(name, "").startswith("/") else []
+    return _below(wanted, roots)
+
+
+def needed(folders: Iterable[str], roots: Iterable[str]) -> list[str]:
+    """Return what folders of dependencies need that lies in hidden places: where links lead, what an environment is built on."""
+    wanted = [place for folder in map(Path, folders) for place in (folder, *_base_of(folder / "pyvenv.cfg"))]
+    return _below(wanted, [*roots, os.path.realpath("/tmp")])  # noqa: S108  # as above
+
+
+def _below(wanted: Iterable[Path], roots: list[str]) -> list[str]:
+    """Return the real places of those that lie below one of the roots, without what lies in another of them."""
     real = {os.path.realpath(place) for place in wanted if is_there(place)}
     found = sorted(place for place in real if place not in roots and any(inside(place, root) for root in roots))
     return [place for place in found if not any(inside(place, other) for other in found if other != place)]

@@ -6,20 +6,20 @@ import os
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.process.place import beside
 from santiago.workspace.removal import move, remove
 from santiago.workspace.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-KINDS = ("work", "own", "clean")
-"""Folders of agents, santiago's notes beside each, clean checkouts."""
+KINDS = ("work", "own", "clean", "over")
+"""Folders of agents, santiago's notes beside each, clean checkouts, what was written over the dependencies of either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,10 @@ class Folders:
     def __init__(self, scratch: Path, run_id: str) -> None:
         # Resolved once, so that later comparisons need not follow any link.
         self.top = Path(os.path.realpath(scratch)) / run_id
-        self._apart = self.top.parents[2] / sha256(str(self.top).encode()).hexdigest()[:12]
-        """Beside all that is santiago's, where no name tells whose it is; on the same disk, and there only while in use."""
-        self._parents: dict[str, tuple[int, int] | None] = {
-            str(parent): None for parent in (*(self.top / kind for kind in KINDS), self._apart)
-        }
+        self._parents: dict[str, tuple[int, int] | None] = {str(self.top / kind): None for kind in KINDS}
         """Where folders of santiago's own stand, and by which number each is known once no link was found on its way."""
         self._work, self._own = self.top / "work", self.top / "own"
+        self.over = self.top / "over"
         self.trash = self.top / "trash"
         self.temporary = self.top / "tmp"
         """For the temporary files of checks."""
@@ -74,8 +71,6 @@ class Folders:
                 yield
             finally:
                 self._sweeper = None
-                with suppress(OSError):
-                    self._apart.rmdir()
 
     def attempt(self, story: str, attempt: int) -> Place:
         name = f"{story}-{attempt}"
@@ -84,13 +79,12 @@ class Folders:
     def clean(self, name: str) -> Path:
         return self.top / "clean" / name
 
-    def apart(self) -> Path:
-        """Return a folder, not yet made, whose path says nothing of santiago, the run or the story."""
-        return self._apart / uuid.uuid4().hex[:8]
-
     def discard(self, folder: Path) -> None:
         """Remove a folder of santiago's own, without following any link; nothing happens where there is none."""
         self._check(folder)
+        over = self.over / beside(str(folder))
+        if os.path.lexists(over):
+            self.discard(over)
         if not os.path.lexists(folder):
             return
         # Out of the way in one step first: a crash then leaves rubbish, never half a folder that looks whole.
@@ -109,7 +103,6 @@ class Folders:
     def discard_all(self) -> list[str]:
         """Remove everything that the run left here, and return the names; not while something is being swept."""
         names = [str(path) for kind in KINDS for path in sorted((self.top / kind).glob("*"))]
-        names += map(str, sorted(self._apart.glob("*")))
         for name in names:
             self.discard(Path(name))
         for left in (*self.trash.glob("*"), *self.temporary.glob("*")):
@@ -117,8 +110,6 @@ class Folders:
         for kind in (*KINDS, "trash", "tmp", ""):
             with suppress(OSError):
                 (self.top / kind).rmdir()
-        with suppress(OSError):
-            self._apart.rmdir()
         return names
 
     def _check(self, folder: Path) -> None:

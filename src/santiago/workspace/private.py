@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,14 +42,14 @@ def put(path: Path, content: bytes) -> None:
         ) from None  # fmt: skip
 
 
-def settings(found: Found, excludes: Path | None = None) -> bytes:
-    """Return the configuration of a hand-made git directory: santiago's own, or, with ignore rules, an agent's."""
+def settings(found: Found, *, of_agent: bool = False) -> bytes:
+    """Return the configuration of a hand-made git directory: santiago's own, or an agent's."""
     lines = ["[core]", f"\trepositoryformatversion = {1 if found.object_format != 'sha1' else 0}"]
     for name in _BOOLEANS:
         value = found.config.get(f"core.{name}", "absent").lower()
         if value in _TRUE | _FALSE:
             lines.append(f"\t{name} = {'true' if value in _TRUE else 'false'}")
-    if excludes is None:
+    if not of_agent:
         shared = found.config.get("core.sharedrepository", "")
         if shared.isalnum():
             lines.append(f"\tsharedRepository = {shared}")
@@ -62,7 +63,6 @@ def settings(found: Found, excludes: Path | None = None) -> bytes:
             f"\temail = {_quoted(mail)}",
         ]
         # The user's own settings may ask for a signature or start a clean-up; neither can work in here.
-        lines += ["[core]", f"\texcludesFile = {_quoted(str(excludes))}"]
         lines += ["[commit]", "\tgpgSign = false", "[gc]", "\tauto = 0", "[maintenance]", "\tauto = false"]
     if found.object_format != "sha1":
         lines += ["[extensions]", f"\tobjectFormat = {found.object_format}"]
@@ -74,11 +74,10 @@ class Neutral:
 
     def __init__(self, folder: Path, found: Found, excludes: bytes, attributes: bytes = b"") -> None:
         self.folder = folder
-        self.excludes = folder / "info" / "exclude"
         self._files = {
             folder / "HEAD": b"ref: refs/heads/none\n",
             folder / "config": settings(found),
-            self.excludes: excludes,
+            folder / "info" / "exclude": excludes,
             folder / "info" / "attributes": attributes,
         }
         self._right: dict[Path, tuple[int, ...]] = {}
@@ -110,15 +109,29 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def make(folder: Path, found: Found, config: bytes, commit: str, branch: str | None) -> Path:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """What the private git directories of all folders have in common."""
+
+    config: bytes
+    excludes: bytes
+    """Ignore rules that stand in no tree."""
+    stores: tuple[str, ...]
+    """The folders of objects, by the paths by which programs in the folder know them."""
+
+
+def make(folder: Path, found: Found, common: Common, commit: str, branch: str | None) -> Path:
     """Make a folder whose own git directory has this commit checked out, borrowing the repository's objects."""
     folder.mkdir(parents=True)
     inside = folder / ".git"
     # No folder more than git insists on: each costs time to make, and more to remove.
     for name in ("", "objects", "objects/info", "refs"):
         (inside / name).mkdir()
-    (inside / "config").write_bytes(config)
-    (inside / "objects/info/alternates").write_bytes(os.fsencode(found.objects) + b"\n")
+    (inside / "config").write_bytes(common.config)
+    (inside / "objects/info/alternates").write_bytes(b"".join(os.fsencode(store) + b"\n" for store in common.stores))
+    if common.excludes:
+        (inside / "info").mkdir()
+        (inside / "info/exclude").write_bytes(common.excludes)
     if found.shallow:
         (inside / "shallow").write_bytes((found.common / "shallow").read_bytes())
     if branch is None:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.workspace import commits
+from santiago.workspace.caches import RULES, rules_for
 from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
 from santiago.workspace.git import Answer, call, environment
 from santiago.workspace.inspect import excludes
-from santiago.workspace.private import Neutral, settings
+from santiago.workspace.private import Common, Neutral, settings
 from santiago.workspace.session import Session
 from santiago.workspace.troubles import GONE, PUT_BACK
 
@@ -59,17 +60,18 @@ class Repository:
         self._trees = {found.head: found.tree}
         self._parents: dict[str, str] = {}
         self._excludes = excludes(found)
-        self._neutral = Neutral(self.common / "santiago" / "neutral", found, self._excludes)
+        self._neutral = Neutral(self.common / "santiago" / "neutral", found, RULES + self._excludes)
         self._sessions: dict[tuple[str, ...], Session] = {}
 
-    @cached_property
-    def settings(self) -> bytes:
-        """The configuration of the private git directory of a folder, with the ignore rules that no tree holds."""
-        return settings(self.found, self._neutral.excludes)
+    def common_to_folders(self, stores: Sequence[str], provided: Sequence[str]) -> Common:
+        """Return what the private git directories of folders hold: where these find objects, and what git passes over."""
+        rules = [line for line in self._excludes.split(b"\n") if line.strip() and not line.startswith(b"#")]
+        excludes = b"".join(rule + b"\n" for rule in rules) + rules_for(provided)
+        return Common(config=settings(self.found, of_agent=True), excludes=excludes, stores=tuple(stores))
 
     @cached_property
     def _raw(self) -> Neutral:
-        return Neutral(self.common / "santiago" / "raw", self.found, self._excludes, RAW)
+        return Neutral(self.common / "santiago" / "raw", self.found, RULES + self._excludes, RAW)
 
     def on_objects(
         self,

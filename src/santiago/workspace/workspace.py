@@ -6,6 +6,7 @@ import re
 import shutil
 import threading
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
-from santiago.workspace import branch, gitlinks, locks, private, refs
+from santiago.workspace import branch, dependencies, gitlinks, locks, private, refs
+from santiago.workspace.compose import compose
 from santiago.workspace.contents import Contents
 from santiago.workspace.durable import boot
 from santiago.workspace.folders import Folders
@@ -22,12 +24,15 @@ from santiago.workspace.integrate import apply, message
 from santiago.workspace.listing import Listing
 from santiago.workspace.repository import Repository, checked
 from santiago.workspace.snapshot import Taking
+from santiago.workspace.stores import stores_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from santiago.process.place import Dependency
     from santiago.workspace.folders import Place
     from santiago.workspace.inspect import Found
+    from santiago.workspace.private import Common
     from santiago.workspace.refs import AttemptRef
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
@@ -37,7 +42,8 @@ class GitWorkspace:
     """All that one run does with git. `scratch` is a folder of santiago's own, outside the repository.
 
     Every git process that works for the run carries `marks` in its environment. No snapshot takes the files that santiago
-    itself `provided`, such as an `.env` that git does not know.
+    itself `provided`, such as an `.env` that git does not know. Programs that run in a folder find the objects that it borrows
+    in numbered folders `stores_at`, where that is given.
     """
 
     def __init__(
@@ -47,6 +53,7 @@ class GitWorkspace:
         scratch: Path,
         marks: Mapping[str, str] | None = None,
         provided: Sequence[str] = (),
+        stores_at: str | None = None,
     ) -> None:
         if not is_run_id(run_id):
             raise SantiagoError(Kind.INPUT, "not a run id", where=run_id, reason=Reason.INVALID_INPUT)
@@ -56,6 +63,7 @@ class GitWorkspace:
         self.folders = Folders(scratch, run_id)
         self._marks = marks
         self._provided = provided
+        self._stores_at = stores_at
         self._lock = threading.Lock()
         self._repository: Repository | None = None
         self._bases: dict[tuple[str, int], str] = {}
@@ -70,6 +78,23 @@ class GitWorkspace:
             if self._repository is None:
                 self._repository = Repository(find(self.repo), self._marks)
             return self._repository
+
+    @cached_property
+    def stores(self) -> tuple[str, ...]:
+        """The folders of objects that the folders of attempts borrow from."""
+        return stores_of(self.repository.found.objects)
+
+    def dependencies(self, names: Sequence[str]) -> tuple[Dependency, ...]:
+        """Return the folders of these names that stand in the repository and that git ignores; no snapshot takes them."""
+        found = dependencies.find(self.repository, self.files(self.repository.found.head), names)
+        self._provided = (*self._provided, *(one.name for one in found))
+        return found
+
+    @cached_property
+    def _common(self) -> Common:
+        at = self._stores_at
+        seen = self.stores if at is None else [f"{at}/{number}" for number in range(len(self.stores))]
+        return self.repository.common_to_folders(seen, self._provided)
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -137,7 +162,7 @@ class GitWorkspace:
     def _fill(self, folder: Path, commit: str, name: str | None) -> Path:
         """Make a folder with a commit's files and a private git directory."""
         repository = self.repository
-        inside = private.make(folder, repository.found, repository.settings, commit, name)
+        inside = private.make(folder, repository.found, self._common, commit, name)
         repository.on_objects("read-tree", "-u", "--reset", checked(commit), index=inside / "index", folder=folder)
         return inside
 
@@ -178,13 +203,24 @@ class GitWorkspace:
             message or f"{story}, attempt {attempt}, interrupted\n", self._ref(story, attempt), trust_index=False
         )
 
-    def checkout(self, commit: str, name: str, *, apart: bool = False) -> str:
+    def checkout(self, commit: str, name: str) -> str:
         if _NAME.fullmatch(name) is None:
             raise SantiagoError(Kind.BUG, f"not a name for a folder: {name!r}")
-        folder = self.folders.apart() if apart else self.folders.clean(name)
+        folder = self.folders.clean(name)
         self.folders.discard(folder)
         self._fill(folder, checked(commit), None)
         return str(folder)
+
+    def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:
+        return compose(self.repository, self.folders, (checked(onto), checked(other)), paths, contents)
+
+    def keep_tests(self, story: str, attempt: int, commit: str) -> None:
+        ref = refs.tests_of(self._ref(story, attempt))
+        self.repository.move(ref, checked(commit), self.repository.resolve(ref) or self.repository.zero)
+
+    def changed(self, old: str, new: str) -> tuple[str, ...]:
+        changes = self.repository.changes(self.tree(old), self.tree(new))
+        return tuple(change.path for change in changes.listed)
 
     def integrate(
         self,
@@ -200,7 +236,7 @@ class GitWorkspace:
         if head is None:
             raise SantiagoError(Kind.BUG, f"the run's branch is missing, {story} cannot be integrated")
         tree = repository.trees(checked(commit))[0]  # raises where there is no such commit
-        if head in (base, commit):
+        if head == commit or head == base == self.base_of(commit):
             return Integration(head=commit, moved=False)
         applied = apply(repository, head, commit, checked(base))
         if applied.tree is None:

@@ -15,6 +15,7 @@ from santiago.agent.ralph_fresh import RalphFresh
 from santiago.artifacts.files import read_text
 from santiago.cli.profiles import own_catalog
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.policy import Agent
 from santiago.contract.reasons import Reason
 from santiago.process import environment
 from santiago.process.credentials import secrets_of
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from santiago.agent.profile import Profile
-    from santiago.contract.policy import Agent, RunInput
-    from santiago.contract.ports.agent import AgentBackend, Packet
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports.agent import AgentBackend
     from santiago.process.command import Command
+    from santiago.process.place import Ground, Place
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
 
@@ -45,6 +47,22 @@ def named(agent: Agent, name: str | None, playbook: Path | None, model: str | No
         own_catalog().get(words[0])  # raises where nothing is called like this
         return replace(agent, mode="ralph_fresh", profile=words[0], command=None)
     return replace(agent, mode="ralph_fresh", command=words, profile=None)
+
+
+SAME = "same"
+"""Stands for the run's own agent where somebody is to write the tests."""
+
+
+def lasting(name: str) -> str:
+    """Return the name of an agent, or its command line, as it is understood from any folder."""
+    command = named(Agent(), name, None, None).command if name != SAME else None
+    return shlex.join(command) if command else name
+
+
+def for_tests(run_input: RunInput) -> Agent | None:
+    """Return the agent that writes tests first, where that is another one than the run's."""
+    name = run_input.policy.tests_first
+    return named(replace(run_input.agent, model_hint=None), name, None, None) if name not in ("", SAME) else None
 
 
 def _words(line: str) -> tuple[str, ...]:
@@ -172,7 +190,7 @@ def playing(run_input: RunInput) -> AgentBackend:
         hint = "Name one with `--playbook FILE` of `santiago run`, or as `playbook` under [agent] in santiago.toml."
         raise SantiagoError(Kind.USAGE, "the scripted agent has no playbook", hint=hint, reason=Reason.INVALID_INPUT)
     path = Path(run_input.repo_path) / run_input.agent.playbook
-    return scripted.Scripted(scripted.load(read_text(path), str(path)))
+    return scripted.Scripted(*scripted.load(read_text(path), str(path)))
 
 
 def backend(
@@ -180,48 +198,48 @@ def backend(
     run_input: RunInput,
     server: ProcessServer,
     source: Mapping[str, str],
-    fence: Callable[[Command, Packet, str], Command],
+    fence: Callable[[Command, Place, str], Command],
     secrets: tuple[str, ...],
     scratch: Path,
+    ground: Ground | None = None,
 ) -> AgentBackend:
     """Return what runs a profile's program, with no more of the user's surroundings than it needs."""
     allowed = catalog.variables(profile, source)
     if profile.name == "command":
         allowed += run_input.workspace.env  # nobody but the run input speaks for it
     env = environment.for_agent(source, run_input.workspace.env, allowed)
-    return RalphFresh(server, profile, env, fence, secrets, scratch, run_input.agent.model_hint)
+    return RalphFresh(server, profile, env, fence, secrets, scratch, run_input.agent.model_hint, ground)
 
 
 def fenced(
     command: Command,
-    packet: Packet,
+    place: Place,
     side: str,
     *,
     profile: Profile,
     sandbox: Sandbox,
     source: Mapping[str, str],
     hidden: tuple[str, ...],
-    common: str,
 ) -> Command:
     """Return an agent's command inside the sandbox: its checkout, its own part of the home folder, and the network."""
     program = catalog.program_of(command.argv[0], source)
     files = [word for word in command.argv if word.startswith("/") and os.path.isfile(word)]  # noqa: PTH113  # never raises
-    places = [
-        place
+    # A script that nobody committed lies in the user's own tree, of which nothing else is shown.
+    place = place.reading(*(file for file in files if place.lacks(file)))
+    command = replace(command, argv=tuple(place.called(word) if word in files else word for word in command.argv))
+    needed = [
+        folder
         for file in dict.fromkeys([*([program] if program else []), *files])
-        for place in catalog.installation(file)
+        for folder in catalog.installation(file)
     ]
-    readonly = (
-        packet.plan_folder,
-        packet.prompt_file,
-        common,
-        *(place for place in places if len(Path(place).parts) > 2),
-        *_existing(profile.needs.readonly, source),
-    )
     return sandbox.wrap(
         command,
-        writable=(packet.folder, side, *_existing(profile.needs.home, source)),
-        readonly=readonly,
+        place=place,
+        writable=(side, *_existing(profile.needs.home, source)),
+        readonly=(
+            *(folder for folder in needed if len(Path(folder).parts) > 2),
+            *_existing(profile.needs.readonly, source),
+        ),
         hidden=hidden,
         network=True,
         temporary=str(Path(side, "tmp")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,21 +17,23 @@ from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
 from santiago.cli.start.logbook import Logbook, freeze
 from santiago.cli.start.prospects import Checkout, foresee
+from santiago.cli.start.standing import ground_of
 from santiago.cli.view.header import RunHeader
+from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.engine.threads import ThreadsEngine
-from santiago.executor.judging import Bench
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import reopening, reopening_one
-from santiago.executor.trials import Trials
+from santiago.judge.commands import CommandRunner
+from santiago.judge.port import TreeJudge
+from santiago.judge.running import CheckRunner
+from santiago.judge.trials import Trials
 from santiago.process import environment, sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
-from santiago.verification.commands import CommandRunner
-from santiago.verification.port import Checks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.state import RunState
+    from santiago.process.place import Ground
     from santiago.process.sandbox import Sandbox
 
 
@@ -51,7 +54,8 @@ def execute(request: Request) -> RunState:
         stack.callback(_close, server, request.out_dir)
         clock, run_input = SystemClock(), request.effective
         around = look_around(run_input)
-        hold = take_hold(request, around, clock, stack)
+        fence = sandbox.detect(run_input.policy.sandbox, around.source)
+        hold = take_hold(request, around, fence, clock, stack)
         digests = freeze(hold.store, request)
         start = _Start(
             request=request,
@@ -61,11 +65,28 @@ def execute(request: Request) -> RunState:
             clock=clock,
             around=around,
             hold=hold,
+            fence=fence,
+            ground=ground_of(
+                fence,
+                hold,
+                (str(around.repo),),
+                run_input.workspace.setup,
+                _commands(request, run_input),
+                around.source,
+            ),
             log=Logbook(request, hold, clock.utc()),
             attempts=FileAttempts(hold.store),
-            checkout=Checkout(run_input, hold.workspace),
+            checkout=Checkout(run_input, hold.workspace, hold.dependencies),
         )
         return start.run(digests)
+
+
+def _commands(request: Request, run_input: RunInput) -> tuple[str, ...]:
+    """Return the checks that a start may run; none where it only leaves stories out."""
+    if request.skips:
+        return ()
+    stories = (command for story in request.plan.stories for command in commands_of(story, run_input))
+    return tuple(dict.fromkeys((*stories, *run_commands_of(request.plan, run_input))))
 
 
 def _close(server: ProcessServer, out_dir: Path) -> None:
@@ -85,6 +106,8 @@ class _Start:
     clock: SystemClock
     around: Surroundings
     hold: Hold
+    fence: Sandbox
+    ground: Ground
     log: Logbook
     attempts: FileAttempts
     checkout: Checkout
@@ -93,21 +116,26 @@ class _Start:
         """Go on where the log ends; `digests` are those of the frozen run input and plan."""
         hold, log, request = self.hold, self.log, self.request
         notices = [*hold.notices, *foresee(self.run_input, log.state, request, self.checkout)]
-        fence = self._fence()
+        self._consent_unfenced()
         if log.state.phase in ENDED:
             log.finish(log.state)  # a crash may have come before the result was written
         if request.own_work:
             opening.refuse_own_work(log.state, hold.workspace, *request.own_work)
+        if request.accepts:
+            opening.refuse_accepting(log.state, request.accepts[0])
         if log.state.phase is RunPhase.SUCCESS:
             hold.workspace.tidy()
             return log.state
         going_on = self._going_on()
-        agent, name = self._agent(fence, notices)
-        coordinator = self._coordinator(agent, fence)
+        agent, name = self._agent(self.run_input, notices)
+        tests_agent, other = agent, ""
+        if (settings := agents.for_tests(self.run_input)) is not None:
+            tests_agent, other = self._agent(replace(self.run_input, agent=settings), notices)
+        coordinator = self._coordinator(agent, tests_agent)
         opening.refuse_cut(log.state, self.attempts, hold.workspace)
         notices += opening.put_back(log.state, hold.workspace)
         log.open()
-        self._announce(name, fence, notices)
+        self._announce(f"{name}, tests by {other}" if other else name, notices)
         coordinator.recovered, ends = opening.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.alive_ms, self.run_input.limits.attempt_ms
         )
@@ -116,26 +144,31 @@ class _Start:
             hold.workspace.tidy()
         if log.fresh:
             coordinator.record([self._created(digests)])
-        coordinator.record([self._started(name, fence), *going_on])
+        coordinator.record([self._started(name), *going_on])
         if not request.skips:
             return self._work(coordinator)
         coordinator.record(opening.skipping(log.state, request.skips))
         log.project(log.state)
         return log.state
 
-    def _fence(self) -> Sandbox:
+    def _consent_unfenced(self) -> None:
         policy = self.run_input.policy.sandbox
-        fence = sandbox.detect(policy, self.around.source)
-        if fence.kind == "none" and policy == "auto" and self.run_input.agent.mode != "scripted":
+        working = (self.run_input.agent, agents.for_tests(self.run_input))
+        if self.fence.kind == "none" and policy == "auto" and any(one and one.mode != "scripted" for one in working):
             self.request.consent_unfenced()
-        return fence
+
+    @property
+    def _hidden(self) -> tuple[str, ...]:
+        """What neither agents nor checks have any business with: the run's files, and the checkouts of others."""
+        return str(self.request.out_dir), str(self.hold.workspace.folders.top.parent)
 
     def _going_on(self) -> list[Fact]:
         """Return what a person's start adds: approvals, grants, stories that may go on."""
         state, request, workspace = self.log.state, self.request, self.hold.workspace
         facts = opening.approvals(request.plan, state, request.consent)
-        if request.own_work:
-            return facts + reopening_one(state, request.own_work[0], workspace.head())
+        one = request.own_work or request.accepts
+        if one:
+            return facts + reopening_one(state, one[0], workspace.head())
         if not self.log.fresh and not request.skips:
             return facts + reopening(state, self.run_input.limits, request.grants, workspace.head())
         return facts
@@ -146,14 +179,16 @@ class _Start:
             coordinator.record([opening.own_work(self.log.state, workspace, *own_work)])
             opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0])
             coordinator.recovered |= {own_work[0]}
+        if self.request.accepts is not None:
+            coordinator.record(opening.accepting(self.log.state, *self.request.accepts))
         with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
             state = coordinator.run()
         self.log.finish(state)
         return state
 
-    def _agent(self, fence: Sandbox, notices: list[str]) -> tuple[AgentBackend, str]:
+    def _agent(self, run_input: RunInput, notices: list[str]) -> tuple[AgentBackend, str]:
         """Return the agent of this start and its name; where none is named, the first that can work here."""
-        run_input, source = self.run_input, self.around.source
+        source = self.around.source
         if run_input.agent.mode == "scripted":
             return agents.playing(run_input), "scripted"
         profile = agents.profile_of(run_input.agent, source)
@@ -162,20 +197,22 @@ class _Start:
         fenced = partial(
             agents.fenced,
             profile=profile,
-            sandbox=fence,
+            sandbox=self.fence,
             source=source,
-            hidden=(str(self.request.out_dir),),
-            common=str(self.hold.found.common),
+            hidden=self._hidden,
         )
         scratch = self.hold.workspace.folders.temporary
-        agent = agents.backend(profile, run_input, self.server, source, fenced, self.around.secrets, scratch)
+        agent = agents.backend(
+            profile, run_input, self.server, source, fenced, self.around.secrets, scratch, self.ground
+        )
         return agent, agents.name_of(profile)
 
-    def _coordinator(self, agent: AgentBackend, fence: Sandbox) -> Coordinator:
+    def _coordinator(self, agent: AgentBackend, tests_agent: AgentBackend) -> Coordinator:
         request, run_input, plan, workspace = self.request, self.run_input, self.request.plan, self.hold.workspace
         runner = CommandRunner(
             server=self.server,
-            sandbox=fence,
+            sandbox=self.fence,
+            ground=self.ground,
             environment=environment.for_checks(
                 self.around.source,
                 run_input.workspace.env,
@@ -183,14 +220,13 @@ class _Start:
             ),
             scratch=workspace.folders.temporary,
             secrets=self.around.secrets,
-            hidden=(str(request.out_dir),),
-            shown=(str(self.hold.found.objects),),
+            hidden=self._hidden,
         )
         trials = Trials(
             run_input=run_input,
             workspace=workspace,
-            verifier=Checks(runner, request.check_begun),
-            provide=partial(provide.copy_into, self.around.repo, self.around.provided),
+            checks=CheckRunner(runner, request.check_begun),
+            provide=partial(provide.into, self.around.repo, self.around.provided, self.ground),
             prompt_path=self.attempts.prompt_path,
         )
         performer = StepPerformer(
@@ -198,7 +234,14 @@ class _Start:
             run_input=run_input,
             workspace=workspace,
             agent=agent,
-            bench=Bench(plan=plan, run_input=run_input, trials=trials),
+            tests_agent=tests_agent,
+            judge=TreeJudge(
+                plan=plan,
+                run_input=run_input,
+                workspace=workspace,
+                trials=trials,
+                has_folder=lambda name: (self.around.repo / name).is_dir(),
+            ),
             files=self.attempts,
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),
@@ -221,11 +264,11 @@ class _Start:
             listeners=[self.log.take, *request.listeners],
         )
 
-    def _announce(self, agent: str, fence: Sandbox, notices: list[str]) -> None:
+    def _announce(self, agent: str, notices: list[str]) -> None:
         request, plan = self.request, self.request.plan
         request.announce(
             RunHeader(
-                request.run_id, request.out_dir, len(plan.stories), len(plan.chunks), agent, fence.name,
+                request.run_id, request.out_dir, len(plan.stories), len(plan.chunks), agent, self.fence.name,
                 request.jobs, not self.log.fresh, (*notices, *self.hold.store.notices),
             )
         )  # fmt: skip
@@ -237,9 +280,9 @@ class _Start:
             head=self.hold.workspace.begin(self.hold.found.head), branch=f"santiago/{self.request.run_id}",
         )  # fmt: skip
 
-    def _started(self, agent: str, fence: Sandbox) -> Fact:
+    def _started(self, agent: str) -> Fact:
         return of_run(
             EventKind.RUN_STARTED,
             epoch=self.log.state.epoch + 1, pid=os.getpid(), host=socket.gethostname(), version=__version__,
-            agent=agent, sandbox=fence.name, jobs=self.request.jobs,
+            agent=agent, sandbox=self.fence.name, jobs=self.request.jobs,
         )  # fmt: skip

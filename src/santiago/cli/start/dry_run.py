@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,14 @@ import click
 from santiago.artifacts import frozen
 from santiago.artifacts.store import INPUT, PLAN
 from santiago.cli.loading import empty_fold, has_begun, load
-from santiago.cli.start import agents, opening
+from santiago.cli.start import agents, opening, provide
 from santiago.cli.start.identity import refuse_taken
 from santiago.cli.start.prospects import Checkout, Prospect, foresee
 from santiago.cli.start.scratch import scratch_of
 from santiago.cli.view.measures import count
 from santiago.cli.view.text import harmless, paint, say
+from santiago.contract.checks import commands_of
 from santiago.contract.reasons import ExitCode
-from santiago.executor.judging import commands_of
 from santiago.executor.reopen import reopening
 from santiago.executor.schedule import followed
 from santiago.process import sandbox
@@ -41,12 +42,14 @@ def show(request: Request, *, trusted: bool, as_json: bool) -> int:
     workspace.is_dirty()  # raises where no run can work
     if not has_begun(request.out_dir):
         refuse_taken(workspace, request.run_id, request.out_dir)
-    checkout = Checkout(run_input, workspace)
+    checkout = Checkout(run_input, workspace, provide.folders(workspace, run_input, os.environ))
     notes = foresee(run_input, state, request, checkout)
     if state.seq and not request.skips and not request.own_work:
         # Raises where going on would only repeat a failure.
         reopening(state, run_input.limits, request.grants, workspace.head())
     agent = _agent(run_input, checkout)
+    if (other := agents.for_tests(run_input)) is not None:
+        agent = f"{agent}, tests by {_agent(replace(run_input, agent=other), checkout)}"
     fence = sandbox.detect(run_input.policy.sandbox, dict(os.environ))
     if not trusted:
         notes += _asks(request, state)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from santiago.cli.start.request import Request
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.run import Clock
+    from santiago.process.place import Dependency
+    from santiago.process.sandbox import Sandbox
     from santiago.workspace.inspect import Found
 
 _DIRTY = "there are uncommitted changes; the run works on the last commit and does not see them"
@@ -46,7 +48,9 @@ class Surroundings:
 def look_around(run_input: RunInput) -> Surroundings:
     source, repo = dict(os.environ), Path(run_input.repo_path)
     provided = provide.present(repo, run_input.workspace.copy)
-    secrets = (*to_hide(source), *agents.credentials(run_input.agent, source), *provide.secrets(repo, provided))
+    working = (run_input.agent, agents.for_tests(run_input))
+    signed_in = [value for one in working if one is not None for value in agents.credentials(one, source)]
+    secrets = (*to_hide(source), *signed_in, *provide.secrets(repo, provided))
     return Surroundings(source=source, repo=repo, provided=provided, secrets=secrets)
 
 
@@ -59,6 +63,8 @@ class Hold:
     workspace: GitWorkspace
     found: Found
     """The repository, as the start found it."""
+    dependencies: tuple[Dependency, ...]
+    """Folders of the repository that git ignores and a checkout gets all the same."""
     begun_before: bool
     """Whether somebody worked on the run before, whose processes are gone now."""
     alive_ms: int | None
@@ -66,7 +72,7 @@ class Hold:
     notices: tuple[str, ...]
 
 
-def take_hold(request: Request, around: Surroundings, clock: Clock, stack: ExitStack) -> Hold:
+def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clock, stack: ExitStack) -> Hold:
     """Take the run, until the stack is left; raise where another has it, or no run can work here."""
     out_dir = request.out_dir
     store = FileStore(out_dir, Redactor(around.secrets), clock.utc)
@@ -77,7 +83,9 @@ def take_hold(request: Request, around: Surroundings, clock: Clock, stack: ExitS
     begun_before = store.get(PLAN) is not None
     if begun_before:
         kill_leftovers(out_dir)
-    workspace = GitWorkspace(around.repo, request.run_id, scratch_of(around.repo), marks(out_dir), around.provided)
+    workspace = GitWorkspace(
+        around.repo, request.run_id, scratch_of(around.repo), marks(out_dir), around.provided, fence.stores
+    )
     found, dirty = _inspected(workspace, begun_before=begun_before)
     # The out-dir may be a copy, and refs and checkouts are the run's own.
     stack.enter_context(registry.held(found.common, request.run_id, out_dir, since=clock.utc()))
@@ -90,6 +98,7 @@ def take_hold(request: Request, around: Surroundings, clock: Clock, stack: ExitS
         lock=lock,
         workspace=workspace,
         found=found,
+        dependencies=provide.folders(workspace, request.effective, around.source),
         begun_before=begun_before,
         alive_ms=alive_ms,
         notices=(*notices, *([_DIRTY] if dirty else [])),

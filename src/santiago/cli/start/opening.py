@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.artifacts.store import LOG
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
-from santiago.contract.facts import of_run, of_story
+from santiago.contract.facts import accepted, of_run, of_story
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
@@ -106,6 +106,26 @@ def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:
     facts = [of_story(story, EventKind.STORY_SKIPPED, attempt=0, actor="user", text=why) for story, why in left_out]
     rests = state.phase is RunPhase.EXECUTING
     return [*facts, *([of_run(EventKind.RUN_PAUSED, RunPhase.PAUSED)] if rests else [])]
+
+
+def refuse_accepting(state: RunState, name: str) -> None:
+    """Raise where a story has no work that a person could take as it is."""
+    story = state.stories[name]
+    if story.phase not in PARKED or story.skipped:
+        word = "left out" if story.skipped else story.phase
+        hint = "Only a story that rests with a question, a refusal or a used-up budget can be accepted."
+        raise SantiagoError(Kind.INPUT, f"{name} is {word}, so there is nothing to accept", hint=hint)
+    if story.commit is None:
+        hint = f"Bring work of your own: `santiago verify {name} --from REF`, or leave it out: `santiago skip {name} --why …`."
+        raise SantiagoError(Kind.INPUT, f"no attempt of {name} left any work", hint=hint)
+    if story.unmet or story.behind:
+        hint = f"`santiago explain {name}` says what it waits for."
+        raise SantiagoError(Kind.INPUT, f"{name} waits for other stories, so it cannot be accepted now", hint=hint)
+
+
+def accepting(state: RunState, name: str, why: str) -> list[Fact]:
+    """Return a person's word in place of a verdict; the story is ready again by now."""
+    return accepted(state.stories[name], "user", why)
 
 
 def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import posixpath
 import re
 from dataclasses import dataclass
@@ -11,15 +13,14 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.repository import find_root
 from santiago.cli.view.advice import MOST, named, too_few, unchecked
-from santiago.cli.view.text import first, flat
+from santiago.cli.view.text import flat
+from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
-from santiago.executor.judging import commands_of
 from santiago.executor.schedule import overlap
-from santiago.verification.commandline.noop import is_noop
-from santiago.verification.commandline.runners import known_runners, programs, script_of
-from santiago.verification.commandline.steps import steps
+from santiago.judge.shell import programs
+from santiago.process.places import inside
 from santiago.workspace.inspect import find, is_ignored
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState
     from santiago.executor.situation import Scope
+    from santiago.process.place import Dependency
     from santiago.workspace.workspace import GitWorkspace
 
 _OWN_PYTHON = re.compile(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*")
-_QUIET_GREP = re.compile(r"\|\s*[ef]?grep\s(?:[^|;&]*\s)?-(?:[A-Za-z]*q|-quiet|-silent)")
 GIVE_CHECK = (
     'Name a command that tests the work: `santiago run PRD --verify "CMD"`, or story_commands under [verification] '
     "in santiago.toml; for `execute`, verification.story_commands in the run input."
@@ -58,9 +59,10 @@ def refuse_outside(document: Path) -> None:
 class Checkout:
     """What the clean checkout of an attempt will hold, as far as can be told before there is one."""
 
-    def __init__(self, run_input: RunInput, workspace: GitWorkspace) -> None:
+    def __init__(self, run_input: RunInput, workspace: GitWorkspace, provided: Sequence[Dependency] = ()) -> None:
         self._setting = run_input.workspace
         self._workspace = workspace
+        self._provided = provided
         self.repo = Path(run_input.repo_path)
 
     @cached_property
@@ -72,10 +74,15 @@ class Checkout:
         return frozenset(str(parent) for file in self.files for parent in PurePosixPath(file).parents)
 
     def lacks(self, path: str) -> bool:
-        """Tell whether a relative path will be missing; set-up commands, links and submodules may bring anything."""
+        """Tell whether a relative path will be missing; set-up commands, links and submodules may bring anything.
+
+        A folder of dependencies is there as the repository has it.
+        """
         name = posixpath.normpath(path)
         if self._setting.setup or name in self._setting.copy or name.startswith(".."):
             return False
+        if any(inside(name, one.name) for one in self._provided):
+            return not os.path.lexists(self.repo / name)
         above = {str(parent) for parent in PurePosixPath(name).parents}
         return name not in self.files and name not in self._folders and above.isdisjoint(self.files)
 
@@ -108,18 +115,10 @@ class Prospect:
         self._refuse_overtaking()
         left = [story for story in self.plan.stories if not self.state.stories[story.id].satisfied]
         refuse_unchecked(left, self.run_input)
-        idle = [story for story in left if all(map(_idle, commands_of(story, self.run_input)))]
-        if idle:
-            command = first(flat(commands_of(idle[0], self.run_input)[0]), 80)
-            message = f"`{command}` cannot fail, so nothing checks {named(idle)}"
-            raise SantiagoError(Kind.INPUT, message, hint=GIVE_CHECK, reason=Reason.NOTHING_VERIFIED)
-        if muffled := [story for story in left if any(map(_is_muffled, commands_of(story, self.run_input)))]:
-            message = f"grep keeps to itself how many tests ran, so {named(muffled)} could never be done"
-            hint = "Leave `| grep -q …` out of the check: the test runner's own exit code says whether its tests pass."
-            raise SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.NOTHING_VERIFIED)
         for script, story in self._scripts(left).items():
             if self.checkout.forgotten(script) and not self._may_come(script, story):
-                raise _forgotten(script, story, ignored=is_ignored(self.checkout.repo, script))
+                provided = self.run_input.workspace.provide if is_ignored(self.checkout.repo, script) else None
+                raise _forgotten(script, story, provided)
 
     def _refuse_overtaking(self) -> None:
         """Raise where the chunks that this start is about wait for one that it leaves out."""
@@ -177,44 +176,35 @@ def refuse_unchecked(stories: Sequence[Story], run_input: RunInput) -> None:
 
 
 @cache
-def _idle(command: str) -> bool:
-    return is_noop(command)
-
-
-@cache
-def _is_muffled(command: str) -> bool:
-    """Tell whether a test runner's summary goes nowhere but into a grep that prints nothing."""
-    return bool(known_runners(command)) and _QUIET_GREP.search(command) is not None
-
-
-@cache
 def _script(command: str, *, direct: bool) -> str | None:
     """Return the file of the checkout that a check starts with; only a program of its own where that is wanted."""
-    argv = next(iter(programs(command)), None)
-    script = script_of(argv) if argv else None
-    if argv is None or script is None or any(sign in script for sign in "$`*~"):
+    program = next(iter(programs(command)), None)
+    script = program.script if program else None
+    if program is None or script is None or "*" in script:
         return None
-    own = "/" in argv[0]
+    own = "/" in program.argv[0]
     return script if own or (not direct and ("/" in script or "." in script)) else None
 
 
 @cache
 def _interpreter(command: str) -> str | None:
     """Return the python of the checkout that runs a check's module, as in `.venv/bin/python -m pytest`."""
-    step = next(iter(steps(command)), None)
-    starts = step.written[: len(step.written) - len(step.argv)] if step else ()
-    return next((word.removeprefix("./") for word in starts if _OWN_PYTHON.fullmatch(word)), None)
+    program = next(iter(programs(command)), None)
+    words = program.written if program else ()
+    return next((word.removeprefix("./") for word in words[:3] if _OWN_PYTHON.fullmatch(word)), None)
 
 
-def _forgotten(script: str, story: Story, *, ignored: bool) -> SantiagoError:
+def _forgotten(script: str, story: Story, provided: Sequence[str] | None) -> SantiagoError:
+    """Return the refusal of a check whose program no checkout has; git ignores it where `provided` folders are named."""
     commit = f"Commit it: `git add {script} && git commit`. What a build makes belongs into setup, under [workspace]."
     bring = (
-        "Git ignores it, so it cannot be committed: have setup under [workspace] in santiago.toml make it in each checkout, "
-        "or name a program that is on PATH."
+        "Git ignores it, so it cannot be committed. In santiago.toml, under [workspace]: "
+        f"`provide = {json.dumps([*(provided or ()), script.split('/')[0]])}` where its folder holds what is installed, or a "
+        "setup that makes it in each checkout; or name a program that is on PATH."
     )
     return SantiagoError(
         Kind.BLOCKED,
         f"`{script}` checks {story.id} and is not in the last commit, so no checkout would have it",
-        hint=bring if ignored else commit,
+        hint=commit if provided is None else bring,
         reason=Reason.VERIFICATION_UNRUNNABLE,
     )

@@ -1,4 +1,4 @@
-"""The ignored files that a checkout needs, such as `.env`: copied where the repository has them and the commit has not."""
+"""What git ignores and a checkout needs all the same: files such as `.env`, which are copied, and folders of dependencies."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.process.credentials import secrets_of, variables_of
+from santiago.process.place import link_into
 from santiago.process.redact import to_hide
 from santiago.util.inside import is_inside
+from santiago.workspace.dependencies import on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from santiago.contract.policy import RunInput
+    from santiago.process.place import Dependency, Ground
+    from santiago.workspace.workspace import GitWorkspace
 
 
 def present(repo: Path, names: Iterable[str]) -> tuple[str, ...]:
@@ -24,6 +30,19 @@ def secrets(repo: Path, names: Iterable[str]) -> tuple[str, ...]:
     """Return the secrets in the files: agents and checks see them, so their output may show them."""
     found = {value for name in names for value in (*to_hide(variables_of(repo / name)), *secrets_of(repo / name))}
     return tuple(sorted(found))
+
+
+def folders(workspace: GitWorkspace, run_input: RunInput, source: Mapping[str, str]) -> tuple[Dependency, ...]:
+    """Return the folders of dependencies: those of the settings, and virtual environments in the repository that are in use."""
+    active = on_path(workspace.inspect().root, source.get("PATH", ""))
+    return workspace.dependencies((*run_input.workspace.provide, *active))
+
+
+def into(repo: Path, names: Iterable[str], ground: Ground, folder: str) -> None:
+    """Bring a fresh checkout the files of these names, and its dependencies where nothing else does."""
+    copy_into(repo, names, folder)
+    if not ground.seen_there:
+        link_into(folder, ground.dependencies)
 
 
 def copy_into(repo: Path, names: Iterable[str], folder: str) -> None:

@@ -43,6 +43,8 @@ class Request:
     """(story, why) to leave out; the start then only records."""
     own_work: tuple[str, str] | None = None
     """(story, ref): a person's own commit, to be judged as an attempt."""
+    accepts: tuple[str, str] | None = None
+    """(story, why): a person takes the work of its latest attempt as it is."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
     announce: Callable[[RunHeader], None] = lambda _: None
     check_begun: Callable[[str, int, int, str], None] = lambda *_: None

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.store import PLAN
-from santiago.cli.loading import has_begun
+from santiago.cli.loading import frozen_input, has_begun
+from santiago.cli.start.agents import lasting
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
 from santiago.cli.start.edited import refuse_edited
@@ -44,6 +45,7 @@ def start(
     grants: Grants | None = None,
     skips: list[tuple[str, str]] | None = None,
     own_work: tuple[str, str] | None = None,
+    accepts: tuple[str, str] | None = None,
     agent: Agent | None = None,
 ) -> int:
     """Carry a plan out and return the exit code; `base` is the folder that the paths of the run input start from."""
@@ -51,12 +53,16 @@ def start(
     if not has_begun(out_dir):  # later, the digest in the log guards it
         refuse_edited(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
-    frozen = replace(run_input.policy, optimistic=flags.optimistic or run_input.policy.optimistic)
+    frozen = replace(
+        run_input.policy,
+        optimistic=flags.optimistic or run_input.policy.optimistic,
+        tests_first=_tests_first(out_dir, run_input, flags),
+    )
     run_id = run_input.run_id or derived_id(out_dir, repo)
     now = repository_of(out_dir, run_id, repo)
     settings = replace(run_input, repo_path=frozen_path(out_dir, run_id, repo, now), policy=frozen, run_id=run_id)
-    # A person who brings work wants it judged; no agent is started for what it leaves to do.
-    scope = Scope(stories=frozenset()) if own_work else scope_of(plan, flags.chunks, flags.only)
+    # A person who brings or accepts work wants it on the branch; no agent is started for what it leaves to do.
+    scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, flags.chunks, flags.only)
     policy, asked = _policy(frozen, flags), not flags.no_input and sys.stdin.isatty()
     request = Request(
         out_dir=out_dir,
@@ -68,6 +74,7 @@ def start(
         scope=scope,
         skips=skips or [],
         own_work=own_work,
+        accepts=accepts,
         agent=agent,
         grants=grants or Grants(),
         consent=lambda commands: ask_consent(commands, near(out_dir / PLAN), asked=asked, trusted=flags.trust_commands),
@@ -78,6 +85,13 @@ def start(
 
         return show(request, trusted=flags.trust_commands, as_json=flags.as_json)
     return _shown(request, flags)
+
+
+def _tests_first(out_dir: Path, run_input: RunInput, flags: Flags) -> str:
+    """Return who writes tests first as the run began; a later start may say otherwise for itself."""
+    if has_begun(out_dir):
+        return frozen_input(out_dir).policy.tests_first
+    return lasting(flags.tests_first) if flags.tests_first else run_input.policy.tests_first
 
 
 def _shown(request: Request, flags: Flags) -> int:
@@ -102,7 +116,8 @@ def _shown(request: Request, flags: Flags) -> int:
         screen.close()
     if state.reason == Reason.INTERRUPTED and request.signals[:1] == [signal.SIGTERM]:
         return ExitCode.TERMINATED
-    return exit_code(state) or (_own_code(state, own_work[0]) if own_work else ExitCode.OK)
+    one = own_work or request.accepts
+    return exit_code(state) or (_own_code(state, one[0]) if one else ExitCode.OK)
 
 
 def _policy(frozen: Policy, flags: Flags) -> Policy:
@@ -113,6 +128,9 @@ def _policy(frozen: Policy, flags: Flags) -> Policy:
         keep_going=flags.keep_going or frozen.keep_going,
         assume_external=flags.assume_external or frozen.assume_external,
         sandbox=flags.sandbox or frozen.sandbox,  # type: ignore[arg-type]  # one of click's choices
+        changed_tests=flags.changed_tests or frozen.changed_tests,  # type: ignore[arg-type]  # one of click's choices
+        doubts=flags.doubts or frozen.doubts,  # type: ignore[arg-type]  # one of click's choices
+        tests_first=lasting(flags.tests_first) if flags.tests_first else frozen.tests_first,
     )
 
 

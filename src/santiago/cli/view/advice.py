@@ -7,8 +7,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from santiago.cli.view.measures import count
+from santiago.contract.checks import commands_of
 from santiago.contract.policy import Limits
-from santiago.executor.judging import commands_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

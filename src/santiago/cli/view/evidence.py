@@ -73,8 +73,10 @@ class AttemptEvidence:
     def failing(self) -> Check | None:
         return first_failing(self.checks())
 
-    def tampered(self) -> list[str]:
-        return [str(path) for path in record_in(self.folder / VERIFICATION).get("tampered", [])]
+    def verdict(self, field: str) -> list[str]:
+        """Return the tests or files that the verdict names under a heading: `broken`, `changed`, `judge_files` …"""
+        found = record_in(self.folder / VERIFICATION).get(field, [])
+        return [str(one) for one in found] if isinstance(found, list) else []
 
     def critique(self) -> str:
         return harmless(self._text(CRITIQUE)).strip()

@@ -10,6 +10,7 @@ from santiago.cli.view.measures import count, span
 from santiago.cli.view.resting import stopping
 from santiago.cli.view.spending import dollars
 from santiago.cli.view.text import broken, columns_of, first, flat, paint
+from santiago.contract.details import TESTS
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, Reason
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["Line", "Lines", "first", "flat"]
 
 WORD = 8
+LONGEST_QUESTION = 600
+FEW = 3
+"""Tests that a line names."""
 
 
 class Line(NamedTuple):
@@ -104,12 +108,16 @@ def _started(lines: Lines, event: Event, state: RunState) -> Line:
         return Line("start", f"{lines.story(event)}  (attempt {event.attempt}, a person's own work)")
     voided = state.stories[event.story_id].voided if event.story_id in state.stories else 0
     uncounted = f", {voided} not counted" if voided else ""
-    return Line("start", f"{lines.story(event)}  (attempt {event.attempt} of {most + voided}{uncounted})")
+    task = ", writing its tests" if event.context.get("mode") == TESTS else ""
+    return Line("start", f"{lines.story(event)}  (attempt {event.attempt} of {most + voided}{uncounted}{task})")
 
 
 def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
     if event.status == "ok":
         told = first(flat(event.context.get("message", "")), MESSAGE)
+        if written := event.context.get("tests", []):
+            words = f"{event.story_id}: they fail without the work: {flat(_few(written))}"
+            return Line("tests", f"{words}; {told}" if told else words, "green")
         return Line("note", f"{event.story_id} attempt {event.attempt}: {told}", "yellow") if told else None
     story = state.stories.get(event.story_id or "")
     last = story is not None and story.counted >= lines.tries(state, story.id)
@@ -150,7 +158,10 @@ def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
     if reason == Reason.BLOCKED_DEPENDENCY and (names := lines.outside.get(event.story_id or "")):
         told, hint = f"it depends on {', '.join(map(flat, names))}", "--assume-external takes that to be there."
     if question := context.get("question"):
+        asked = state.questions.get(question)
         hint = f'`santiago answer {flat(question)} "YOUR ANSWER"` goes into the next attempt.'
+        if asked is not None and asked.kind != "agent":
+            hint = f"`santiago answer {flat(question)} accept` takes the work as it is, `refuse` has it done again."
     return Line("blocked", f"{lines.story(event)}: {reason}{': ' if told else ''}{told}. {hint}".rstrip(), "yellow")
 
 
@@ -165,7 +176,7 @@ def _reopened(lines: Lines, event: Event, state: RunState) -> Line:
 
 def _asked(lines: Lines, event: Event, state: RunState) -> Line:
     question = flat(event.context.get("question", ""))
-    return Line("asked", f"{question}: {flat(event.context.get('text', ''))}", "yellow")
+    return Line("asked", f"{question}: {first(flat(event.context.get('text', '')), LONGEST_QUESTION)}", "yellow")
 
 
 def _answered(lines: Lines, event: Event, state: RunState) -> Line:
@@ -208,6 +219,25 @@ def _waited(lines: Lines, event: Event, state: RunState) -> Line:
     return Line(word, f"after waiting for {span(event.context.get('ms', 0))}", "cyan")
 
 
+def _examined(lines: Lines, event: Event, state: RunState) -> Line | None:
+    """Say which tests fail before any work, and what stands in the way of a verdict."""
+    context = event.context
+    if context.get("reason"):
+        return Line("base", f"{flat(context.get('message', ''))}. {flat(context.get('hint', ''))}".rstrip(". "), "red")
+    red, notes = context.get("tests", []), context.get("message", "")
+    told = [f"{count(len(red), 'test')} failed already before any work: {_few(red)}"] if red else []
+    return Line("base", flat("; ".join([*told, *notes.splitlines()])), "yellow") if told or notes else None
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
+
+
+def _accepted(lines: Lines, event: Event, state: RunState) -> Line:
+    why = first(flat(event.context.get("text", "")), MESSAGE)
+    return Line("accepted", f"{lines.story(event)} by {flat(event.actor)}{': ' + why if why else ''}", "cyan")
+
+
 def _stopping(lines: Lines, event: Event, state: RunState) -> Line:
     running = ", ".join(f"{name}, attempt {state.stories[name].attempts}" for name in sorted(state.running))
     return Line("stopping", stopping(event, f" ({running})" if running else ""), "yellow")
@@ -233,6 +263,8 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.ATTEMPT_ENDED: _ended,
     EventKind.ATTEMPT_VOIDED: _voided,
     EventKind.INTEGRATION_FAILED: _conflict,
+    EventKind.BASE_EXAMINED: _examined,
+    EventKind.STORY_ACCEPTED: _accepted,
     EventKind.STORY_DONE: _done,
     EventKind.STORY_FAILED: _failed,
     EventKind.STORY_BLOCKED: _blocked,

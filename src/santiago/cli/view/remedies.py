@@ -26,19 +26,21 @@ if TYPE_CHECKING:
 
     from santiago.cli.loading import Run
     from santiago.contract.policy import Agent
+    from santiago.contract.state import Question
 
 Rows = list[tuple[str, str]]
 _BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
+
+
+_ASKED = frozenset({Reason.AGENT_ASKED, Reason.CHANGED_EXPECTATION, Reason.DOUBTED, Reason.NEEDS_USER_CONFIRMATION})
+"""A person's answer lets the run go on."""
 
 
 def next_commands(report: Report) -> list[str]:
     """Return what to type next; the answer to an open question comes first."""
     state, folder, needing = report.state, target(report.out_dir), report.needing()
     unanswered, _ = asked(state, report.out_dir)
-    rows: Rows = [
-        (f'santiago answer{folder} {one.id} "YOUR ANSWER"', "the answer goes into the next attempt")
-        for one in unanswered[:3]
-    ]
+    rows: Rows = [row for one in unanswered[:3] for row in _answers(folder, one)]
     for story in needing[:1]:
         if attempts := state.stories[story.id].attempts:
             rows.append((f"santiago show{folder} {story.id} --attempt {attempts}", "all of that attempt"))
@@ -49,6 +51,15 @@ def next_commands(report: Report) -> list[str]:
         named_run = f" --run{folder}" if folder else ""
         rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
     return listed(rows)
+
+
+def _answers(folder: str, question: Question) -> Rows:
+    if question.kind == "agent":
+        return [(f'santiago answer{folder} {question.id} "YOUR ANSWER"', "the answer goes into the next attempt")]
+    return [
+        (f"santiago answer{folder} {question.id} accept", "take the work as it is"),
+        (f'santiago answer{folder} {question.id} refuse --text "…"', "have it done again, with your words in the next attempt"),
+    ]  # fmt: skip
 
 
 def listed(rows: Rows) -> list[str]:
@@ -72,6 +83,9 @@ def _policy_flags(report: Report) -> list[str]:
         "--keep-going": now.keep_going != was.keep_going,
         "--assume-external": now.assume_external != was.assume_external,
         f"--sandbox {now.sandbox}": now.sandbox != was.sandbox,
+        f"--changed-tests {now.changed_tests}": now.changed_tests != was.changed_tests,
+        f"--doubts {now.doubts}": now.doubts != was.doubts,
+        f"--tests-first {quote(now.tests_first)}": now.tests_first != was.tests_first,
     }
     return [flag for flag, is_new in told.items() if is_new]
 
@@ -118,10 +132,9 @@ def _remedies(report: Report) -> Rows:
         case Reason.USAGE_UNKNOWN:
             more = "--add-cost 5" if report.run_input.limits.run_max_cost_usd is not None else "--add-tokens 100000"
             return [(resume(report, more), "accept what is unknown so far, and go on")]
-        case Reason.RUN_TIMEOUT:
-            return [(resume(report, "--add-minutes 60"), "go on with more time")]
-        case Reason.COST_BUDGET_EXHAUSTED:
-            return [(resume(report, _more(report)), "go on with more of it")]
+        case Reason.RUN_TIMEOUT | Reason.COST_BUDGET_EXHAUSTED:
+            more = "--add-minutes 60" if reason is Reason.RUN_TIMEOUT else _more(report)
+            return [(resume(report, more), "go on with more of it")]
         case Reason.RUN_VERIFICATION_FAILED:
             return [
                 (f"git switch {report.state.branch}", "mend it there, commit, switch back"),
@@ -129,8 +142,17 @@ def _remedies(report: Report) -> Rows:
             ]
         case Reason.VERIFICATION_UNRUNNABLE:
             return _to_run_checks(report, again)
-        case Reason.AGENT_ASKED | Reason.BLOCKED_DEPENDENCY:
-            return _after_questions(report) if reason is Reason.AGENT_ASKED else [_past_dependency(report)]
+        case Reason.NOTHING_VERIFIED if not report.state.counted:
+            return [
+                (
+                    f'santiago run {quote(report.plan.source.path)} --verify "COMMAND"',
+                    "start anew with a check that sees",
+                )
+            ]
+        case Reason.BLOCKED_DEPENDENCY:
+            return [_past_dependency(report)]
+        case _ if reason in _ASKED:
+            return _after_questions(report)
         case None | Reason.INTERRUPTED:
             return [(again, "go on")]
         case _:

@@ -9,7 +9,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 PATCH_CUT = "\n… the rest of the patch is not shown …\n"
@@ -86,8 +86,17 @@ class Workspace(Protocol):
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         """Keep what the folder holds under the attempt's ref; None where nothing differs from the base."""
 
-    def checkout(self, commit: str, name: str, *, apart: bool = False) -> str:
-        """Return a clean folder with this commit and nothing else; `apart`, its path does not tell whose it is."""
+    def checkout(self, commit: str, name: str) -> str:
+        """Return a clean folder with this commit and nothing else."""
+
+    def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:
+        """Return a commit like `onto` in which these paths are as in `other`, also missing, and some have given contents."""
+
+    def keep_tests(self, story: str, attempt: int, commit: str) -> None:
+        """Keep the commit with the tests that an attempt wrote, beside its snapshot."""
+
+    def changed(self, old: str, new: str) -> tuple[str, ...]:
+        """Return the paths that differ between two commits."""
 
     def integrate(
         self,

@@ -1,0 +1,40 @@
+"""Whether a check can see: on a base whose own files are made unusable, a check that stays green sees nothing of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.judge.compare import lost
+from santiago.util.inside import is_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.judge.shown import Shown
+
+GARBAGE = b"\x00\x01}{]['\"`<%#@!$^&*|\\~ santiago tries whether this check can see \xff\xfe\n" * 4
+"""Bytes that no language parses."""
+
+
+def overwrite(folder: str, paths: Sequence[str]) -> None:
+    """Make files of a checkout unusable."""
+    for place in _inside(folder, paths):
+        if place.is_file() and not place.is_symlink():
+            place.write_bytes(GARBAGE)
+
+
+def remove(folder: str, paths: Sequence[str]) -> None:
+    for place in _inside(folder, paths):
+        place.unlink(missing_ok=True)
+
+
+def _inside(folder: str, paths: Sequence[str]) -> list[Path]:
+    places = [Path(folder, path) for path in paths]
+    return [place for place in places if os.path.lexists(place) and is_inside(place.parent, folder)]
+
+
+def sees(before: Shown, spoiled: Shown) -> bool:
+    """Whether anything that passed on the whole tree does not pass on the spoiled one."""
+    return bool(lost(before, spoiled)) or before.is_green != spoiled.is_green

@@ -1,0 +1,77 @@
+"""Running commands: in the shell, in a checkout, inside the sandbox, within their time and output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from santiago.process.command import Command
+from santiago.process.place import Ground
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from santiago.process.command import Report
+    from santiago.process.sandbox import Sandbox
+    from santiago.process.server import ProcessServer
+
+LOG_KEEP = 16 * 1024 * 1024
+"""Bytes of a check's output that its log holds; tests are looked for there."""
+_SHOWN = ("SANTIAGO_PLAN_DIR", "SANTIAGO_PROMPT_FILE")
+"""Variables that name what a command may read wherever it lies, also in a hidden folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRunner:
+    """Runs commands. What they may see and write is fixed when it is made; nothing that a checkout holds changes that."""
+
+    server: ProcessServer
+    sandbox: Sandbox
+    ground: Ground = field(default_factory=Ground)
+    """Where the checkouts stand in which they run."""
+    environment: Mapping[str, str]
+    scratch: Path
+    secrets: tuple[str, ...] = ()
+    """Values that never reach what is kept of the output."""
+    hidden: tuple[str, ...] = ()
+
+    def run(
+        self,
+        command: str,
+        folder: str,
+        temporary: str,
+        timeout_ms: int,
+        stopped: Callable[[], str | None],
+        told: Mapping[str, str],
+        *,
+        network: bool = False,
+        log: str | None = None,
+    ) -> Report:
+        """Run one command to its end. It writes to its folder and to the temporary one; `told` are variables for it."""
+        env = {**self.environment, **told}
+        shown = {name: env[name] for name in _SHOWN if env.get(name)}
+        place = self.ground.place(folder, *shown.values())
+        env |= {name: place.called(path) for name, path in shown.items()}
+        plain = Command(
+            argv=("/bin/sh", "-c", command), cwd=folder, env=env, timeout_ms=timeout_ms, secrets=self.secrets,
+            log=log, log_keep=LOG_KEEP,
+        )  # fmt: skip
+        fenced = self.sandbox.wrap(
+            plain,
+            place=place,
+            hidden=self.hidden,
+            network=network,
+            temporary=temporary,
+        )
+        # A check that runs is a safe boundary's last step: only `now` ends it.
+        return self.server.run(fenced, lambda: "now" if stopped() == "now" else None)
+
+    def seen(self, path: Path, temporary: str) -> str:
+        """Return how a command sees a path below its temporary folder."""
+        return str(path).replace(temporary, self.sandbox.temporary_seen(temporary), 1)
+
+    def shortened(self, folder: str) -> Callable[[str], str]:
+        """Return what makes paths of a checkout relative, as the repository names its files."""
+        seen = self.ground.place(folder).seen
+        return lambda text: text.replace(f"{folder}/", "").replace(f"{seen}/", "")

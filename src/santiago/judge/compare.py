@@ -1,0 +1,95 @@
+"""Comparing what one check showed on two trees, test by test.
+
+An id may differ from run to run (a clock among its parameters), so a test that is missing is held against its function:
+where as many cases of that function pass as before, none of them is gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from santiago.judge.naming import function_of
+from santiago.judge.shown import WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from santiago.contract.outcomes import CheckResult
+    from santiago.judge.shown import Shown
+
+_VARIES = re.compile(r"(?:/[\w.@+~-]+)+/|0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*")
+_LAST = 20
+
+
+def lost(before: Shown, after: Shown) -> list[str]:
+    """Return the tests that passed and do not pass any more, and failures that are new."""
+    found = [test for test in before.passing if test not in after.passing and test != WHOLE]
+    found = _without_standing(found, before, after)
+    new = [test for test in after.failing if test not in before.failing and test not in found and test != WHOLE]
+    explained = found + [test for test in new if not _is_case_of(test, before.failing)]
+    if explained or after.is_green or not before.is_green:
+        return explained
+    return [WHOLE]
+
+
+def vanished(before: Shown, after: Shown) -> list[str]:
+    """Return the tests that passed and are not run any more, or are skipped anew."""
+    if before.tests is None or (after.tests is None and not after.is_green):
+        fewer = (before.result.checks or 0) - (after.result.checks or 0) if after.result.checks is not None else 0
+        return [f"{fewer} of {before.result.checks} tests of `{before.command}`"] if fewer > 0 else []
+    now = after.tests or {}
+    gone = [test for test in before.passing if now.get(test, "skipped") == "skipped" and test != WHOLE]
+    return _without_standing(gone, before, after)
+
+
+def healed(before: Shown, after: Shown) -> list[str]:
+    """Return the tests that failed and pass now."""
+    return [test for test in before.failing if passes(test, after)]
+
+
+def passes(test: str, shown: Shown) -> bool:
+    """Whether a test passes; a file that could not be loaded passes where its tests run and none of them fails."""
+    if test == WHOLE:
+        return shown.is_green
+    if test in shown.passing:
+        return True
+    within = [one for one in shown.tests or () if one != test and (one.startswith(test) or f".{test}." in one)]
+    return any(one in shown.passing for one in within) and not any(one in shown.failing for one in within)
+
+
+def fails_alike(before: Shown, after: Shown) -> bool:
+    """Whether a check fails as it failed before: by the same tests, or as a whole with the same last words."""
+    if before.is_green or after.is_green or before.result.timed_out or after.result.timed_out:
+        return False
+    if before.result.cause != after.result.cause:
+        return False
+    if WHOLE in after.failing:
+        same_end = before.result.exit_code == after.result.exit_code
+        return WHOLE in before.failing and same_end and _last_lines(before.result) == _last_lines(after.result)
+    return all(test in before.failing or _is_case_of(test, before.failing) for test in after.failing)
+
+
+def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str]:
+    """Leave out tests whose function still has as many passing cases as before."""
+    if not tests:
+        return []
+    then, now = (Counter(map(function_of, shown.passing)) for shown in (before, after))
+    known = after.tests or {}
+    return [
+        test
+        for test in tests
+        if known.get(test) == "failed" or now[function_of(test)] < max(1, then[function_of(test)])
+    ]
+
+
+def _is_case_of(test: str, others: Iterable[str]) -> bool:
+    function = function_of(test)
+    return function != test and any(function_of(other) == function for other in others)
+
+
+def _last_lines(result: CheckResult) -> list[str]:
+    """Return the end of the output without paths, times, addresses and numbers."""
+    lines = (result.output.tail or result.output.head).splitlines()
+    return [_VARIES.sub("#", line.strip()) for line in lines[-_LAST:]]

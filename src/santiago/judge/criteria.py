@@ -1,0 +1,71 @@
+"""Which test shows which criterion, and what it did without the work and with it: read from the runs of the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from santiago.contract.outcomes import Criterion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from santiago.judge.shown import Shown
+    from santiago.judge.verdict import Check
+
+    Status = Literal["", "passed", "failed", "skipped", "missing"]
+    Alone = Callable[[str], tuple[Shown, Shown]]
+    """Runs a command by itself, without the work and with it."""
+
+MOST_ALONE = 10
+"""Commands of one attempt that are run by themselves."""
+
+
+def matrix(
+    ids: Sequence[str], evidence: Mapping[str, str], checks: Sequence[Check], alone: Alone
+) -> tuple[Criterion, ...]:
+    """Return a row for every criterion; one without evidence is listed like the others."""
+    rows: list[Criterion] = []
+    commands = 0
+    for name in ids:
+        test = evidence.get(name, "")
+        row = _from_runs(name, test, checks)
+        if row is None and " " in test and commands < MOST_ALONE:
+            commands += 1
+            before, after = alone(test)
+            row = Criterion(id=name, test=test, before=_whole(before), after=_whole(after))
+        rows.append(
+            row or Criterion(id=name, test=test, before="missing" if test else "", after="missing" if test else "")
+        )
+    return tuple(rows)
+
+
+def _from_runs(name: str, test: str, checks: Sequence[Check]) -> Criterion | None:
+    """Return what the checks say of a test; None where none of them names it."""
+    for check in checks:
+        without = check.new_tests or check.base
+        if test and test == check.work.command:
+            return Criterion(id=name, test=test, before=_whole(without), after=_whole(check.work))
+        known = _found(test, check.work)
+        if known is not None:
+            return Criterion(id=name, test=known, before=_of(known, without), after=_of(known, check.work))
+    return None
+
+
+def _found(test: str, shown: Shown) -> str | None:
+    """Return the id of the test that is meant: this very one, or the only one that ends so."""
+    tests = shown.tests or {}
+    if test in tests:
+        return test
+    ends = [one for one in tests if one.endswith((f"::{test}", f".{test}", f"/{test}", f" {test}"))] if test else []
+    return ends[0] if len(ends) == 1 else None
+
+
+def _of(test: str, shown: Shown) -> Status:
+    tests = shown.tests or {}
+    # Where its file could not be loaded, the file stands for it.
+    unloaded = any(one == "failed" and test.startswith((f"{file}::", f"{file}.")) for file, one in tests.items())
+    return tests.get(test, "failed" if unloaded else "missing")
+
+
+def _whole(shown: Shown) -> Status:
+    return "passed" if shown.is_green else "failed"

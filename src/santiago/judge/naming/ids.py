@@ -1,0 +1,98 @@
+"""Test ids: one for each test of a run, and what an id tells about the test's function and file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+Status = Literal["passed", "failed", "skipped"]
+Tests = dict[str, Status]
+"""Test id to status, in order of appearance."""
+Named = list[tuple[str, Status]]
+"""What one process of a runner named; a name may come twice."""
+
+INSIDE = " > "
+"""Stands between a suite and what is in it."""
+_SEVERITY: dict[Status, int] = {"passed": 0, "skipped": 1, "failed": 2}
+_REPEATED = re.compile(r" \(\d{1,9}\)$")
+_GO_FUNCTION = re.compile(r"[^ ]*?/(?:Test|Example|Fuzz|Benchmark)(?![a-z])[^/]*")
+_PARAMETERS = re.compile(r"[\[({]")
+_OF_CLASS = (".py", ".java", ".kt", ".groovy", ".scala", "/__init__.py")
+"""How the file of a class or module ends that an id spells with dots."""
+
+
+def worst(tests: Tests, test: str, status: Status) -> None:
+    """Add a test; where it is there already the worse status stays."""
+    tests[test] = max(tests.get(test, status), status, key=_SEVERITY.__getitem__)
+
+
+def numbered(found: Iterable[tuple[str, Status]]) -> Tests:
+    """Return the tests of one process, `name (2)` being the second of a name."""
+    tests: Tests = {}
+    seen: Counter[str] = Counter()
+    for test, status in found:
+        seen[test] += 1
+        name = test
+        while name in tests:
+            name = f"{test} ({seen[test]})"
+            seen[test] += name in tests
+        tests[name] = status
+    return tests
+
+
+def together(runs: Iterable[Tests]) -> Tests:
+    """Return the tests of all processes of a command; what ran in several counts as in the worst of them."""
+    tests: Tests = {}
+    for run in runs:
+        for test, status in run.items():
+            worst(tests, test, status)
+    return tests
+
+
+def function_of(test: str) -> str:
+    """Return a test id without its parameters; of a Go subtest that is the test that runs it."""
+    head, sign, rest = test.partition("::")
+    if sign and INSIDE not in head:
+        return f"{head}::{_PARAMETERS.split(rest, maxsplit=1)[0].rstrip()}"
+    whole = _REPEATED.sub("", test)
+    go = _GO_FUNCTION.match(whole)
+    return go[0] if go else whole
+
+
+def file_of(test: str, files: Collection[str]) -> str | None:
+    """Return which of these files holds a test, where its id tells: a path at its beginning, or a dotted name."""
+    head = test.split("::", 1)[0].split(INSIDE, 1)[0].removeprefix("./")
+    by_name = _by_name(frozenset(files))  # the same frozenset is indexed once
+    return next((path for place in _places(head) if (path := _found(place, by_name)) is not None), None)
+
+
+def _places(head: str) -> Iterator[str]:
+    """Yield the paths that the beginning of an id may mean, the likeliest first."""
+    parts = head.split("/")
+    yield from ("/".join(parts[start:]) for start in range(len(parts)))
+    words = head.partition("$")[0].split(".")
+    if not parts[1:]:
+        for length in range(len(words), 0, -1):
+            yield from ("/".join(words[:length]) + ending for ending in _OF_CLASS)
+
+
+@lru_cache(maxsize=4)
+def _by_name(files: frozenset[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in sorted(files):
+        found.setdefault(path.rpartition("/")[2], []).append(path)
+    return found
+
+
+def _found(place: str, by_name: dict[str, list[str]]) -> str | None:
+    """Return the file at a path, or the only one whose path ends so."""
+    same = by_name.get(place.rpartition("/")[2], [])
+    if place in same:
+        return place
+    ending = [path for path in same if path.endswith(f"/{place}")]
+    return ending[0] if len(ending) == 1 else None

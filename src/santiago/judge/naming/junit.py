@@ -1,0 +1,122 @@
+"""Test results in files of JUnit's form, as pytest writes them when asked and build tools by themselves."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.parsers import expat
+
+from santiago.judge.naming.ids import numbered, worst
+from santiago.util import regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.judge.naming.ids import Status, Tests
+
+LARGEST = 32 * 1024 * 1024
+MOST_FILES = 200
+_MOST_FOLDERS = 5000
+_SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", ".mypy_cache"})
+_NOT_RUN = frozenset({"notrun", "disabled", "skipped", "suppressed"})
+_CLASS = re.compile(r"\.(?=[A-Z])")
+
+
+def read(reports: Path, folder: Path, since_ns: int) -> list[Tests]:
+    """Return the tests of each report in a folder of the check's own, and of those written below the checkout since."""
+    paths = dict.fromkeys([*_files(reports, 0), *_files(folder, since_ns)])
+    contents = (regular.content(path, LARGEST + 1, follow=False) for path in list(paths)[:MOST_FILES])
+    found = (tests_of(raw, f"{folder}/") for raw in contents if raw is not None and len(raw) <= LARGEST)
+    return [tests for tests in found if tests is not None]
+
+
+def _files(folder: Path, since_ns: int) -> Iterator[Path]:
+    for count, (place, folders, names) in enumerate(os.walk(folder)):
+        if count >= _MOST_FOLDERS:
+            return
+        folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS)
+        yield from (
+            path for name in sorted(names) if name.endswith(".xml") and _newer(path := Path(place, name), since_ns)
+        )
+
+
+def _newer(path: Path, since_ns: int) -> bool:
+    try:
+        return path.lstat().st_mtime_ns > since_ns
+    except OSError:
+        return False
+
+
+def tests_of(raw: bytes, root: str) -> Tests | None:
+    """Return the tests of one report, with paths from a root; None where it is none, is broken or declares entities."""
+    report = _Report()
+    try:
+        report.parse(raw)
+    except (expat.ExpatError, ValueError, LookupError):
+        return None
+    named = [(_id(case, root), _status(case, marks)) for case, marks in report.cases]
+    if not any(case.get("file", "").endswith(".py") for case, _ in report.cases):
+        return numbered(named)
+    tests: Tests = {}
+    for test, status in named:
+        worst(tests, test, status)  # pytest has a second entry where a test failed and then its teardown, too
+    return tests
+
+
+class _Report:
+    """The test cases of a report, taken down while it is parsed: its texts, which may be long, are passed over."""
+
+    def __init__(self) -> None:
+        self.cases: list[tuple[dict[str, str], set[str]]] = []
+        self._depth = 0
+        self._case_depth = 0
+
+    def parse(self, raw: bytes) -> None:
+        parser = expat.ParserCreate()
+        parser.StartDoctypeDeclHandler = self._refuse
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.Parse(raw, True)
+
+    def _refuse(self, *_: object) -> None:
+        # No runner writes these, and they are how a small file becomes a large one.
+        raise expat.ExpatError("a report declares no entities")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self._depth and tag not in {"testsuite", "testsuites"}:
+            raise expat.ExpatError("not a report")
+        self._depth += 1
+        if tag == "testcase":
+            self.cases.append((attributes, set()))
+            self._case_depth = self._depth
+        elif self._case_depth:
+            self.cases[-1][1].add("xfail" if attributes.get("type") == "pytest.xfail" else tag)
+
+    def _end(self, _tag: str) -> None:
+        if self._depth == self._case_depth:
+            self._case_depth = 0
+        self._depth -= 1
+
+
+def _status(case: dict[str, str], marks: set[str]) -> Status:
+    if marks & {"failure", "error"}:
+        return "failed"
+    return "skipped" if "skipped" in marks or {case.get("status"), case.get("result")} & _NOT_RUN else "passed"
+
+
+def _id(case: dict[str, str], root: str) -> str:
+    file, name = case.get("file", "").removeprefix(root), case.get("name", "")
+    dotted = case.get("classname", "")
+    if not file.endswith(".py"):
+        return "::".join(filter(None, (file, dotted, name)))
+    module = file.removesuffix(".py").replace("/", ".")
+    if not dotted and name == module:
+        return file  # what was wrong with the file itself, as when it could not be imported
+    _, own, classes = f"{dotted}.".partition(f"{module}.")
+    if not own:
+        # The function is written in another file, as in a base class; its id begins with the file that collected it.
+        parts = _CLASS.split(dotted, maxsplit=1)
+        file, classes = parts[0].replace(".", "/") + ".py", "".join(parts[1:])
+    return "::".join(filter(None, (file, *classes.split("."), name)))

@@ -1,0 +1,152 @@
+"""Test names in the outlines that JavaScript's runners print: a mark before each test, suites by indentation."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from santiago.judge.naming.ids import INSIDE, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.judge.naming.ids import Named, Status, Tests
+
+_STATUS: dict[str, Status] = {
+    **dict.fromkeys("✓✔√", "passed"), **dict.fromkeys("✕✖✘×✗❯", "failed"), **dict.fromkeys("○✎﹣⚠↓-", "skipped"),
+}  # fmt: skip
+_DURATION = re.compile(r" \(\d[\d.]* ?m?s\)$")
+
+
+class _Outline:
+    """The suites that are open at a line."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
+
+    def enter(self, indent: int, name: str) -> None:
+        self._close(indent)
+        self._open.append((indent, name))
+
+    def path(self, indent: int, name: str) -> str:
+        self._close(indent)
+        return INSIDE.join([*(suite for _, suite in self._open), name])
+
+    def _close(self, indent: int) -> None:
+        while self._open and self._open[-1][0] >= indent:
+            self._open.pop()
+
+
+_JEST_FILE = re.compile(r"(PASS|FAIL) +(\S.*)$")
+_JEST_TEST = re.compile(r"( +)([✓✕○✎√×]) (?:skipped |todo )?(.+)$")
+
+
+def jest(block: Sequence[str]) -> Named:
+    """Read the outline below `PASS path`, where there is one; otherwise the file stands for its tests."""
+    named: Named = []
+    outline, file = _Outline(), ("", "")
+    listed: set[str] = set()
+    in_outline = False
+    for line in block:
+        if line.startswith("Summary of all failing tests"):
+            break  # they come a second time
+        if heading := _JEST_FILE.match(line):
+            file = (heading[1], _DURATION.sub("", heading[2]).removeprefix("./"))
+            named.append((file[1], "failed" if heading[1] == "FAIL" else "passed"))
+            outline, in_outline = _Outline(), True
+            outline.enter(0, file[1])
+        elif not line.strip():
+            in_outline = False
+        elif in_outline and (test := _JEST_TEST.match(line)):
+            named.append((outline.path(len(test[1]), _DURATION.sub("", test[3])), _STATUS[test[2]]))
+            listed |= {file[1]} if file[0] == "PASS" or test[2] in "✕×" else set()
+        elif in_outline:
+            outline.enter(len(line) - len(line.lstrip()), line.strip())
+    return [(test, status) for test, status in named if test not in listed]
+
+
+_VITEST_LINE = re.compile(r" ([✓✗×❯↓]) (\S.*)$")
+_VITEST_FILE = re.compile(r"(\S.*?) +\(\d{1,9} tests?\b([^()]*)\)")
+_VITEST_BROKEN = re.compile(r" FAIL  (\S+) \[ ")
+_VITEST_REST = re.compile(r"(?: \[(?:skipped|todo)\]| \(retry x\d+\)| \(repeat x\d+\)| \d[\d.]*m?s)+$")
+
+
+def vitest(block: Sequence[str]) -> Named:
+    """Read `✓ path > test`; without these, files: their tests are shown only where one of them failed."""
+    files: Tests = {}
+    named: Named = []
+    for line in block:
+        broken, found = _VITEST_BROKEN.match(line), _VITEST_LINE.match(line)
+        if broken:
+            worst(files, broken[1], "failed")
+        elif found and (file := _VITEST_FILE.match(found[2])):
+            worst(files, file[1], "failed" if "failed" in file[2] else _STATUS[found[1]])
+        elif found and INSIDE in found[2]:
+            named.append((_VITEST_REST.sub("", found[2]), _STATUS[found[1]]))
+    return [*named, *files.items()]
+
+
+_MOCHA_TEST = re.compile(r"( {2,})(?:([✓✔√-])|\d{1,9}\)) (.+)$")
+_MOCHA_HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook.* for "(.+)"$')
+
+
+def mocha(block: Sequence[str]) -> Named:
+    """Read the outline of the spec reporter; a hook that failed is a failure of the test that it ran for."""
+    named: Named = []
+    broken: dict[str, None] = {}
+    outline = _Outline()
+    for line in block:
+        test = _MOCHA_TEST.match(line)
+        if test:
+            hook = None if test[2] else _MOCHA_HOOK.match(test[3])
+            path = outline.path(len(test[1]), hook[1] if hook else _DURATION.sub("", test[3]))
+            if hook:
+                broken[path] = None
+            else:
+                named.append((path, _STATUS[test[2] or "✖"]))
+        elif line.startswith("  ") and line.strip():
+            outline.enter(len(line) - len(line.lstrip()), line.strip())
+    passed = [(test, status) for test, status in named if test not in broken]
+    return [*passed, *((test, "failed") for test in broken)]
+
+
+_NODE_SUITE = re.compile(r"( *)▶ (.+)$")
+_NODE_TEST = re.compile(r"( *)([✔✖﹣⚠]) (.*) \(\d[\d.]*ms\)( # .*)?$")
+
+
+def node(block: Sequence[str]) -> Named:
+    """Read the outline of `node --test`, in which a suite has a line of its own when it ends."""
+    named: Named = []
+    outline = _Outline()
+    for line in block:
+        if suite := _NODE_SUITE.match(line):
+            outline.enter(len(suite[1]), suite[2])
+        elif test := _NODE_TEST.match(line):
+            named.append((outline.path(len(test[1]), test[3]), "skipped" if test[4] else _STATUS[test[2]]))
+    return named
+
+
+_AVA_TEST = re.compile(r"  (?:([✔✘✖])|-)(?: \[(fail|skip|todo|expected fail|unexpected pass)\]:?)? (\S.*)$")
+_AVA_FILE = re.compile(r"(?:No tests found in )?(\S+\.\w+)(?:$|,| exited )")
+
+
+def ava(block: Sequence[str]) -> Named:
+    """Read `✔ title` and `✘ [fail]: title message`; only what follows tells where a title ends."""
+    titles = {line[2:] for line in block if line.startswith("  ") and line[2:3].strip()}
+    named: Named = []
+    for line in block:
+        test = _AVA_TEST.match(line)
+        if test is None or not (test[1] or test[2]):
+            continue
+        status = "skipped" if test[2] in {"skip", "todo"} else _STATUS[test[1]]
+        file = _AVA_FILE.match(test[3]) if status == "failed" and not test[2] else None
+        if file:
+            named.append((file[1], status))
+        else:
+            named.append((_title(test[3], titles) if status == "failed" else _DURATION.sub("", test[3]), status))
+    return named
+
+
+def _title(text: str, titles: set[str]) -> str:
+    ends = [place for place, sign in enumerate(text) if sign == " "]
+    return next((text[:end] for end in (len(text), *reversed(ends)) if text[:end] in titles), text)

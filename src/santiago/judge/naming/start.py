@@ -1,0 +1,71 @@
+"""How a command is started so that its test runners name each test, without changing which tests they run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """A command that was changed so that its runners name their tests."""
+
+    command: str
+    environment: dict[str, str]
+    """Variables to add or to change."""
+
+
+_STARTERS = (
+    r"(?:\w+=[^\s;&|]*|(?:[^\s;&|]*/)?python[\d.]*|node|env|exec|time|cross-env|npx|bunx|yarn|pnpm|uv|poetry|pipenv|pdm"
+    r"|hatch|coverage|run|-m|-[yuBIEs]+|--yes|--no-install|--frozen|--locked|--)[ \t]+"
+)
+
+
+def _program(name: str) -> re.Pattern[str]:
+    """Return what finds a program at the beginning of a simple command, behind words that only start it."""
+    return re.compile(rf"((?:^|[;&|(\n])[ \t]*(?:{_STARTERS})*(?:[^\s;&|()'\"]*/)?{name})(?=[\s;&|)]|$)")
+
+
+_UNITTEST = re.compile(r"(-m\s+unittest(?:\s+discover)?)(?![\w.-])([^;&|\n]*)")
+_QUIET = re.compile(r"(?<=\s)(?:--quiet|-q)(?=[\s'\")]|$)")
+_PYTEST = _program(r"(?:pytest|py\.test)")
+_TOLD = ((_program(r"jest(?:\.js)?"), "--verbose"), (_program(r"vitest(?:\.mjs)?"), "--reporter=verbose"))
+"""Runners that list their tests only when told to, at least where there are several files."""
+_REFUSED = re.compile(r"error: (?:unrecognized arguments|unknown option|no such option|argument)[^\n]*--junit-?xml")
+
+
+def asking(command: str, environment: Mapping[str, str], reports: str) -> Asking:
+    """Return how to start a command so that pytest writes its report into a folder and other runners print their tests.
+
+    Where a command line starts pytest several times, each gets a file of its own.
+    """
+    for program, option in _TOLD:
+        command = program.sub(rf"\1 {option}", command)
+    command = _UNITTEST.sub(lambda found: f"{found[1]} -v{_QUIET.sub('-v', found[2])}", command)
+    added = {"GOFLAGS": _more(environment, "GOFLAGS", "-v")}
+    if len(_PYTEST.findall(command)) > 1:
+        number = count(1)
+        command = _PYTEST.sub(lambda found: f"{found[1]} {_report(reports, f'pytest-{next(number)}')}", command)
+    else:
+        added["PYTEST_ADDOPTS"] = _more(environment, "PYTEST_ADDOPTS", _report(reports, "pytest"))
+    return Asking(command=command, environment=added)
+
+
+def refused(output: str) -> bool:
+    """Whether pytest refused to write a report, so that the command has to be started as it was written."""
+    return _REFUSED.search(output) is not None
+
+
+def _report(folder: str, name: str) -> str:
+    # Only the older family says which file a test is in.
+    return f"--junitxml={shlex.quote(f'{folder}/{name}.xml')} -o junit_family=xunit1"
+
+
+def _more(environment: Mapping[str, str], name: str, words: str) -> str:
+    return f"{environment.get(name, '')} {words}".lstrip()

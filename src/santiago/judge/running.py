@@ -1,0 +1,162 @@
+"""Running a story's checks in a checkout, one after the other, and reading what each of them showed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
+from santiago.contract.units import Seconds
+from santiago.judge import missing, tally
+from santiago.judge.commandline import runners
+from santiago.judge.compare import fails_alike
+from santiago.judge.naming import asking, named, refused
+from santiago.judge.shown import Shown
+from santiago.process.temporary import Temporary
+from santiago.util import regular
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from santiago.judge.commands import CommandRunner
+    from santiago.judge.naming import Tests
+    from santiago.process.command import Report
+
+    Stopped = Callable[[], str | None]
+
+_LARGEST_OUTPUT = 16 * 1024 * 1024
+"""Bytes of a check's output in which tests are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRunner:
+    """Runs checks; each gets folders of its own for temporary files and for reports."""
+
+    runner: CommandRunner
+    begun: Callable[[str, int, int, str], None] = lambda *_: None
+    """Hears of each check that begins: its folder, which of how many, the command."""
+
+    def run(
+        self,
+        folder: str,
+        commands: Sequence[str],
+        timeout_ms: int,
+        stopped: Stopped,
+        *,
+        told: Mapping[str, Mapping[str, str]],
+        before: Mapping[str, Shown] | None = None,
+    ) -> list[Shown]:
+        """Run the commands in order; stop at the first that fails in a way that it did not `before`, where that is given.
+
+        `told` are the variables of each command. `stopped` may say `stop` (no further command) or `now` (the running one is killed); what did not run to its end
+        is not_run.
+        """
+        found: list[Shown] = []
+        going = True
+        for place, command in enumerate(commands, 1):
+            if not going or stopped():
+                found.append(Shown(_not_run(command, "stopped" if going else "")))
+                going = False
+                continue
+            self.begun(folder, place, len(commands), command)
+            shown = self._shown(command, folder, timeout_ms, stopped, told.get(command, {}))
+            found.append(shown)
+            known = before.get(command) if before is not None else None
+            goes_on = before is None or (known is not None and fails_alike(known, shown))
+            going = shown.is_green or (goes_on and shown.result.cause != "stopped")
+        return found
+
+    def set_up(self, folder: str, commands: Sequence[str], timeout_ms: int, stopped: Stopped) -> str:
+        """Prepare a checkout, with the network; return what went wrong, in words."""
+        with Temporary(self.runner.scratch) as temporary:
+            for command in commands:
+                report = self.runner.run(command, folder, temporary, timeout_ms, stopped, {}, network=True)
+                if report.exit_code != 0:
+                    words = report.error or (report.tail or report.head).strip()[-500:]
+                    ended = f"ended with exit {report.exit_code}" if report.exit_code else "did not succeed"
+                    if report.timed_out:
+                        ended = f"did not end within {timeout_ms / 60_000:g} minutes (verification.timeout_minutes)"
+                    return f"the command `{command}` of [workspace] setup {ended}" + (f": {words}" if words else "")
+                if stopped():
+                    break
+        return ""
+
+    def _shown(self, command: str, folder: str, timeout_ms: int, stopped: Stopped, told: Mapping[str, str]) -> Shown:
+        """Run a check; once more where it was killed, crashed or ran out of time, since that may be the machine's fault."""
+        shown = self._once(command, folder, timeout_ms, stopped, told)
+        if shown.result.cause in ("stopped", "output_limit", "unrunnable") or stopped():
+            return shown
+        died = shown.result.timed_out or (shown.result.exit_code or 0) > 128
+        return self._once(command, folder, timeout_ms, stopped, told) if died else shown
+
+    def _once(self, command: str, folder: str, timeout_ms: int, stopped: Stopped, told: Mapping[str, str]) -> Shown:
+        with Temporary(self.runner.scratch) as temporary, Temporary(self.runner.scratch) as aside:
+            reports, log = Path(temporary, "reports"), Path(aside, "output")
+            reports.mkdir()
+            since = reports.stat().st_mtime_ns  # by the file system's own clock, which is coarser than the machine's
+            ask = asking(command, self.runner.environment, self.runner.seen(reports, temporary))
+            report = self.runner.run(
+                ask.command, folder, temporary, timeout_ms, stopped, {**told, **ask.environment}, log=str(log)
+            )
+            output = (regular.content(log, _LARGEST_OUTPUT) or b"").decode("utf-8", "replace")
+            if report.exit_code and refused(output):
+                report = self.runner.run(command, folder, temporary, timeout_ms, stopped, told)
+                output = report.head + report.tail
+            tests = named(output, reports, Path(folder), since)
+        return Shown(_result(command, report, tests, output, self.runner.shortened(folder)), tests)
+
+
+def _result(
+    command: str, report: Report, tests: Tests | None, output: str, shorten: Callable[[str], str]
+) -> CheckResult:
+    cause = _cause(report)
+    ran, failed = _counted(command, tests, output)
+    passed = report.exit_code == 0 and not report.timed_out and not cause
+    if passed and failed and runners(command):
+        passed, cause = False, "contradicted"  # `pytest | tee log` ends well whatever pytest found
+    return CheckResult(
+        command=command,
+        exit_code=128 + report.signal if report.signal and not report.timed_out and not cause else report.exit_code,
+        seconds=Seconds(report.ms),
+        timed_out=report.timed_out,
+        output=Output(head=shorten(report.head), tail=shorten(report.tail), dropped=report.dropped, total=report.total),
+        checks=ran,
+        verdict=CheckVerdict.PASS if passed else CheckVerdict.NOT_RUN if cause == "stopped" else CheckVerdict.FAIL,
+        cause=cause,  # type: ignore[arg-type]  # one of the closed list, chosen here and below
+    )
+
+
+def _counted(command: str, tests: Tests | None, output: str) -> tuple[int | None, int]:
+    """Return how many tests ran and how many failed; no number where no runner is known."""
+    if tests is not None:
+        ran = [status for status in tests.values() if status != "skipped"]
+        return len(ran), ran.count("failed")
+    found = tally.recognise(output)
+    if found is not None:
+        return found.ran, found.failed
+    # A known runner that shows no sign of having run has run nothing.
+    return (0 if runners(command) else None), 0
+
+
+def _not_run(command: str, cause: str) -> CheckResult:
+    return CheckResult(
+        command=command, exit_code=None, seconds=Seconds(0), timed_out=False,
+        output=Output(head="", tail="", dropped=0, total=0), checks=None, verdict=CheckVerdict.NOT_RUN,
+        cause=cause,  # type: ignore[arg-type]  # of the closed list
+    )  # fmt: skip
+
+
+def _cause(report: Report) -> str:
+    if report.stopped:
+        return "stopped"
+    if report.flooded:
+        return "output_limit"
+    if report.timed_out:
+        return ""
+    return "unrunnable" if report.exit_code != 0 and missing.could_not_start(report) else ""
+
+
+def reused(shown: Shown) -> Shown:
+    """Return a remembered result, marked as one."""
+    return replace(shown, result=replace(shown.result, reused=True))

@@ -1,0 +1,173 @@
+"""What people are told about a verdict: what was seen, in which tests or files, and what they can do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.outcomes import CheckVerdict
+from santiago.contract.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from santiago.contract.outcomes import DoubtfulLine, Verdict
+    from santiago.contract.plan import Story
+    from santiago.contract.policy import Policy
+    from santiago.judge.verdict import Check, Findings
+
+    Difference = Callable[[Iterable[str]], str]
+
+_SHOWN = 10
+BLIND_HINT = (
+    "Name a check that fails when the code is broken: `--verify CMD`, or story_commands under [verification] in santiago.toml. "
+    "Where the tests load an installed copy of the project, install it in editable mode (`pip install -e .`)."
+)
+
+
+def listed(tests: Sequence[str]) -> str:
+    more = f"\n- and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else ""
+    return "\n".join(f"- {test}" for test in tests[:_SHOWN]) + more
+
+
+def blind(story: Story, command: str, has_folder: Callable[[str], bool]) -> str:
+    """Return why nothing checks a story, with the likely cause."""
+    copies = next((name for name in (".venv", "venv", "node_modules") if has_folder(name)), "")
+    cause = (
+        f"it always succeeds, or it tests a copy of the project that is installed elsewhere (look into {copies})"
+        if copies
+        else "it always succeeds, or it tests something outside this repository"
+    )
+    return (
+        f"nothing checks {story.id}: `{command}` still passes when every file of the repository except the tests is replaced "
+        f"with garbage; {cause}"
+    )
+
+
+def blind_note(command: str) -> str:
+    return f"`{command}` passes even when the code is replaced with garbage, so it shows nothing; other checks do"
+
+
+def with_findings(found: Verdict, findings: Findings, policy: Policy, difference: Difference) -> Verdict:
+    """Return the verdict with what the tests of the base say of the work."""
+    found = replace(
+        found, broken=findings.broken, eased=findings.eased, changed=findings.changed, vanished=findings.vanished
+    )
+    if findings.eased:
+        return _not_passed(found, Reason.VERIFICATION_TAMPERED, _eased(findings.eased), difference(findings.eased))
+    if findings.broken:
+        return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, _broken(findings.broken), "")
+    asked = (*findings.changed, *findings.vanished)
+    if not asked or policy.changed_tests == "accept":
+        return found
+    message = _expectations(findings)
+    if policy.changed_tests == "refuse":
+        message += "\n\nKeep what these tests check (policy.changed_tests is `refuse`)."
+        return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, message, difference(asked))
+    return _not_passed(found, Reason.CHANGED_EXPECTATION, message, difference(asked))
+
+
+def of_run(found: Verdict, findings: Findings, policy: Policy, difference: Difference) -> Verdict:
+    """Return the verdict on a run with what the tests of its first base say of the final work."""
+    fallen = (*findings.broken, *findings.changed)
+    asked = (*fallen, *findings.vanished)
+    if not asked or (policy.changed_tests == "accept" and not findings.broken):
+        return found
+    message = (
+        "The stories pass one by one, but the tests that stood when the run began do not all pass on the result. "
+        "Stories changed these tests, and the change was not agreed to:\n\n" + listed(asked)
+    )
+    found = replace(found, broken=findings.broken, changed=findings.changed, vanished=findings.vanished)
+    return _not_passed(found, Reason.RUN_VERIFICATION_FAILED, message, difference(asked))
+
+
+def _not_passed(found: Verdict, reason: Reason, message: str, difference: str) -> Verdict:
+    return replace(found, passed=False, reason=reason, message=message, difference=difference)
+
+
+def _eased(tests: Sequence[str]) -> str:
+    return (
+        "These tests failed before the work. They pass, or are gone, only because the work changed the tests; as they stood "
+        f"they still fail:\n\n{listed(tests)}\n\nUndo the change to these tests and make the code pass them."
+    )
+
+
+def _broken(tests: Sequence[str]) -> str:
+    return (
+        "These tests passed before the work. With the work they fail, when they run as they stood before it:\n\n"
+        f"{listed(tests)}\n\nKeep what worked working."
+    )
+
+
+def _expectations(findings: Findings) -> str:
+    parts = []
+    if findings.changed:
+        parts.append(
+            "The work changed what these existing tests expect; as they stood before, they fail on it:\n\n"
+            + listed(findings.changed)
+        )
+    if findings.vanished:
+        parts.append("These tests passed before, and no longer run with the work:\n\n" + listed(findings.vanished))
+    return "\n\n".join(parts)
+
+
+def nothing_shown(found: Verdict) -> Verdict:
+    """The checks fail as they failed before, and nothing else shows what the work does."""
+    message = (
+        "These tests failed before the work and fail still, and no new test shows what the work does:\n\n"
+        f"{listed(found.as_before)}\n\nMake them pass if the story is about them; otherwise add a test that fails without "
+        "the work and passes with it."
+    )
+    results = tuple(
+        replace(one, verdict=CheckVerdict.FAIL) if one.verdict is CheckVerdict.INHERITED else one
+        for one in found.results
+    )
+    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message, results=results)
+
+
+def nothing_seen(found: Verdict) -> Verdict:
+    names = ", ".join(f"`{result.command}`" for result in found.results)
+    message = (
+        f"{names} still pass when every file of the work except the tests is replaced with garbage, so they show nothing. "
+        "Add a test that runs the code."
+    )
+    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message)
+
+
+def too_weak(found: Verdict, wanted: str, checks: Sequence[Check]) -> Verdict:
+    """Return why checks that pass are not enough for a policy that asks for a proof."""
+    words = [
+        f"`{check.work.command}` {'passes without it too' if check.base.is_green else 'was not there before, or could not run'}"
+        for check in checks
+        if check.work.is_green
+    ]
+    ask = (
+        "a test that stood before the work, failed, and passes now"
+        if wanted == "proved"
+        else "a test that fails without the work"
+    )
+    message = f'The checks pass, but policy.proof = "{wanted}" asks for {ask}: {"; ".join(words)}.'
+    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message)
+
+
+def without_evidence(found: Verdict, lacking: Sequence[str]) -> Verdict:
+    message = (
+        'The checks pass, but policy.evidence = "required" asks for a passing test for every criterion. None is named, or '
+        f"it does not pass, for:\n\n{listed(lacking)}"
+    )
+    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message)
+
+
+def with_doubts(found: Verdict, doubts: tuple[DoubtfulLine, ...], policy: str) -> Verdict:
+    """Return the verdict with the lines that could deceive the checks; a person decides, unless the policy does."""
+    found = replace(found, doubts=doubts)
+    if policy == "accept":
+        return found
+    lines = "\n".join(f"- {one.sentence}" for one in doubts)
+    message = f"The checks pass, but these lines of the work could deceive them:\n\n{lines}"
+    if found.message:
+        message = f"{found.message}\n\n{message}"
+    if policy == "refuse":
+        message += "\n\nWrite the work without them (policy.doubts is `refuse`)."
+        return replace(found, passed=False, reason=Reason.STORY_VERIFICATION_FAILED, message=message)
+    return replace(found, passed=False, reason=found.reason or Reason.DOUBTED, message=message)

@@ -1,0 +1,96 @@
+"""The trees that a verdict looks at beside base and work: each with the tests of the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from santiago.judge.inline import with_inline_tests
+from santiago.judge.naming import file_of
+from santiago.judge.sections import put_back
+from santiago.judge.texts import Tree, changed, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from santiago.contract.ports.workspace import Workspace
+    from santiago.judge.judges import JudgeFiles
+
+_MOST_DIFFERENCE = 20_000
+"""Characters of a difference that a person is shown."""
+
+
+@dataclass(frozen=True)
+class Trees:
+    """One work and its base, told apart into what judges and what is judged."""
+
+    workspace: Workspace
+    files: JudgeFiles
+    base: str
+    work: str
+    paths: Sequence[str]
+    """All paths that differ between the two."""
+    _texts: dict[str, bool] = field(default_factory=dict, repr=False)
+    """Tests whose text was compared before."""
+
+    @cached_property
+    def judging(self) -> tuple[str, ...]:
+        """The changed files that judge, wholly or in part."""
+        return tuple(path for path in self.paths if self.files.judges(path) or self._in_part(path))
+
+    def _in_part(self, path: str) -> bool:
+        """Whether the work changed the part of a file that judges."""
+        mine, theirs = self.workspace.read(self.work, path), self.workspace.read(self.base, path)
+        if not self._is_shared(path) or (mine is None and theirs is None):
+            return False
+        return mine is None or self._with_tests_of(path, mine, theirs or b"") != mine
+
+    def _is_shared(self, path: str) -> bool:
+        return self.files.is_mixed(path) or self.files.has_inline_tests(path)
+
+    def _with_tests_of(self, path: str, mine: bytes, theirs: bytes) -> bytes:
+        """Return a file that is judge and work at once, with the judging part of another version of it."""
+        return put_back(path, mine, theirs) if self.files.is_mixed(path) else with_inline_tests(path, theirs, mine)
+
+    def with_old_tests(self) -> str:
+        """Return the work with the judge of the base."""
+        return self._composed(self.work, self.base)
+
+    def with_new_tests(self) -> str:
+        """Return the base with the judge of the work."""
+        return self._composed(self.base, self.work)
+
+    def _composed(self, onto: str, judges_from: str) -> str:
+        mixed: dict[str, bytes] = {}
+        for path in self.judging:
+            if self._is_shared(path):
+                mine, theirs = self.workspace.read(onto, path), self.workspace.read(judges_from, path)
+                if mine is not None:
+                    mixed[path] = self._with_tests_of(path, mine, theirs or b"")
+        whole = [path for path in self.judging if path not in mixed]
+        return self.workspace.compose(onto, judges_from, whole, mixed)
+
+    def text_changed(self, test: str) -> bool:
+        """Whether the work changed the text of a test of the base."""
+        if test not in self._texts:
+            before, after = self._tree(self.base), self._tree(self.work)
+            self._texts[test] = changed(test, self._file_of(test), before, after, self.judging)
+        return self._texts[test]
+
+    def _file_of(self, test: str) -> str | None:
+        return file_of(test, self.workspace.files(self.base))
+
+    def difference(self, tests: Iterable[str]) -> str:
+        """Return what the work did to the files of these tests; to all that judge where the files are not known."""
+        files = dict.fromkeys(self._file_of(test) for test in tests)
+        known = [path for path in files if path in self.judging]
+        parts = [
+            difference(path, self.workspace.read(self.base, path), self.workspace.read(self.work, path))
+            for path in (known if known and None not in files else self.judging)
+            if path is not None
+        ]
+        return "\n".join(parts)[:_MOST_DIFFERENCE]
+
+    def _tree(self, commit: str) -> Tree:
+        return Tree(self.workspace.files(commit), partial(self.workspace.read, commit))

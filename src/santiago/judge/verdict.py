@@ -1,0 +1,173 @@
+"""The verdict: what a story's checks showed on up to four trees, and what follows from it. Pure.
+
+The base and the work are always looked at. Where the work changed tests, so are the work with the tests of the base put
+back (`old_tests`: do the old tests still pass?) and the base with the tests of the work (`new_tests`: do the new tests
+fail without the work?). What an attempt changes in its tests never helps it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.outcomes import CheckVerdict, Verdict
+from santiago.contract.reasons import Reason
+from santiago.judge.compare import fails_alike, healed, lost, passes, vanished
+from santiago.judge.shown import WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from santiago.contract.outcomes import CheckResult
+    from santiago.judge.shown import Shown
+
+    TextChanged = Callable[[str], bool]
+    """Whether the work changed the text of a test."""
+
+MOST_NAMES = 200
+"""Tests of one kind that a verdict names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check of a story, and what it showed on the trees that were looked at."""
+
+    base: Shown
+    work: Shown
+    old_tests: Shown | None = None
+    new_tests: Shown | None = None
+    is_own: bool = False
+    """It stands in the story itself, so its failure is nobody else's."""
+    came_with_work: bool = False
+    """Its own test file or script is not on the base, so a failure there says nothing."""
+    earlier: Shown | None = None
+    """What it showed before the story's own tests were put onto the base, where such tests were written first."""
+
+    @property
+    def said_no(self) -> bool:
+        """Whether the check was there before the work, ran, and failed."""
+        result = self.base.result
+        there = not self.came_with_work and not result.timed_out and result.cause in ("", "contradicted")
+        return there and result.verdict is CheckVerdict.FAIL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What the tests of the base say of the work."""
+
+    broken: tuple[str, ...] = ()
+    eased: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    vanished: tuple[str, ...] = ()
+
+
+def of_work(checks: Sequence[Check]) -> Verdict:
+    """Return what the checks say of the work as it was left; whether it is believed is another question."""
+    results = tuple(map(_marked, checks))
+    reason = _reason(checks, results)
+    as_before = tuple(
+        name for check, result in zip(checks, results, strict=True) for name in _shared(check, result)
+    )[:MOST_NAMES]  # fmt: skip
+    return Verdict(passed=reason is None, proof=None, reason=reason, results=results, as_before=as_before)
+
+
+def _marked(check: Check) -> CheckResult:
+    # The tests that were written for the story are its own, though they fail on the base like others.
+    if not check.is_own and fails_alike(check.earlier or check.base, check.work):
+        return replace(check.work.result, verdict=CheckVerdict.INHERITED)
+    return check.work.result
+
+
+def _shared(check: Check, result: CheckResult) -> Iterable[str]:
+    """Return the failures of a check that the base has too."""
+    if result.verdict in (CheckVerdict.PASS, CheckVerdict.NOT_RUN):
+        return ()
+    both = [test for test in check.work.failing if test in check.base.failing]
+    alike = WHOLE not in both or fails_alike(check.base, check.work)
+    return check.work.names(both) if alike else ()
+
+
+def _reason(checks: Sequence[Check], results: Sequence[CheckResult]) -> Reason | None:
+    if not results:
+        return Reason.NOTHING_VERIFIED
+    for check, result in zip(checks, results, strict=True):
+        if result.verdict is CheckVerdict.FAIL:
+            return _failure(check.base.result, result)
+    if any(result.cause == "stopped" for result in results):
+        return Reason.INTERRUPTED
+    if any(result.verdict is CheckVerdict.NOT_RUN for result in results):
+        return Reason.STORY_VERIFICATION_FAILED
+    if all(result.checks == 0 for result in results):
+        return Reason.NOTHING_VERIFIED
+    return None
+
+
+def _failure(before: CheckResult, failed: CheckResult) -> Reason:
+    if failed.timed_out:
+        return Reason.VERIFICATION_TIMEOUT
+    if failed.cause == "output_limit":
+        return Reason.OUTPUT_LIMIT
+    # What could be started on the base and cannot be now was broken by the attempt.
+    if failed.cause == "unrunnable" and before.cause == "unrunnable":
+        return Reason.VERIFICATION_UNRUNNABLE
+    return Reason.STORY_VERIFICATION_FAILED
+
+
+def of_old_tests(checks: Sequence[Check], text_changed: TextChanged) -> Findings:
+    """Return what the tests of the base say of the work, where the work changed any."""
+    broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
+    for check in checks:
+        name = check.work.names
+        if not check.came_with_work:
+            gone += name(vanished(check.base, check.work))
+        if check.old_tests is None or check.came_with_work:
+            continue
+        own = _written_first(check, check.old_tests)
+        if check.earlier is not None:
+            gone += name(test for test in vanished(check.old_tests, check.work) if test not in gone)
+        fallen = [test for test in lost(check.base, check.old_tests) if test not in own]
+        changed += name(test for test in fallen if text_changed(test))
+        broken += name(test for test in fallen if not text_changed(test))
+        if check.said_no:
+            failed = dict.fromkeys((*(test for test in check.base.failing if test in check.old_tests.failing), *own))
+            eased += name(test for test in failed if test not in check.work.failing)
+    first = slice(MOST_NAMES)
+    return Findings(
+        broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
+        vanished=tuple(test for test in gone if test not in changed)[first],
+    )  # fmt: skip
+
+
+def _written_first(check: Check, old_tests: Shown) -> list[str]:
+    """Return the failing tests that were written for the story, also those whose file could not be loaded on the base."""
+    if check.earlier is None:
+        return []
+    return [test for test in old_tests.failing if test not in (check.earlier.tests or {})]
+
+
+def is_proved(checks: Sequence[Check]) -> bool:
+    """Whether tests that already existed failed before and pass now, as they stood."""
+    return any(
+        check.said_no
+        and any(check.old_tests is None or passes(test, check.old_tests) for test in healed(check.base, check.work))
+        for check in checks
+    )
+
+
+def has_own_tests(checks: Sequence[Check], text_changed: TextChanged) -> bool:
+    """Whether a new or changed test passes on the work and does not pass without it."""
+    return any(check.new_tests is not None and _fails_without(check, check.new_tests, text_changed) for check in checks)
+
+
+def _fails_without(check: Check, without: Shown, text_changed: TextChanged) -> bool:
+    if without.result.cause == "unrunnable":
+        return False
+    known = check.base.tests or {}
+    return any(
+        not passes(test, without) and (test == WHOLE or test not in known or text_changed(test))
+        for test in check.work.passing
+    )
+
+
+def inherits(verdict: Verdict) -> bool:
+    return any(result.verdict is CheckVerdict.INHERITED for result in verdict.results)

@@ -1,1 +1,0 @@
-"""What a command line means: its words, the programs and scripts behind it, whether it checks anything."""

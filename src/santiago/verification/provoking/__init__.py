@@ -1,1 +1,0 @@
-"""Trying checks again where the work could reach its judge."""

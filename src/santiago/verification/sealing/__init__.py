@@ -1,1 +1,0 @@
-"""What judges a story, and whether its work laid hands on that."""

@@ -1,0 +1,39 @@
+"""What tools leave beside the work for themselves: no snapshot takes it, with or without ignore rules in the repository."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from santiago.workspace.repository import Repository
+
+_NAMES = (
+    "__pycache__/ *.pyc *.pyo .pytest_cache/ .mypy_cache/ .ruff_cache/ .hypothesis/ .tox/ .nox/ .venv/ *.egg-info/ .eggs/"
+    " .ipynb_checkpoints/ .coverage .pytype/ node_modules/ .nyc_output/ .eslintcache .parcel-cache/ .turbo/ .gradle/"
+    " .phpunit.result.cache .phpunit.cache/ .stack-work/ .dart_tool/"
+)
+RULES = "".join(f"{name}\n" for name in _NAMES.split()).encode()
+"""As git reads them, weaker than all others; what a base has stays tracked."""
+_CRATE = b"Cargo.toml"
+_UNUSUAL = re.compile(rb"[\\*?\[\]!# ]")
+"""What a rule of git's would not take as it is written."""
+
+
+def rules_for(names: Iterable[str]) -> bytes:
+    """Return rules by which git passes over exactly these paths; one with a line end no rule could hold."""
+    lines = (_UNUSUAL.sub(rb"\\\g<0>", os.fsencode(name)) for name in names if "\n" not in name)
+    return b"".join(b"/%b\n" % line for line in lines)
+
+
+def built_by_cargo(repository: Repository, index: Path, folder: Path) -> list[str]:
+    """Return the folders that cargo builds into: a `target` is one only where a crate stands beside it."""
+    crates = {_CRATE}
+    if _CRATE in index.read_bytes():
+        crates.update(repository.on_objects("ls-files", "-z", "--", "*Cargo.toml", index=index).out.split(b"\0"))
+    beside = [Path(os.fsdecode(crate)).parent for crate in crates if crate.rpartition(b"/")[2] == _CRATE]
+    return [str(one / "target") for one in beside if (folder / one / "Cargo.toml").is_file()]

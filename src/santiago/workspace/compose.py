@@ -1,0 +1,58 @@
+"""A commit made of two others: one as a whole, some of its paths as they are in the other."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from santiago.workspace.folders import Folders
+    from santiago.workspace.repository import Repository
+
+_FILE = b"100644"
+
+
+def compose(
+    repository: Repository,
+    folders: Folders,
+    commits: tuple[str, str],
+    paths: Sequence[str],
+    contents: Mapping[str, bytes],
+) -> str:
+    """Return a commit like the first one, with `paths` as in the second, also missing, and `contents` in place of others."""
+    onto, other = commits
+    folders.temporary.mkdir(parents=True, exist_ok=True)
+    index = folders.temporary / f"index-{uuid.uuid4().hex}"
+    try:
+        repository.on_objects("read-tree", onto, index=index)
+        there = _entries(repository, other, paths)
+        gone = b"0 " + repository.zero.encode() + b"\t"
+        # Removals first: a file may stand where the other commit has a folder.
+        lines = [gone + os.fsencode(path) for path in (*paths, *contents)]
+        lines += [entry for path in paths if (entry := there.get(os.fsencode(path)))]
+        for path, content in contents.items():
+            made = repository.on_objects(
+                "hash-object", "-w", "--no-filters", "--stdin", stdin=content, lasting=True
+            ).text
+            lines.append(b"%b %b\t%b" % (_FILE, made.encode(), os.fsencode(path)))
+        listing = b"".join(line + b"\0" for line in lines)
+        repository.on_objects("update-index", "--replace", "-z", "--index-info", index=index, stdin=listing)
+        tree = repository.on_objects("write-tree", index=index, lasting=True).text
+    finally:
+        index.unlink(missing_ok=True)
+    return repository.commit(tree, onto, "Composed for a verdict\n")
+
+
+def _entries(repository: Repository, commit: str, paths: Sequence[str]) -> dict[bytes, bytes]:
+    """Return the entries of paths in a commit, as an index takes them."""
+    wanted = {os.fsencode(path) for path in paths}
+    found: dict[bytes, bytes] = {}
+    for line in repository.on_objects("ls-tree", "-r", "-z", commit).out.split(b"\0") if wanted else ():
+        head, _, path = line.partition(b"\t")
+        if path in wanted:
+            mode, _, name = head.split(b" ")
+            found[path] = b"%b %b\t%b" % (mode, name, path)
+    return found

@@ -1,0 +1,58 @@
+"""The folders of dependencies that a repository's user has installed and git knows nothing of, such as `node_modules`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from santiago.process.place import Dependency
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from santiago.workspace.repository import Repository
+
+BUILT = frozenset({"target", "build", "dist", "out", "__pycache__"})
+"""What builds leave: it holds the repository's own code, so that a stale one makes broken work pass."""
+MOST_FOLDERS = 2000
+"""Folders of the repository that are looked into, those near its top first."""
+MOST = 100
+
+
+def find(repository: Repository, files: Iterable[str], names: Sequence[str]) -> tuple[Dependency, ...]:
+    """Return the folders of these names that git ignores, anywhere beside tracked files; a name with `/` stands at its path."""
+    root = repository.found.root
+    tracked = {str(parent) for file in files for parent in PurePosixPath(file).parents}
+    wanted = [name for name in names if PurePosixPath(name).name not in BUILT]
+    there = [name for name in _candidates(wanted, tracked) if name not in tracked and (root / name).is_dir()][:MOST]
+    ignored = _ignored(repository, there)
+    return tuple(Dependency(name=name, source=os.path.realpath(root / name)) for name in there if name in ignored)
+
+
+def on_path(root: Path, path: str) -> list[str]:
+    """Return the virtual environments inside a repository that a search path leads to, whatever they are called."""
+    real = Path(os.path.realpath(root))
+    folders = [Path(os.path.realpath(entry)).parent for entry in path.split(":") if entry.startswith("/")]
+    inside = [one for one in folders if one != real and one.is_relative_to(real) and (one / "pyvenv.cfg").is_file()]
+    return [str(one.relative_to(real)) for one in dict.fromkeys(inside)]
+
+
+def _candidates(names: Sequence[str], tracked: set[str]) -> Iterator[str]:
+    plain = [name for name in names if "/" not in name]
+    yield from (name for name in names if "/" in name and not name.startswith("/") and ".." not in name.split("/"))
+    for folder in sorted(tracked, key=lambda folder: (folder.count("/"), folder))[:MOST_FOLDERS]:
+        yield from (name if folder == "." else f"{folder}/{name}" for name in plain)
+
+
+def _ignored(repository: Repository, names: Sequence[str]) -> set[str]:
+    """Return which folders git passes over, by a rule for the folder or by one that the folder itself holds."""
+    root = repository.found.root
+    # A rule for a folder does not hold for a link to one, and git looks at nothing beyond a link.
+    links = {name for name in names if (root / name).is_symlink()}
+    asked = {f"{root}/{name}/_": name for name in names if name not in links}
+    if not asked:
+        return links
+    question = b"".join(os.fsencode(path) + b"\0" for path in asked)
+    answer = repository.on_objects("check-ignore", "--stdin", "-z", folder=root, stdin=question, accept=(0, 1))
+    return links.union(asked[os.fsdecode(path)] for path in answer.out.split(b"\0") if path)
