@@ -144,15 +144,3 @@ def test_of_mixed_files_only_a_part_judges_and_only_for_their_readers() -> None:
     assert judge("npm test").is_mixed("web/package.json")
     assert judge("make check").is_mixed("setup.cfg")
     assert not judge("pytest").is_mixed("app.py")
-
-
-@pytest.mark.parametrize(
-    ("test", "path"),
-    [
-        ("tests/test_app.py::A::test_a[1-x::y]", "tests/test_app.py"), ("tests.test_app.A.test_a", "tests/test_app.py"),
-        ("test_a (tests.test_app.A.test_a)", "tests/test_app.py"), ("test_a (tests.test_app.A)", "tests/test_app.py"),
-        ("tests.test_app::test_a", "tests/test_app.py"), ("adds numbers", None), ("", None),
-    ],
-)  # fmt: skip
-def test_the_file_of_a_test_is_known_by_its_id(test: str, path: str | None) -> None:
-    assert judge("pytest").file_of(test) == path
