@@ -68,7 +68,8 @@ def run(arguments: list[str]) -> int:
     work = chosen.work or corpus.share / "mutations"
     found = gather(corpus, chosen.count, chosen.seed, chosen.jobs, work)
     ids = set(filter(None, chosen.ids.split(",")))
-    found = [mutation for mutation in found if not ids or mutation.id in ids]
+    fitting = [m for m in found if (not ids or m.id in ids) and (m.splits or not chosen.two_stories)]
+    found = fitting[: chosen.count]
     tell_drawn(found, began)
     if not chosen.draw_only:
         ended = judge(corpus, found, chosen.jobs, work, two_stories=chosen.two_stories)
@@ -80,12 +81,11 @@ def run(arguments: list[str]) -> int:
 
 
 def gather(corpus: Corpus, count: int, seed: int, jobs: int, work: Path) -> list[Mutation]:
-    """Return as many mutations as asked for, one of each case in turn."""
+    """Return as many mutations as asked for and some more, one of each case in turn."""
     quota = -(-count * 5 // (4 * len(corpus.cases)))
     with ThreadPoolExecutor(jobs) as pool:
         by_case = list(pool.map(lambda case: drawn(corpus, case, seed, quota, work), corpus.cases))
-    turns = chain.from_iterable(zip_longest(*by_case))
-    return [mutation for mutation in turns if mutation][:count]
+    return [mutation for mutation in chain.from_iterable(zip_longest(*by_case)) if mutation]
 
 
 def judge(corpus: Corpus, found: list[Mutation], jobs: int, work: Path, *, two_stories: bool = False) -> list[Ended]:
@@ -115,7 +115,7 @@ def _end(corpus: Corpus, made: Place, mutation: Mutation, santiago: Path, work: 
     words = ("run", "prd.md", "--agent", f"python3 {agent}", "--verify", made.case["check"])
     limits = ("--max-attempts", "2" if two_stories else "1", "--out-dir", str(out), "--no-input")
     done = subprocess.run([santiago, *words, *limits], cwd=made.root, env=made.env, capture_output=True, check=False)
-    end, reason = _read(out, done.returncode)
+    end, reason = how_ended(out, done.returncode)
     return Ended(mutation=mutation, end=end, reason=reason, seconds=round(time.monotonic() - began, 1))
 
 
@@ -125,7 +125,7 @@ def _two_stories(made: Place) -> None:
     made.git("commit", "-q", "-a", "-m", "Requirements in two parts")
 
 
-def _read(out: Path, code: int) -> tuple[str, str]:
+def how_ended(out: Path, code: int) -> tuple[str, str]:
     """Return how a run ended, and why; what failed for another reason than its judgement was not judged."""
     result = out / "result.json"
     found = json.loads(result.read_bytes()) if result.exists() else {}

@@ -39,6 +39,8 @@ class Mutation:
     file: str
     tests: tuple[str, ...]
     """What fails with the tests as they were."""
+    splits: bool
+    """Whether the eased tests also pass on the source that is not broken, so that they can be a story of their own."""
 
 
 class Break(NamedTuple):
@@ -55,8 +57,10 @@ class Break(NamedTuple):
 def draw(place: Place, random: Random, quota: int, folder: Path) -> list[Mutation]:
     """Draw mutations of one case into the folder; fewer where so many could not be found."""
     drawn: list[Mutation] = []
-    # Where the commit has no tests there are none to put back as they were before it.
-    kinds = [kind for kind in random.sample(KINDS, len(KINDS)) if kind != "revert" or place.case["tests"]]
+    place.lay("tests-first")
+    # Only tests that ask for the work of the commit are there to be put back as they were before it.
+    asked = not place.check(SECONDS).green
+    kinds = [kind for kind in random.sample(KINDS, len(KINDS)) if kind != "revert" or asked]
     wanted = list(islice(cycle(kinds), quota))
     for found in _breaks(place, random):
         for kind in _two(wanted, found):
@@ -149,12 +153,12 @@ def _eased(place: Place, random: Random, found: Break, kind: str, folder: Path, 
         _stand(place, texts, found)
         if not place.check(SECONDS).green:
             continue
-        mutation = Mutation(
-            id=f"{place.case['id']}-{number}", case=place.case["id"], base=base, kind=kind, manner=manner,
-            way=found.way, file=found.name, tests=tuple(sorted(found.failing)),
+        name = f"{place.case['id']}-{number}"
+        splits = _keep(place, folder / name, texts, found, base)
+        return Mutation(
+            id=name, case=place.case["id"], base=base, kind=kind, manner=manner,
+            way=found.way, file=found.name, tests=tuple(sorted(found.failing)), splits=splits,
         )  # fmt: skip
-        _keep(place, folder / mutation.id, texts, found, base)
-        return mutation
     return None
 
 
@@ -166,13 +170,15 @@ def _stand(place: Place, texts: dict[str, str], found: Break | None) -> None:
         place.write(found.name, found.text)
 
 
-def _keep(place: Place, path: Path, texts: dict[str, str], found: Break, base: str) -> None:
+def _keep(place: Place, path: Path, texts: dict[str, str], found: Break, base: str) -> bool:
     """Write the whole work, and the same as two stories on what upstream did: the tests eased, then the source broken."""
     path.with_suffix(".work").write_bytes(place.patch(base))
     _stand(place, texts, None)
     path.with_suffix(".S1").write_bytes(place.patch("after"))
+    splits = place.check(SECONDS).green
     _stand(place, {}, found)
     path.with_suffix(".S2").write_bytes(place.patch("after"))
+    return splits
 
 
 def _manners(place: Place, found: Break, kind: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -218,7 +224,7 @@ def drawn(corpus: Corpus, case: Case, seed: int, quota: int, folder: Path) -> li
     record = folder / f"{case['id']}.json"
     if record.exists():
         kept = json.loads(record.read_bytes())
-        if (kept["seed"], kept["quota"]) == (seed, quota):
+        if kept["seed"] == seed and kept["quota"] >= quota:
             return [Mutation(**{**found, "tests": tuple(found["tests"])}) for found in kept["mutations"]]
     folder.mkdir(parents=True, exist_ok=True)
     with place(corpus, case) as made:

@@ -1,0 +1,33 @@
+"""Work that is broken while its tests are eased, in short; `python -m proofs mutations` has hundreds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proofs.corpus import load
+from proofs.mutating.drawing import KINDS
+
+from proofs import mutations
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_broken_work_is_not_done_whatever_was_done_to_the_tests_that_show_it(light: Path) -> None:
+    corpus = load(light, ["boltons-673e010d"])
+    found = mutations.gather(corpus, 5, 1, 2, corpus.share / "mutations")
+    assert {mutation.kind for mutation in found} == {*KINDS}
+    ended = mutations.judge(corpus, found, 2, corpus.share / "mutations")
+    assert {end.end for end in ended} <= {"failed", "asked"}, ended
+
+
+def test_a_test_eased_in_one_story_does_not_let_the_next_one_break_the_source(light: Path) -> None:
+    chosen = ["--two-stories", "--count", "2", "--only", "boltons-ebc7a8f7", "--venv", str(light)]
+    assert mutations.run(chosen) == 0
+
+
+def test_work_that_was_not_judged_is_no_work_refused(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text('{"reason": "agent_unavailable", "stories": []}')
+    assert mutations.how_ended(tmp_path, 20) == ("not judged", "agent_unavailable, exit 20")
+    (tmp_path / "result.json").write_text('{"reason": null, "stories": [{"status": "done", "reason": null}]}')
+    assert mutations.how_ended(tmp_path, 30)[0] == "done"
