@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
-ENDS = ("failed", "asked", "done", "not judged")
+CAUGHT = ("failed", "asked")
+ENDS = (*CAUGHT, "done", "not judged")
 JUDGED = ("attempt_budget_exhausted", "run_verification_failed", "story_verification_failed", "verification_tampered")
 STORY = "### R{0}: {1}\n\n{2}\n**Acceptance Criteria:**\n\n- {1}\n\n"
 BY_STORY = """import os, subprocess, sys
@@ -75,7 +77,7 @@ def run(arguments: list[str]) -> int:
         ended = judge(corpus, found, chosen.jobs, work, two_stories=chosen.two_stories)
         (work / "ended.json").write_text(json.dumps([_plain(end) for end in ended], indent=1))
         tell_ended(ended, began)
-        bad = [end for end in ended if end.end in ("done", "not judged")]
+        bad = [end for end in ended if end.end not in CAUGHT]
         return 1 if bad or (len(ended) < chosen.count and not ids) else 0
     return 0 if len(found) >= chosen.count else 1
 
@@ -111,11 +113,15 @@ def _end(corpus: Corpus, made: Place, mutation: Mutation, santiago: Path, work: 
     if two_stories:
         _two_stories(made)
     agent = f"{corpus.share}/by_story.py {patch}" if two_stories else f"{corpus.share}/agent.py {patch}.work"
-    out = made.root.with_name(f"{made.root.name}.{mutation.id}.out")
-    words = ("run", "prd.md", "--agent", f"python3 {agent}", "--verify", made.case["check"])
-    limits = ("--max-attempts", "2" if two_stories else "1", "--out-dir", str(out), "--no-input")
-    done = subprocess.run([santiago, *words, *limits], cwd=made.root, env=made.env, capture_output=True, check=False)
+    out = made.root.with_name(f"{mutation.id}.out")
+    shutil.rmtree(out, ignore_errors=True)
+    words = ("--agent", f"python3 {agent}", "--verify", made.case["check"], "--out-dir", str(out), "--no-input")
+    # An agent that does the same each time needs no second attempt.
+    env = {**made.env, "SANTIAGO_LIMITS_STORY_MAX_ATTEMPTS": "1"}
+    done = subprocess.run([santiago, "run", "prd.md", *words], cwd=made.root, env=env, capture_output=True, check=False)
     end, reason = how_ended(out, done.returncode)
+    if end in CAUGHT:
+        shutil.rmtree(out)
     return Ended(mutation=mutation, end=end, reason=reason, seconds=round(time.monotonic() - began, 1))
 
 
@@ -145,7 +151,7 @@ def _progress(count: int) -> Callable[[Ended], Ended]:
     def tell(ended: Ended) -> Ended:
         nonlocal last
         ends[ended.end] += 1
-        if ended.end in ("done", "not judged"):
+        if ended.end not in CAUGHT:
             print(f"  {ended.end}: {ended.mutation.id} ({ended.reason})", file=sys.stderr, flush=True)
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
@@ -172,7 +178,7 @@ def tell_ended(ended: list[Ended], began: float) -> None:
     for kind, ends in _by_kind(ended, lambda e: e.mutation.kind):
         counts = Counter(end.end for end in ends)
         print(f"{kind:8} " + " ".join(f"{counts[end]:10}" for end in ENDS))
-    for end in (end for end in ended if end.end in ("done", "not judged")):
+    for end in (end for end in ended if end.end not in CAUGHT):
         m = end.mutation
         print(f"  {end.end}: {m.id}: {m.kind} ({m.manner}), {m.way} in {m.file} ({end.reason})")
     counts = Counter(end.end for end in ended)
