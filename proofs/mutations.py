@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CAUGHT = ("failed", "asked")
 ENDS = (*CAUGHT, "done", "not judged")
-JUDGED = ("attempt_budget_exhausted", "run_verification_failed", "story_verification_failed", "verification_tampered")
+JUDGED = (
+    "changed_expectation",
+    "doubted",
+    "run_verification_failed",
+    "story_verification_failed",
+    "verification_tampered",
+)
 STORY = "### R{0}: {1}\n\n{2}\n**Acceptance Criteria:**\n\n- {1}\n\n"
 BY_STORY = """import os, subprocess, sys
 sys.stdin.read()
@@ -136,12 +142,14 @@ def how_ended(out: Path, code: int) -> tuple[str, str]:
     result = out / "result.json"
     found = json.loads(result.read_bytes()) if result.exists() else {}
     stories = found.get("stories") or []
-    reason = str(next((story["reason"] for story in stories if story.get("reason")), found.get("reason")))
-    if code == 0 or (stories and all(story["status"] == "done" for story in stories) and len(stories) == 1):
-        return "done", reason
-    if code == 10 and reason in ("changed_expectation", "doubted"):
-        return "asked", reason
-    return ("failed" if reason in JUDGED else "not judged"), f"{reason}, exit {code}"
+    reason = next((story["reason"] for story in stories if story.get("reason")), found.get("reason"))
+    if code == 0 or [story["status"] for story in stories] == ["done"]:
+        return "done", f"{reason}, exit {code}"
+    if reason == "attempt_budget_exhausted":
+        last = max(out.glob("attempts/*/*/outcome.json"))
+        reason = json.loads(last.read_bytes())["reason"]
+    end = "asked" if code == 10 else "failed"
+    return end if reason in JUDGED else "not judged", f"{reason}, exit {code}"
 
 
 def _progress(count: int) -> Callable[[Ended], Ended]:

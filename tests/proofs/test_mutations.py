@@ -27,7 +27,12 @@ def test_a_test_eased_in_one_story_does_not_let_the_next_one_break_the_source(li
 
 
 def test_work_that_was_not_judged_is_no_work_refused(tmp_path: Path) -> None:
-    (tmp_path / "result.json").write_text('{"reason": "agent_unavailable", "stories": []}')
-    assert mutations.how_ended(tmp_path, 20) == ("not judged", "agent_unavailable, exit 20")
-    (tmp_path / "result.json").write_text('{"reason": null, "stories": [{"status": "done", "reason": null}]}')
+    outcome = tmp_path / "attempts/S1/1/outcome.json"
+    outcome.parent.mkdir(parents=True)
+    (tmp_path / "result.json").write_text('{"stories": [{"status": "failed", "reason": "attempt_budget_exhausted"}]}')
+    outcome.write_text('{"reason": "agent_exit_nonzero"}')
+    assert mutations.how_ended(tmp_path, 30) == ("not judged", "agent_exit_nonzero, exit 30")
+    outcome.write_text('{"reason": "story_verification_failed"}')
+    assert mutations.how_ended(tmp_path, 30)[0] == "failed"
+    (tmp_path / "result.json").write_text('{"stories": [{"status": "done", "reason": null}]}')
     assert mutations.how_ended(tmp_path, 30)[0] == "done"
