@@ -37,7 +37,9 @@ _SUMMARIES = tuple(
         r"^{ran} tests? in \d+ items?\.",
     )
 )
-_NONE = re.compile(r"no tests ran|no test files|No tests? (?:files? )?(?:found|executed|were found|to run)|\d tests? collected in")
+_NONE = re.compile(
+    r"no tests ran|no test files|No tests? (?:files? )?(?:found|executed|were found|to run)|\d tests? collected in"
+)
 
 
 @dataclass(frozen=True, slots=True)
