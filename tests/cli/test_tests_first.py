@@ -98,6 +98,7 @@ GOOD_TESTS = {"write": {"tests/test_greet.py": TESTS}, "evidence": {"R1#1": "tes
 def test_a_document_without_commands_reaches_proved(world: World) -> None:
     ended = world.play([GOOD_TESTS], [{"write": {"greet.py": HALF}}, {"write": {"greet.py": WORK}}])
     assert ended.returncode == 0, ended.stderr
+    assert "the tests of each story are written first, by scripted" in ended.stderr
     assert "(attempt 1 of 3, writing its tests)" in ended.stderr
     assert "tests    S1: they fail without the work: tests.test_greet" in ended.stderr
     assert "retry    S1 attempt 2: story_verification_failed" in ended.stderr
@@ -142,6 +143,7 @@ def test_another_agent_writes_the_tests_and_its_source_is_left_out(world: World)
     ended = world.run(writer, "--agent", worker)
     assert ended.returncode == 0, ended.stderr
     assert "left out, since only tests are written now: greet.py" in ended.stderr
+    assert f"agent      {writer}" in world.santiago("show", "S1", "--attempt", "1").stdout
     assert "(2 attempts," in ended.stderr
     assert "proved)" in ended.stderr
     assert world.record(2)["criteria"][0]["after"] == "passed"
@@ -153,7 +155,7 @@ def test_vacuous_tests_are_refused(world: World) -> None:
     }
     ended = world.play([vacuous, GOOD_TESTS], [{"write": {"greet.py": WORK}}])
     assert ended.returncode == 0, ended.stderr
-    assert "retry    S1 attempt 1: nothing_verified" in ended.stderr
+    assert "nothing_verified: The tests pass already without the work, so they show nothing" in ended.stderr
     assert "pass already without the work, so they show nothing" in world.file(1, "critique.md")
     assert "pass already without the work" in world.file(2, "prompt.md")
     assert "pass already without the work" not in world.file(3, "prompt.md")
@@ -170,9 +172,14 @@ def test_vacuous_tests_are_refused(world: World) -> None:
     ids=["no test at all", "no python", "an old test emptied"],
 )
 def test_tests_that_are_none_never_get_as_far_as_the_work(world: World, tests: dict[str, str]) -> None:
+    """The second refusal of the same kind asks a person, whose answer the next attempt hears."""
     ended = world.play([{"write": tests}], [{"write": {"greet.py": WORK}}])
-    assert ended.returncode == 30
-    assert ended.stderr.count("writing its tests") == 3
+    assert ended.returncode == 10
+    assert ended.stderr.count("writing its tests") == 2
+    assert '`santiago answer S1-2 "YOUR ANSWER"` goes into the next attempt' in " ".join(ended.stderr.split())
+    world.santiago("answer", "S1-2", "Call greet, please")
+    assert world.santiago("resume", "--sandbox", "off").returncode == 10
+    assert "Call greet, please" in world.file(3, "prompt.md")
     assert world.branch("log", "--format=%s").splitlines()[0] == "A test"
 
 
