@@ -162,7 +162,7 @@ def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
 def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
-    story.base, story.commit, story.proof = event.context.get("base"), None, None
+    story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
     story.onto = tuple(event.context.get("onto", ()))
     story.writes_tests = event.context.get("mode") == TESTS
     story.on_tests = story.tests is not None and story.tests in story.onto[-1:]
@@ -185,6 +185,7 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
         story.commit = context.get("commit") or story.commit
     elif event.status == "ok":
         story.tests, story.tests_by = context.get("tests_commit"), story.attempts
+    story.criteria = tuple(tuple(row) for row in context.get("criteria", ())) or story.criteria
     proof = context.get("proof")
     story.proof, story.reason = None if proof is None else _known("proof", _PROOFS, proof), reason_of(event)
     if story.reason is Reason.WORKSPACE_CONFLICT:

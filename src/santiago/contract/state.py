@@ -72,6 +72,8 @@ class StoryState:
     on_tests: bool = False
     """The latest attempt began on the story's own tests: they are the last of `onto`."""
     proof: Proof | None = None
+    criteria: tuple[tuple[str, ...], ...] = ()
+    """Of the latest attempt: criterion, test, what that did without the work and with it."""
     reason: Reason | None = None
     judged: bool = False
     """The document's claim that it is done was looked into."""

@@ -49,8 +49,8 @@ class CheckRunner:
     ) -> list[Shown]:
         """Run the commands in order; stop at the first that fails in a way that it did not `before`, where that is given.
 
-        `told` are the variables of each command. `stopped` may say `stop` (no further command) or `now` (the running one is killed); what did not run to its end
-        is not_run.
+        `told` are the variables of each command. `stopped` may say `stop` (no further command) or `now` (the running one
+        is killed); what did not run to its end is not_run.
         """
         found: list[Shown] = []
         going = True

@@ -17,7 +17,9 @@ from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
 from santiago.cli.start.logbook import Logbook, freeze
 from santiago.cli.start.prospects import Checkout, foresee
+from santiago.cli.start.standing import ground_of
 from santiago.cli.view.header import RunHeader
+from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
@@ -64,17 +66,27 @@ def execute(request: Request) -> RunState:
             around=around,
             hold=hold,
             fence=fence,
-            ground=fence.ground(
-                str(hold.found.root),
-                names=(str(around.repo),),
-                stores=hold.workspace.stores,
-                dependencies=hold.dependencies,
+            ground=ground_of(
+                fence,
+                hold,
+                (str(around.repo),),
+                run_input.workspace.setup,
+                _commands(request, run_input),
+                around.source,
             ),
             log=Logbook(request, hold, clock.utc()),
             attempts=FileAttempts(hold.store),
             checkout=Checkout(run_input, hold.workspace, hold.dependencies),
         )
         return start.run(digests)
+
+
+def _commands(request: Request, run_input: RunInput) -> tuple[str, ...]:
+    """Return the checks that a start may run; none where it only leaves stories out."""
+    if request.skips:
+        return ()
+    stories = (command for story in request.plan.stories for command in commands_of(story, run_input))
+    return tuple(dict.fromkeys((*stories, *run_commands_of(request.plan, run_input))))
 
 
 def _close(server: ProcessServer, out_dir: Path) -> None:
@@ -215,7 +227,7 @@ class _Start:
             run_input=run_input,
             workspace=workspace,
             checks=CheckRunner(runner, request.check_begun),
-            provide=partial(provide.copy_into, self.around.repo, self.around.provided),
+            provide=partial(provide.into, self.around.repo, self.around.provided, self.ground),
             prompt_path=self.attempts.prompt_path,
         )
         performer = StepPerformer(
