@@ -301,17 +301,7 @@ noise
     }
 
 
-def test_ava_gives_a_message_behind_the_title_of_a_failed_test() -> None:
-    assert _named(
-        """\
-  ✘ test/bad.js exited with a non-zero exit code: 1
-  - [skip] one › skipped
-  ✔ one › adds
-    ℹ hi
-  ✘ [fail]: one › fails
-  ✔ [expected fail] one › known
-  ✘ [fail]: one › throws Error thrown in test
-  ✔ one › slow (159ms)
+AVA_DETAILS = """\
   ─
 
   one › fails
@@ -327,15 +317,42 @@ def test_ava_gives_a_message_behind_the_title_of_a_failed_test() -> None:
   1 known failure
   1 test skipped
 """
-    ) == {
-        "test/bad.js": "failed",
-        "one › skipped": "skipped",
-        "one › adds": "passed",
-        "one › fails": "failed",
-        "one › known": "passed",
-        "one › throws": "failed",
-        "one › slow": "passed",
-    }
+AVA: Tests = {
+    "test/bad.js": "failed",
+    "one › skipped": "skipped",
+    "one › adds": "passed",
+    "one › fails": "failed",
+    "one › known": "passed",
+    "one › throws": "failed",
+    "one › slow": "passed",
+}
+
+
+def test_ava_gives_a_message_behind_the_title_of_a_failed_test() -> None:
+    listed = """\
+  ✘ test/bad.js exited with a non-zero exit code: 1
+  - [skip] one › skipped
+  ✔ one › adds
+    ℹ hi
+  ✘ [fail]: one › fails
+  ✔ [expected fail] one › known
+  ✘ [fail]: one › throws Error thrown in test
+  ✔ one › slow (159ms)
+"""
+    assert _named(listed + AVA_DETAILS) == AVA
+
+
+def test_ava_before_version_5_has_no_words_in_brackets() -> None:
+    listed = """\
+  ✖ test/bad.js exited with a non-zero exit code: 1
+  - one › skipped
+  ✔ one › adds
+  ✖ one › fails \n\
+  ✔ one › known
+  ✖ one › throws Error thrown in test
+  ✔ one › slow (174ms)
+"""
+    assert _named(listed + AVA_DETAILS) == AVA
 
 
 def test_go_has_the_package_before_each_test() -> None:

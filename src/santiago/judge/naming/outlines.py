@@ -126,27 +126,24 @@ def node(block: Sequence[str]) -> Named:
     return named
 
 
-_AVA_TEST = re.compile(r"  (?:([✔✘✖])|-)(?: \[(fail|skip|todo|expected fail|unexpected pass)\]:?)? (\S.*)$")
+_AVA_TEST = re.compile(r"  ([✔✘✖-])(?: \[(fail|skip|todo|expected fail|unexpected pass)\]:?)? (\S.*)$")
 _AVA_FILE = re.compile(r"(?:No tests found in )?(\S+\.\w+)(?:$|,| exited )")
 
 
 def ava(block: Sequence[str]) -> Named:
-    """Read `✔ title` and `✘ [fail]: title message`; only what follows tells where a title ends."""
-    titles = {line[2:] for line in block if line.startswith("  ") and line[2:3].strip()}
+    """Read `✔ title` and `✘ [fail]: title message`; only the details, which follow, tell where a title ends."""
+    details = block.index("  ─") if "  ─" in block else len(block)
+    titles = {line[2:] for line in block[details:]}
     named: Named = []
-    for line in block:
-        test = _AVA_TEST.match(line)
-        if test is None or not (test[1] or test[2]):
-            continue
-        status = "skipped" if test[2] in {"skip", "todo"} else _STATUS[test[1]]
-        file = _AVA_FILE.match(test[3]) if status == "failed" and not test[2] else None
-        if file:
-            named.append((file[1], status))
-        else:
-            named.append((_title(test[3], titles) if status == "failed" else _DURATION.sub("", test[3]), status))
+    for line in block[:details]:
+        if test := _AVA_TEST.match(line):
+            status = _STATUS[test[1]]
+            file = _AVA_FILE.match(test[3]) if status == "failed" and not test[2] else None
+            title = _title(test[3], titles) if status == "failed" else _DURATION.sub("", test[3])
+            named.append((file[1] if file else title, status))
     return named
 
 
 def _title(text: str, titles: set[str]) -> str:
-    ends = [place for place, sign in enumerate(text) if sign == " "]
-    return next((text[:end] for end in (len(text), *reversed(ends)) if text[:end] in titles), text)
+    ends = (place for place in range(len(text), 0, -1) if text[place : place + 1] in {"", " "})
+    return next((text[:end] for end in ends if text[:end] in titles), text)
