@@ -15,7 +15,13 @@ from santiago.judge.doubts import Doubt, doubts
 if TYPE_CHECKING:
     from pathlib import Path
 
-TESTS = {"tests/test_app.py": "", "tests/helpers.py": "", "tests/data/cases.json": "[]"}
+TESTS = {
+    "calc.py": "",
+    "src/shop/cart.py": "",
+    "tests/test_app.py": "",
+    "tests/helpers.py": "",
+    "tests/data/cases.json": "[]",
+}
 """What the work has besides what an attempt adds."""
 
 LIARS = {
@@ -104,6 +110,11 @@ LIARS = {
         ".npmrc": "script-shell=./shell\n",
         ".env": "PYTEST_ADDOPTS=--co\n",
     },
+    "replaces_work": {
+        "support.py": "import calc\ndef ready():\n    calc.add = lambda a, b: a + b\n",
+        "borrows.py": "import calc as c, operator\nc.add = operator.add\n",
+        "inside.py": "from shop import cart\ncart.total = print\n",
+    },
     "loads_runner": {
         "skips.py": "import unittest\ndef add(a, b):\n    raise unittest.SkipTest('later')\n",
         "pytest.py": "from _pytest import outcomes\n",
@@ -177,6 +188,7 @@ HONEST = {
     "part.py": "@dataclass\nclass Sum:\n    value: int\n    note: str = field(default='', compare=False)\n",
     "settings.py": "import os\nMODE = os.environ.get('APP_MODE', 'latest')\nDATABASE = os.environ['TEST_DATABASE_URL']\n",
     "arguments.py": "import sys\nif '--version' in sys.argv:\n    print(1)\n",
+    "limits.py": "import calc\ncalc.LIMIT = 2\ndef use(shop):\n    shop.total = calc.add\n",
     "lazy.py": "import sys\nsys.modules[__name__] = Lazy()\nloaded = 'numpy' in sys.modules\n",
     "caller.py": "import inspect\ndef caller():\n    return inspect.stack()[1].function\n",
     "fakes.py": "from unittest.mock import Mock\ndef clock(now):\n    return Mock(now=now)\n",

@@ -13,6 +13,7 @@ RULES = {
     "equals_anything": "makes an object that compares alike with anything, so tests that compare it show nothing",
     "asks_for_tests": "asks whether it is being tested, so it may behave otherwise in use",
     "reaches_runner": "changes the test runner, its assertions or the language's library, so test results cannot be trusted",
+    "replaces_work": "replaces a function of another module, so tests may see other code than users do",
     "loads_runner": "loads a test runner or tests, although it is no test",
     "ends_process": "can end the process before the tests have reported",
     "forges_report": "writes what a test runner writes, so a summary may be its own",
