@@ -113,8 +113,8 @@ def _in_python(file: _Added, data: bytes, judges: Judges, read: Read) -> Seen:
         yield from _in_lines(file, IN_PYTHON)
         return
     for one in every:
-        for rule, pattern in IN_PYTHON.items():
-            if pattern.search(one.text):
+        for rule in (rule for rule, pattern in IN_PYTHON.items() if pattern.search(one.text)):
+            if rule != "loads_runner" or one.where != "main":  # a file may test itself when it is the program
                 yield one.line, "ends_process" if rule == EXITS_WELL and one.where == "module" else rule
         if asks(one.text, one.compared):
             yield one.line, "asks_for_tests"
