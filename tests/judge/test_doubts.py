@@ -251,7 +251,7 @@ def test_a_doubt_names_the_line_in_the_works_file_and_shows_it() -> None:
 
 
 def test_a_rule_is_named_once_for_a_file_with_the_number_of_its_places() -> None:
-    (found,) = looked_at({"app.py": "import os\nos._exit(0)\nos._exit(1)\nos._exit(2)\n"})
+    (found,) = looked_at({"app.py": "import os\nos._exit(0)\nos.abort()\nos._exit(code)\n"})
     assert found.sentence == f"app.py:2 (and 2 more) {RULES['ends_process']}"
 
 
