@@ -131,6 +131,7 @@ LIARS = {
         "exec.py": "import os\nos.execv('/bin/true', ['true'])\n",
         "killed.py": "import os\nos.kill(os.getpid(), 9)\n",
         "module.py": "import sys\nsys.exit(0)\n",
+        "argued.py": "import argparse, sys\nif argparse:\n    sys.exit(0)\n",
         "called.py": "import sys\ndef add(a, b):\n    sys.exit(0)\n",
         "raised.py": "def add(a, b):\n    raise SystemExit\n",
         "exit.js": "exports.add = () => process.exit(0)\n",
@@ -263,6 +264,12 @@ def test_only_added_lines_raise_doubts() -> None:
     text = "import os\nos._exit(0)\nx = 2\n"
     patch = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1,3 +1,3 @@\n import os\n os._exit(0)\n-x = 1\n+x = 2\n"
     assert looked_at({"app.py": text}, patch) == ()
+
+
+def test_removed_lines_do_not_count_as_lines_of_the_work() -> None:
+    text = "import os\nx = 2\nos.abort()\n"
+    patch = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1,4 +1,3 @@\n import os\n-a = 1\n-b = 1\n-x = 1\n+x = 2\n+os.abort()\n"
+    assert [doubt.line for doubt in looked_at({"app.py": text}, patch)] == [3]
 
 
 def test_an_added_line_is_read_with_the_names_of_the_lines_around_it() -> None:
