@@ -103,8 +103,9 @@ class CheckRunner:
             if report.exit_code and refused(output):
                 report = self.runner.run(command, folder, temporary, timeout_ms, stopped, told)
                 output = report.head + report.tail
-            tests = named(output, reports, Path(folder), since)
-        return Shown(_result(command, report, tests, output, self.runner.shortened(folder)), tests)
+            shorten = self.runner.shortened(folder)  # in the sandbox the checkout has another path
+            tests = named(shorten(output), reports, Path(folder), since)
+        return Shown(_result(command, report, tests, output, shorten), tests)
 
 
 def _result(
