@@ -51,9 +51,12 @@ def trials(checks: Checks, mentions: Callable[[], bool] = lambda: False) -> Tria
         read=lambda commit, path: None,
     )
     return Trials(
-        run_input=RunInput(contract_version=1, repo_path=".", prd_path="prd.md"), workspace=workspace, checks=cast("Any", checks), supply=cast("Any", SimpleNamespace(begin=lambda _: False)),
+        run_input=RunInput(contract_version=1, repo_path=".", prd_path="prd.md"),
+        workspace=workspace,
+        checks=cast("Any", checks),
+        supply=cast("Any", SimpleNamespace(begin=lambda _: False)),
         prompt_path=lambda story, number: f"/prompts/{story}/{number}.md",
-    )  # fmt: skip
+    )
 
 
 def trial(
