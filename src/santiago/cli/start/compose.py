@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from santiago import __version__
 from santiago.artifacts.attempts import FileAttempts
-from santiago.cli.start import agents, opening, provide, signals
+from santiago.cli.start import agents, opening, signals
 from santiago.cli.start.hold import Hold, Surroundings, look_around, take_hold
+from santiago.cli.start.judging import Means, ground_of
 from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
 from santiago.cli.start.logbook import Logbook, freeze
@@ -25,11 +26,7 @@ from santiago.engine.threads import ThreadsEngine
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import reopening, reopening_one
-from santiago.judge.commands import CommandRunner
-from santiago.judge.port import TreeJudge
-from santiago.judge.running import CheckRunner
-from santiago.judge.trials import Trials
-from santiago.process import environment, sandbox
+from santiago.process import sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
 
@@ -64,12 +61,7 @@ def execute(request: Request) -> RunState:
             around=around,
             hold=hold,
             fence=fence,
-            ground=fence.ground(
-                str(hold.found.root),
-                names=(str(around.repo),),
-                stores=hold.workspace.stores,
-                dependencies=hold.dependencies,
-            ),
+            ground=ground_of(fence, hold.workspace, around, hold.dependencies),
             log=Logbook(request, hold, clock.utc()),
             attempts=FileAttempts(hold.store),
             checkout=Checkout(run_input, hold.workspace, hold.dependencies),
@@ -193,38 +185,23 @@ class _Start:
 
     def _coordinator(self, agent: AgentBackend) -> Coordinator:
         request, run_input, plan, workspace = self.request, self.run_input, self.request.plan, self.hold.workspace
-        runner = CommandRunner(
+        means = Means(
             server=self.server,
-            sandbox=self.fence,
+            fence=self.fence,
             ground=self.ground,
-            environment=environment.for_checks(
-                self.around.source,
-                run_input.workspace.env,
-                {"SANTIAGO_RUN": request.run_id, **marks(request.out_dir)},
-            ),
-            scratch=workspace.folders.temporary,
-            secrets=self.around.secrets,
-            hidden=self._hidden,
-        )
-        trials = Trials(
-            run_input=run_input,
+            around=self.around,
             workspace=workspace,
-            checks=CheckRunner(runner, request.check_begun),
-            provide=partial(provide.copy_into, self.around.repo, self.around.provided),
+            hidden=self._hidden,
+            told={"SANTIAGO_RUN": request.run_id, **marks(request.out_dir)},
             prompt_path=self.attempts.prompt_path,
+            begun=request.check_begun,
         )
         performer = StepPerformer(
             plan=plan,
             run_input=run_input,
             workspace=workspace,
             agent=agent,
-            judge=TreeJudge(
-                plan=plan,
-                run_input=run_input,
-                workspace=workspace,
-                trials=trials,
-                has_folder=lambda name: (self.around.repo / name).is_dir(),
-            ),
+            judge=means.judge(plan, run_input),
             files=self.attempts,
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),

@@ -1,0 +1,80 @@
+"""The judge of a repository, put together: the same one for a run, and for trying checks before there is a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from santiago.cli.start import provide
+from santiago.judge.commands import CommandRunner
+from santiago.judge.port import TreeJudge
+from santiago.judge.running import CheckRunner
+from santiago.judge.trials import Trials
+from santiago.process import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from santiago.cli.start.hold import Surroundings
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
+    from santiago.process.place import Dependency, Ground
+    from santiago.process.sandbox import Sandbox
+    from santiago.process.server import ProcessServer
+    from santiago.workspace.workspace import GitWorkspace
+
+
+def ground_of(
+    fence: Sandbox, workspace: GitWorkspace, around: Surroundings, dependencies: Sequence[Dependency]
+) -> Ground:
+    """Return how the checkouts of a repository stand in a fence."""
+    return fence.ground(
+        str(workspace.inspect().root),
+        names=(str(around.repo),),
+        stores=workspace.stores,
+        dependencies=dependencies,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a judge judges with."""
+
+    server: ProcessServer
+    fence: Sandbox
+    ground: Ground
+    around: Surroundings
+    workspace: GitWorkspace
+    hidden: tuple[str, ...]
+    """What checks have no business with."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the run that checks may see."""
+    prompt_path: Callable[[str, int], str] = lambda *_: ""
+    begun: Callable[[str, int, int, str], None] = lambda *_: None
+    """Hears of each check that begins: its folder, which of how many, the command."""
+
+    def judge(self, plan: Plan, run_input: RunInput) -> TreeJudge:
+        runner = CommandRunner(
+            server=self.server,
+            sandbox=self.fence,
+            ground=self.ground,
+            environment=environment.for_checks(self.around.source, run_input.workspace.env, self.told),
+            scratch=self.workspace.folders.temporary,
+            secrets=self.around.secrets,
+            hidden=self.hidden,
+        )
+        trials = Trials(
+            run_input=run_input,
+            workspace=self.workspace,
+            checks=CheckRunner(runner, self.begun),
+            provide=partial(provide.copy_into, self.around.repo, self.around.provided),
+            prompt_path=self.prompt_path,
+        )
+        return TreeJudge(
+            plan=plan,
+            run_input=run_input,
+            workspace=self.workspace,
+            trials=trials,
+            has_folder=lambda name: (self.around.repo / name).is_dir(),
+        )

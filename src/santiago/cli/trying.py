@@ -1,0 +1,184 @@
+"""Trying checks on the last commit as a run would: in a clean checkout, inside the sandbox, and by the judge itself."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from santiago.cli.start import provide
+from santiago.cli.start.hold import look_around
+from santiago.cli.start.judging import Means, ground_of
+from santiago.cli.start.scratch import scratch_of
+from santiago.cli.view.measures import count
+from santiago.cli.view.text import first, flat
+from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
+from santiago.contract.reasons import Reason
+from santiago.process import sandbox
+from santiago.util.clock import SystemClock
+from santiago.workspace.workspace import GitWorkspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from santiago.contract.outcomes import CheckResult
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports.judge import Examination, Proposal
+    from santiago.process.server import ProcessServer
+
+State = Literal["runs", "red", "cannot_run", "blind"]
+_MOST_NAMED = 3
+_LONGEST = 300
+_BLIND = "is blind: it passes even when every file but the tests is replaced with garbage"
+_NO_TEST = "is blind: it runs no test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What came of a check on the last commit."""
+
+    command: str
+    setup: tuple[str, ...]
+    state: State
+    text: str
+    """For people: goes on after the command."""
+    fix: str = ""
+    red: tuple[str, ...] = ()
+    """Tests that fail there already."""
+    ms: int = 0
+    proposal: Proposal | None = None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can judge work: it ran, and can tell good code from bad."""
+        return self.state in ("runs", "red")
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "command": self.command, "setup": list(self.setup), "state": self.state, "text": self.text,
+            "fix": self.fix, "red": list(self.red), "seconds": self.ms / 1000,
+        }  # fmt: skip
+
+
+class _Never:
+    """Nobody asks for a stop: an interrupt ends the whole program."""
+
+    def soon(self) -> bool:
+        return False
+
+    def now(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """Where checks are tried."""
+
+    means: Means
+    run_input: RunInput
+    commit: str
+
+    @property
+    def place(self) -> str:
+        """What a person should know of the place."""
+        fence = self.means.fence
+        return f"in a clean checkout of {self.commit[:8]}, {'without a sandbox' if fence.kind == 'none' else fence.name}"
+
+    def tried(self, command: str, setup: Sequence[str]) -> Tried:
+        """Run one check after its set-up, and see whether it can see."""
+        run_input = replace(
+            self.run_input,
+            verification=replace(self.run_input.verification, story_commands=(), run_commands=()),
+            workspace=replace(self.run_input.workspace, setup=tuple(setup)),
+        )
+        clock = SystemClock()
+        since = clock.monotonic_ms()
+        found = self.means.judge(_PLAN, run_input).examine(self.commit, [_story(command)], _Never())
+        assert found is not None  # only a stop leaves nothing
+        told = _told(command, found, run_input.verification.timeout_minutes / 60_000)
+        return replace(told, setup=tuple(setup), ms=clock.monotonic_ms() - since)
+
+
+@contextmanager
+def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
+    """Make a bench, and leave no checkout behind; raise where no run could work here."""
+    around = look_around(run_input)
+    fence = sandbox.detect(run_input.policy.sandbox, around.source)
+    scratch = scratch_of(around.repo)
+    workspace = GitWorkspace(
+        around.repo, f"trying-{os.getpid()}", scratch, provided=around.provided, stores_at=fence.stores
+    )
+    found = workspace.inspect()
+    dependencies = provide.folders(workspace, run_input, around.source)
+    means = Means(
+        server=server,
+        fence=fence,
+        ground=ground_of(fence, workspace, around, dependencies),
+        around=around,
+        workspace=workspace,
+        hidden=(str(workspace.folders.top.parent),),
+    )
+    try:
+        with workspace.working():
+            yield Bench(means=means, run_input=run_input, commit=found.head)
+    finally:
+        workspace.tidy()
+        with suppress(OSError):
+            scratch.rmdir()  # runs of this repository may have left something there
+
+
+def _told(command: str, found: Examination, minutes: float) -> Tried:
+    """Say what the examination found of its one check."""
+
+    def tried(state: State, text: str, fix: str = "") -> Tried:
+        return Tried(
+            command=command, setup=(), state=state, text=text, fix=fix, red=found.red, proposal=found.proposal
+        )
+
+    if not found.results:
+        return tried("cannot_run", f"cannot run: {first(flat(found.message), _LONGEST)}", found.hint)
+    (result,) = found.results
+    if found.reason is Reason.NOTHING_VERIFIED:
+        return tried("blind", _NO_TEST if result.checks == 0 else _BLIND, found.hint)
+    if found.reason is not None:
+        return tried("cannot_run", found.message.removeprefix(f"the check `{command}` "), found.hint)
+    if result.timed_out:
+        fix = "Name a quicker check, or raise timeout_minutes under [verification]."
+        return tried("cannot_run", f"did not end within {minutes:g} minutes", fix)
+    if result.exit_code in (126, 127):
+        return tried("cannot_run", f"cannot be started in a checkout: {_last_words(result)}", _NOT_THERE)
+    if found.red:
+        return tried("red", _red(found.red, result))
+    return tried("runs", f"runs: {count(result.checks, 'test')} pass" if result.checks else "runs, and passes")
+
+
+_NOT_THERE = "A checkout has what is committed, and the folders of dependencies that git ignores; `setup` under [workspace] makes more."
+
+
+def _red(red: Sequence[str], result: CheckResult) -> str:
+    if red[0] == f"`{result.command}`":
+        return f"runs, and fails already: {_last_words(result)}"
+    more = f" and {len(red) - _MOST_NAMED} more" if len(red) > _MOST_NAMED else ""
+    of = f" of {count(result.checks, 'test')}" if result.checks else ""
+    return f"runs: {len(red)}{of} fail already: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}"
+
+
+def _last_words(result: CheckResult) -> str:
+    lines = (result.output.tail or result.output.head).strip().splitlines()
+    return first(flat(lines[-1]), _LONGEST) if lines else f"exit {result.exit_code}"
+
+
+_PLAN = Plan(
+    contract_version=CONTRACT_VERSION, title="", source=Source(path="", sha256="", format="", evidence=()), digest="",
+    requirements=(), stories=(), chunks=(), run_verify=(), findings=(),
+)  # fmt: skip
+"""There is no plan yet; the judge asks what else there is beside one check."""
+
+
+def _story(command: str) -> Story:
+    return Story(
+        id="S1", title="", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(), chunk="",
+        role="developer", profile=None, files=(), verify=(command,), priority=None, claimed_done=False,
+        origin=Origin(id=None, line=0), provenance=(),
+    )  # fmt: skip
