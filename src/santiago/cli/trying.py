@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 State = Literal["runs", "red", "cannot_run", "blind"]
 _MOST_NAMED = 3
 _LONGEST = 300
+_FEW_WORDS = 3
 _BLIND = "is blind: it passes even when every file but the tests is replaced with garbage"
 _NO_TEST = "is blind: it runs no test"
 
@@ -46,6 +48,8 @@ class Tried:
     fix: str = ""
     red: tuple[str, ...] = ()
     """Tests that fail there already."""
+    tests: int | None = None
+    """How many tests ran, where the runner is known."""
     ms: int = 0
     proposal: Proposal | None = None
 
@@ -54,10 +58,15 @@ class Tried:
         """Whether it can judge work: it ran, and can tell good code from bad."""
         return self.state in ("runs", "red")
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it fails and no test of it was seen to run: another way may do better."""
+        return self.state == "red" and not self.tests
+
     def to_data(self) -> dict[str, Any]:
         return {
             "command": self.command, "setup": list(self.setup), "state": self.state, "text": self.text,
-            "fix": self.fix, "red": list(self.red), "seconds": self.ms / 1000,
+            "fix": self.fix, "red": list(self.red), "tests": self.tests, "seconds": self.ms / 1000,
         }  # fmt: skip
 
 
@@ -78,12 +87,16 @@ class Bench:
     means: Means
     run_input: RunInput
     commit: str
+    is_dirty: bool
+    """Whether the repository has changes that no checkout has."""
 
     @property
     def place(self) -> str:
         """What a person should know of the place."""
         fence = self.means.fence
-        return f"in a clean checkout of {self.commit[:8]}, {'without a sandbox' if fence.kind == 'none' else fence.name}"
+        return (
+            f"in a clean checkout of {self.commit[:8]}, {'without a sandbox' if fence.kind == 'none' else fence.name}"
+        )
 
     def tried(self, command: str, setup: Sequence[str]) -> Tried:
         """Run one check after its set-up, and see whether it can see."""
@@ -94,7 +107,8 @@ class Bench:
         )
         clock = SystemClock()
         since = clock.monotonic_ms()
-        found = self.means.judge(_PLAN, run_input).examine(self.commit, [_story(command)], _Never())
+        plan = _plan(command)
+        found = self.means.judge(plan, run_input).examine(self.commit, plan.stories, _Never())
         assert found is not None  # only a stop leaves nothing
         told = _told(command, found, run_input.verification.timeout_minutes / 60_000)
         return replace(told, setup=tuple(setup), ms=clock.monotonic_ms() - since)
@@ -121,7 +135,7 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
     )
     try:
         with workspace.working():
-            yield Bench(means=means, run_input=run_input, commit=found.head)
+            yield Bench(means=means, run_input=run_input, commit=found.head, is_dirty=workspace.is_dirty())
     finally:
         workspace.tidy()
         with suppress(OSError):
@@ -131,14 +145,17 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
 def _told(command: str, found: Examination, minutes: float) -> Tried:
     """Say what the examination found of its one check."""
 
+    result = found.results[0] if found.results else None
+
     def tried(state: State, text: str, fix: str = "") -> Tried:
         return Tried(
-            command=command, setup=(), state=state, text=text, fix=fix, red=found.red, proposal=found.proposal
-        )
+            command=command, setup=(), state=state, text=text, fix=fix,
+            red=found.red if state == "red" else (), tests=result.checks if result else None,
+            proposal=found.proposal,
+        )  # fmt: skip
 
-    if not found.results:
+    if result is None:
         return tried("cannot_run", f"cannot run: {first(flat(found.message), _LONGEST)}", found.hint)
-    (result,) = found.results
     if found.reason is Reason.NOTHING_VERIFIED:
         return tried("blind", _NO_TEST if result.checks == 0 else _BLIND, found.hint)
     if found.reason is not None:
@@ -150,7 +167,8 @@ def _told(command: str, found: Examination, minutes: float) -> Tried:
         return tried("cannot_run", f"cannot be started in a checkout: {_last_words(result)}", _NOT_THERE)
     if found.red:
         return tried("red", _red(found.red, result))
-    return tried("runs", f"runs: {count(result.checks, 'test')} pass" if result.checks else "runs, and passes")
+    passes = f"runs: {count(result.checks or 0, 'test passes', 'tests pass')}"
+    return tried("runs", passes if result.checks else "runs, and passes")
 
 
 _NOT_THERE = "A checkout has what is committed, and the folders of dependencies that git ignores; `setup` under [workspace] makes more."
@@ -158,27 +176,30 @@ _NOT_THERE = "A checkout has what is committed, and the folders of dependencies 
 
 def _red(red: Sequence[str], result: CheckResult) -> str:
     if red[0] == f"`{result.command}`":
-        return f"runs, and fails already: {_last_words(result)}"
+        return f"runs, and fails already as a whole: {_last_words(result)}"
     more = f" and {len(red) - _MOST_NAMED} more" if len(red) > _MOST_NAMED else ""
     of = f" of {count(result.checks, 'test')}" if result.checks else ""
     return f"runs: {len(red)}{of} fail already: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}"
 
 
 def _last_words(result: CheckResult) -> str:
-    lines = (result.output.tail or result.output.head).strip().splitlines()
-    return first(flat(lines[-1]), _LONGEST) if lines else f"exit {result.exit_code}"
+    lines = [line for line in (result.output.tail or result.output.head).splitlines() if _TELLS.search(line)]
+    telling = [line for line in lines if len(line.split()) > _FEW_WORDS] or lines
+    return first(flat(telling[-1]), _LONGEST) if telling else f"exit {result.exit_code}"
 
 
-_PLAN = Plan(
-    contract_version=CONTRACT_VERSION, title="", source=Source(path="", sha256="", format="", evidence=()), digest="",
-    requirements=(), stories=(), chunks=(), run_verify=(), findings=(),
-)  # fmt: skip
-"""There is no plan yet; the judge asks what else there is beside one check."""
+_TELLS = re.compile(r"^(?!npm (?:error|ERR!) A complete log|make: \*\*\*).*\w")
+"""Lines of output that say more than where a log is or that something failed."""
 
 
-def _story(command: str) -> Story:
-    return Story(
+def _plan(command: str) -> Plan:
+    """Return a plan of one story with one check: there is no other yet, and the judge asks for whom it judges."""
+    story = Story(
         id="S1", title="", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(), chunk="",
         role="developer", profile=None, files=(), verify=(command,), priority=None, claimed_done=False,
         origin=Origin(id=None, line=0), provenance=(),
+    )  # fmt: skip
+    return Plan(
+        contract_version=CONTRACT_VERSION, title="", source=Source(path="", sha256="", format="", evidence=()), digest="",
+        requirements=(), stories=(story,), chunks=(), run_verify=(), findings=(),
     )  # fmt: skip
