@@ -54,7 +54,7 @@ def remedy(
             return _in_environment(found, prefix, own, _installed(found, folder, files, read))
         install = f"python3 -m venv .venv && .venv/bin/pip install -q {_installed(found, folder, files, read)}"
         return _set_up(Proposal(check=_with_environment(found.command, ".venv"), setup=prefix + install), found.command)
-    starter = next((program.written[0] for program in programs(found.command)), "")
+    starter = next((one.written[0] for one in programs(found.command.removeprefix(prefix))), "")
     if found.kind == "Node" or (
         found.kind == "program" and starter in _STARTS_NODE and found.name not in ("", starter)
     ):
