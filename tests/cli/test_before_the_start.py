@@ -84,17 +84,29 @@ def test_a_hopeless_start_spends_no_attempt(case: str, repo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "check", [".venv/bin/python3 -m unittest", "env A=1 ./.venv/bin/python3 -m unittest", ".venv/bin/tool"]
+    "check", ["tools/bin/python3 -m unittest", "env A=1 ./tools/bin/python3 -m unittest", "tools/bin/tool"]
 )
-def test_a_check_from_an_ignored_environment_is_refused_with_advice_that_works(check: str, repo: Path) -> None:
-    (repo / ".gitignore").write_text(".venv/\n")
-    (repo / ".venv" / "bin").mkdir(parents=True)
-    (repo / ".venv/bin/python3").symlink_to("/usr/bin/env")
-    script(repo / ".venv/bin/tool", CHECK)
+def test_a_check_from_an_ignored_folder_is_refused_with_advice_that_works(check: str, repo: Path) -> None:
+    (repo / ".gitignore").write_text("tools/\n")
+    (repo / "tools" / "bin").mkdir(parents=True)
+    (repo / "tools/bin/python3").symlink_to("/usr/bin/env")
+    script(repo / "tools/bin/tool", CHECK)
     code, _, said = begin(repo, "--verify", check)
     assert (code, attempts(repo), "git add" in said) == (10, 0, False)
-    assert "have setup under [workspace] in santiago.toml make it" in said
-    (repo / "santiago.toml").write_text('[workspace]\nsetup = ["true"]\n')
+    advice = 'provide = [".venv", "venv", "node_modules", "vendor", "tools"]'
+    assert advice in said
+    for settings in ('setup = ["true"]', advice):
+        (repo / "santiago.toml").write_text(f"[workspace]\n{settings}\n")
+        assert begin(repo, "--verify", check, "--dry-run")[0] == 0
+
+
+@pytest.mark.parametrize("check", [".venv/bin/python3 -m unittest", ".venv/bin/tool"])
+def test_a_check_from_the_repositorys_environment_is_no_reason_to_refuse(check: str, repo: Path) -> None:
+    (repo / ".gitignore").write_text(".venv/\n")
+    (repo / ".venv" / "bin").mkdir(parents=True)
+    assert begin(repo, "--verify", check, "--dry-run")[0] == 0
+    (repo / ".venv/bin/python3").symlink_to("/usr/bin/python3")
+    script(repo / ".venv/bin/tool", CHECK)
     assert begin(repo, "--verify", check, "--dry-run")[0] == 0
 
 

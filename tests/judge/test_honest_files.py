@@ -13,12 +13,11 @@ import pytest
 
 from santiago.judge import commandline
 from santiago.judge.judges import ALL_TESTS, JudgeFiles
-from santiago.judge.sections import put_back
-from santiago.judge.texts import Tree, changed, difference
+from santiago.judge.texts import Tree, difference
 
 PLACE = Path(__file__).resolve().parents[3] / "shared" / "honest"
 CASES: list[dict[str, Any]] = json.loads((PLACE / "cases.json").read_text()) if PLACE.is_dir() else []
-BESIDE = {".github/workflows/tests.yaml", ".github/workflows/ci.yaml"}
+BESIDE = {".github/workflows/tests.yaml", ".github/workflows/ci.yaml", ".flake8", "eslint.config.mjs"}
 MIXED = {"pyproject.toml", "setup.cfg", "tox.ini", "package.json"}
 
 
@@ -52,7 +51,7 @@ def test_the_tests_of_a_real_commit_judge_and_its_source_does_not(
     store, work = stores[case["repo"]], f"refs/cases/{case['id']}"
     before, after = tree(store, f"{work}~1"), tree(store, work)
     paths = git(store, "diff", "--name-only", "--no-renames", f"{work}~1", work).decode().splitlines()
-    for own_files in ([], case["source"]):
+    for own_files in ((), tuple(case["source"])):
         judge = JudgeFiles([case["check"]], [ALL_TESTS], own_files, before.files, before.read)
         assert {path for path in paths if judge.judges(path)} == set(case["tests"])
         assert {path for path in paths if judge.is_mixed(path)} == MIXED & set(paths)

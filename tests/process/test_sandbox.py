@@ -35,6 +35,17 @@ def bubblewrap_works() -> bool:
 
 
 needs_bubblewrap = pytest.mark.skipif(not bubblewrap_works(), reason="bubblewrap is missing or does not work here")
+
+
+def namespaces_work() -> bool:
+    """Ask the system's own tool, for the same reason."""
+    tool = shutil.which("unshare")
+    options = ("--user", "--map-root-user", "--mount", "--pid", "--fork", "--net", "--ipc", "--mount-proc")
+    return bool(tool) and subprocess.run([str(tool), *options, "true"], capture_output=True).returncode == 0
+
+
+needs_namespaces = pytest.mark.skipif(not namespaces_work(), reason="this kernel gives no namespaces to us")
+KINDS = [pytest.param("bubblewrap", marks=needs_bubblewrap), pytest.param("namespaces", marks=needs_namespaces)]
 needs_landlock = pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
 
 
@@ -67,12 +78,24 @@ def work(tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
-@pytest.fixture
-def inside(server: ProcessServer, home: Path, work: Path) -> Callable[..., Report]:
-    """Run a script in bubblewrap with only the work folder writable."""
+def found(kind: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    """Return a fence of this kind, as it is found where no stronger one is."""
+    if kind != "bubblewrap":
+        monkeypatch.setattr(sandbox, "_bubblewrap", lambda _: None)
+    if kind not in ("bubblewrap", "namespaces"):
+        monkeypatch.setattr(sandbox, "_namespaces", lambda _: None)
+    box = detect("off" if kind == "none" else "auto", environment)
+    assert box.kind == kind
+    return box
+
+
+@pytest.fixture(params=KINDS)
+def inside(
+    server: ProcessServer, home: Path, work: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Report]:
+    """Run a script in a file system of its own with only the work folder writable."""
     environment = {**os.environ, "HOME": str(home), "PATH": f"{home}/.local/bin:{os.environ['PATH']}"}
-    box = detect("auto", environment)
-    assert box.kind == "bubblewrap"
+    box = found(request.param, environment, monkeypatch)
 
     def run(script: str, **more: object) -> Report:
         env = {name: environment[name] for name in ("HOME", "PATH")}
@@ -89,7 +112,6 @@ def listener() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
-@needs_bubblewrap
 def test_the_work_folder_can_be_written_and_nothing_outside(
     inside: Callable[..., Report], work: Path, tmp_path: Path
 ) -> None:
@@ -112,7 +134,6 @@ def test_the_work_folder_can_be_written_and_nothing_outside(
     assert [path.name for path in Path(repo).iterdir()] == [".git"]
 
 
-@needs_bubblewrap
 def test_mounts_cannot_be_undone(inside: Callable[..., Report], home: Path) -> None:
     for attempt in (
         "mount -o remount,rw /",
@@ -125,7 +146,6 @@ def test_mounts_cannot_be_undone(inside: Callable[..., Report], home: Path) -> N
         assert inside(attempt).exit_code != 0, attempt
 
 
-@needs_bubblewrap
 def test_the_home_folder_is_empty_but_for_toolchains(inside: Callable[..., Report], home: Path) -> None:
     for name in (".ssh/id_rsa", ".aws/credentials", ".cargo/credentials.toml", ".npmrc", "notes"):
         assert inside(f"cat ~/{name} {home}/{name}").exit_code == 1
@@ -134,7 +154,6 @@ def test_the_home_folder_is_empty_but_for_toolchains(inside: Callable[..., Repor
     assert not (home / "cache").exists()
 
 
-@needs_bubblewrap
 def test_what_the_caller_hides_is_not_there_and_the_inner_statement_counts(
     inside: Callable[..., Report], tmp_path: Path
 ) -> None:
@@ -152,7 +171,6 @@ def test_what_the_caller_hides_is_not_there_and_the_inner_statement_counts(
     assert (plan.parent / "progress.ndjson").read_text() == "log"
 
 
-@needs_bubblewrap
 def test_other_processes_are_neither_seen_nor_reached(inside: Callable[..., Report]) -> None:
     me = os.getpid()
     assert inside("ls -d /proc/[0-9]* | wc -l").head.strip() in {"3", "4", "5"}
@@ -163,7 +181,6 @@ def test_other_processes_are_neither_seen_nor_reached(inside: Callable[..., Repo
         victim.kill()
 
 
-@needs_bubblewrap
 def test_checks_have_no_network_but_their_own_loopback(inside: Callable[..., Report], listener: int) -> None:
     reach = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5)"
     own = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname(), 5); print('own')"
@@ -173,12 +190,10 @@ def test_checks_have_no_network_but_their_own_loopback(inside: Callable[..., Rep
     assert inside(f'{python} -c "{own}"', network=False).head == "own\n"
 
 
-@needs_bubblewrap
 def test_sockets_of_the_system_are_not_reachable(inside: Callable[..., Report]) -> None:
     assert inside("ls -A /run /var/tmp").head.split() in ([], ["/run:", "/var/tmp:"])
 
 
-@needs_bubblewrap
 def test_temporary_files_are_private_and_go_to_the_given_folder(inside: Callable[..., Report], tmp_path: Path) -> None:
     assert inside("echo $TMPDIR; ls -A /tmp | grep -c planted").head.split() == ["/tmp", "0"]
     given = tmp_path / "given"
@@ -187,7 +202,6 @@ def test_temporary_files_are_private_and_go_to_the_given_folder(inside: Callable
     assert (given / "file").read_text() == "x\n"
 
 
-@needs_bubblewrap
 def test_a_sandboxed_tree_gets_its_grace_and_is_dead_afterwards(inside: Callable[..., Report], work: Path) -> None:
     script = "trap 'echo bye; exit 7' TERM; echo >ready; while :; do sleep 0.05; done"
     report = inside(script, stopped=lambda: "stop" if (work / "ready").exists() else None)
@@ -195,7 +209,6 @@ def test_a_sandboxed_tree_gets_its_grace_and_is_dead_afterwards(inside: Callable
     assert report.head.endswith("bye\n")
 
 
-@needs_bubblewrap
 def test_a_hostile_tree_does_not_leave_the_sandbox(inside: Callable[..., Report]) -> None:
     mark = new_mark()
     report = inside(
@@ -209,19 +222,25 @@ AS_A_USER = """
 import os, subprocess, sys
 sys.path.insert(0, sys.argv[1])
 from santiago.process.command import Command
+from santiago.process.place import Dependency
 from santiago.process.sandbox import detect
+if sys.argv[2] == "namespaces":
+    os.environ["PATH"] = "/nowhere"
 box = detect("auto")
-script = "id -u >uid; echo x >/etc/santiago-x"
+script = "PATH=/usr/bin:/bin; id -u >uid; echo x >/etc/santiago-x"
 plain = Command(argv=("/bin/sh", "-c", script), cwd=os.getcwd(), env={}, timeout_ms=1)
 print(box.kind, subprocess.run(box.wrap(plain, writable=(os.getcwd(),)).argv).returncode)
+os.makedirs("repo/.venv")
+ground = box.ground("repo", dependencies=[Dependency(name=".venv", source=os.path.realpath("repo/.venv"))], over="over")
+print(ground.over)
 """
 
 
-@needs_bubblewrap
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("setpriv"), reason="only the superuser can become somebody else"
 )
-def test_it_works_for_an_ordinary_user_too() -> None:
+def test_it_works_for_an_ordinary_user_too(kind: str) -> None:
     source, python = str(Path(sandbox.__file__).parents[2]), "/usr/bin/python3"
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         os.chown(folder, 65534, 65534)
@@ -230,10 +249,11 @@ def test_it_works_for_an_ordinary_user_too() -> None:
         if not Path(python).exists() or subprocess.run([*become, "-c", modern, source], cwd=folder).returncode:
             pytest.skip("the system has no Python that an ordinary user could run this with")
         env = {"HOME": folder, "PATH": f"/root/.cargo/bin:{os.environ['PATH']}"}
-        ran = subprocess.run([*become, "-c", AS_A_USER, source], cwd=folder, env=env, capture_output=True, text=True)
+        words = [*become, "-c", AS_A_USER, source, kind]
+        ran = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True)
         if ran.stdout.split()[:1] == ["landlock"]:
             pytest.skip("user namespaces are closed to ordinary users here")
-        assert ran.stdout.split() == ["bubblewrap", "2"], ran.stderr
+        assert ran.stdout.split() == [kind, "2", "over"], ran.stderr
         assert Path(folder, "uid").read_text() == "65534\n"
 
 
@@ -250,6 +270,7 @@ def test_off_is_off_and_says_so() -> None:
 
 
 def test_a_required_sandbox_that_does_not_work_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "_namespaces", lambda _: None)
     monkeypatch.setattr(sandbox, "_landlock", lambda: None)
     with pytest.raises(SantiagoError, match="no sandbox works") as caught:
         detect("required", {"PATH": "/nowhere"})
@@ -257,16 +278,22 @@ def test_a_required_sandbox_that_does_not_work_blocks(monkeypatch: pytest.Monkey
     assert detect("auto", {"PATH": "/nowhere"}).kind == "none"
 
 
-@needs_landlock
-def test_without_bubblewrap_the_kernels_fence_is_taken_and_named() -> None:
+@needs_namespaces
+def test_without_bubblewrap_the_kernels_namespaces_are_taken_and_named() -> None:
     box = detect("required", {"PATH": "/nowhere"})
-    assert box.kind == "landlock"
+    assert (box.kind, box.name) == ("namespaces", "namespaces")
+
+
+@needs_landlock
+def test_without_either_the_kernels_fence_is_taken_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    box = found("landlock", {"PATH": "/nowhere"}, monkeypatch)
     assert box.name.startswith("landlock")
 
 
 def test_a_broken_bubblewrap_is_not_taken_for_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bwrap").write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
     (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setattr(sandbox, "_namespaces", lambda _: None)
     monkeypatch.setattr(sandbox, "_landlock", lambda: None)
     assert detect("auto", {"PATH": f"{tmp_path}:/usr/bin:/bin"}).kind == "none"
 

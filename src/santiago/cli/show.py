@@ -23,10 +23,11 @@ from santiago.contract import codec
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.executor.budget import Budget
-from santiago.executor.result import sums
+from santiago.executor.result import criteria_of, sums
 
 if TYPE_CHECKING:
     from santiago.cli.view.history import AttemptStory
+    from santiago.contract.outcomes import Criterion
     from santiago.contract.plan import Story
 
 OUTPUT_LINES = 30
@@ -90,10 +91,20 @@ def _head(run: Run, planned: Story) -> None:
     if planned.files:
         say(f"files      {harmless(', '.join(planned.files[:8]))}")
     criteria = {c.id: c.text for requirement in run.plan.requirements for c in requirement.criteria}
+    shown = {row.id: row for row in criteria_of(story)}
     for number, name in enumerate(planned.criteria[:12]):
         say(f"{'criteria' if number == 0 else '':10} {flat(criteria.get(name, name))}")
+        if name in shown:
+            say(f"{'':10}   {_evidence(shown[name])}")
     for number, text in enumerate(commands_of(planned, run.run_input)):
         say(f"{'checks' if number == 0 else '':10} $ {flat(text)}")
+
+
+def _evidence(row: Criterion) -> str:
+    if not row.test:
+        return paint("no test was named for it", "yellow", stderr=False)
+    told = f"{flat(row.test)}: {row.before} without the work, {row.after} with it"
+    return paint(told, "green" if row.after == "passed" and row.before != "passed" else "yellow", stderr=False)
 
 
 def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.cli.start import provide
 from santiago.cli.start.hold import look_around
-from santiago.cli.start.judging import Means, ground_of
+from santiago.cli.start.judging import Means
 from santiago.cli.start.scratch import scratch_of
+from santiago.cli.start.standing import ground_of
 from santiago.cli.view.measures import count
 from santiago.cli.view.text import first, flat
+from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
 from santiago.contract.reasons import Reason
 from santiago.process import sandbox
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import CheckResult
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.judge import Examination, Proposal
+    from santiago.process.place import Dependency
     from santiago.process.server import ProcessServer
 
 State = Literal["runs", "red", "cannot_run", "blind"]
@@ -86,6 +89,7 @@ class Bench:
 
     means: Means
     run_input: RunInput
+    provided: tuple[Dependency, ...]
     commit: str
     is_dirty: bool
     """Whether the repository has changes that no checkout has."""
@@ -107,11 +111,20 @@ class Bench:
         )
         clock = SystemClock()
         since = clock.monotonic_ms()
-        plan = _plan(command)
-        found = self.means.judge(plan, run_input).examine(self.commit, plan.stories, _Never())
-        assert found is not None  # only a stop leaves nothing
-        told = _told(command, found, run_input.verification.timeout_minutes / 60_000)
+        told = self._examined(command, run_input)
         return replace(told, setup=tuple(setup), ms=clock.monotonic_ms() - since)
+
+    def _examined(self, command: str, run_input: RunInput) -> Tried:
+        means, plan = self.means, _plan(command)
+        names, setup, source = (str(means.around.repo),), run_input.workspace.setup, means.around.source
+        try:
+            ground = ground_of(means.fence, means.workspace, self.provided, names, setup, (command,), source)
+        except SantiagoError as error:
+            text = f"cannot run: {error.where}: {error.message}"
+            return Tried(command=command, setup=setup, state="cannot_run", text=text, fix=error.hint)
+        found = means.judge(plan, run_input, ground).examine(self.commit, plan.stories, _Never())
+        assert found is not None  # only a stop leaves nothing
+        return _told(command, found, run_input.verification.timeout_minutes / 60_000)
 
 
 @contextmanager
@@ -124,18 +137,17 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
         around.repo, f"trying-{os.getpid()}", scratch, provided=around.provided, stores_at=fence.stores
     )
     found = workspace.inspect()
-    dependencies = provide.folders(workspace, run_input, around.source)
-    means = Means(
-        server=server,
-        fence=fence,
-        ground=ground_of(fence, workspace, around, dependencies),
-        around=around,
-        workspace=workspace,
-        hidden=(str(workspace.folders.top.parent),),
-    )
+    hidden = (str(workspace.folders.top.parent),)
+    means = Means(server=server, fence=fence, around=around, workspace=workspace, hidden=hidden)
     try:
         with workspace.working():
-            yield Bench(means=means, run_input=run_input, commit=found.head, is_dirty=workspace.is_dirty())
+            yield Bench(
+                means=means,
+                run_input=run_input,
+                provided=provide.folders(workspace, run_input, around.source),
+                commit=found.head,
+                is_dirty=workspace.is_dirty(),
+            )
     finally:
         workspace.tidy()
         with suppress(OSError):

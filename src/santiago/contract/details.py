@@ -159,7 +159,7 @@ def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
 def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
-    story.base, story.commit, story.proof = event.context.get("base"), None, None
+    story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
     story.onto = tuple(event.context.get("onto", ()))
     story.unsettled = True
     story.begun_at, story.begun_in = event.timestamp, state.epoch
@@ -177,6 +177,7 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
         story.judged = True
     story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
     story.commit = context.get("commit") or story.commit
+    story.criteria = tuple(tuple(row) for row in context.get("criteria", ())) or story.criteria
     proof = context.get("proof")
     story.proof, story.reason = None if proof is None else _known("proof", _PROOFS, proof), reason_of(event)
     if story.reason is Reason.WORKSPACE_CONFLICT:

@@ -131,6 +131,8 @@ class Context(TypedDict, total=False):
     """UTC time until which the run waits."""
     tests: list[str]
     """Tests, or whole checks, that the event is about; the first ones of many."""
+    criteria: list[list[str]]
+    """Of each criterion: its id, the test that shows it, what that did without the work and with it."""
     kind: str
     """What a question is about."""
     question: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from santiago.contract.outcomes import Proof
+from santiago.contract.outcomes import Criterion, Proof
 from santiago.contract.reasons import ErrorClass, Reason
 from santiago.contract.record import record
 from santiago.contract.units import Seconds, Usd
@@ -22,6 +22,8 @@ class StoryResult:
     proof: Proof | None
     reason: Reason | None
     commit: str | None
+    criteria: tuple[Criterion, ...] = ()
+    """The test that shows each criterion; one without evidence is listed too."""
     tokens: int | None = None
     """Null where any attempt of it did not say; what the others said is in `known_tokens`."""
     cost_usd: Usd | None = None

@@ -64,6 +64,8 @@ class StoryState:
     commit: str | None = None
     """Snapshot of the latest attempt; of the integrated work once done."""
     proof: Proof | None = None
+    criteria: tuple[tuple[str, ...], ...] = ()
+    """Of the latest attempt: criterion, test, what that did without the work and with it."""
     reason: Reason | None = None
     judged: bool = False
     """The document's claim that it is done was looked into."""

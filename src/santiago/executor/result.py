@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from santiago.contract.outcomes import Criterion
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.reasons import MEANINGS, Reason
@@ -58,8 +59,18 @@ def _story(story: StoryState, state: RunState) -> StoryResult:
         proof=story.proof if story.phase in _PASSED else None,
         reason=_reason(story, state),
         commit=story.commit,
+        criteria=tuple(criteria_of(story)),
         **sums(story),
     )
+
+
+def criteria_of(story: StoryState) -> list[Criterion]:
+    """Return which test shows which criterion of a story, as its latest verdict told."""
+    return [
+        Criterion(id=row[0], test=row[1], before=row[2], after=row[3])  # type: ignore[arg-type]  # as the judge wrote them
+        for row in story.criteria
+        if len(row) == len(("id", "test", "before", "after"))
+    ]
 
 
 def status_of(story: StoryState) -> StoryStatus:

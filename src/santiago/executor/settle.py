@@ -30,6 +30,7 @@ QUESTIONS = {
 }
 """Verdicts that need a person's word, and what kind of question each is."""
 MAX_WORDS = 1000
+MAX_CRITERIA = 100
 MAX_QUESTION = 4000
 """Characters of an agent's message in the log; all of it is in the attempt's files."""
 
@@ -105,6 +106,8 @@ def _asked_by_the_judge(story: StoryState, outcome: AttemptOutcome, kind: str) -
     """The verdict needs a person's word; the story rests until it is given."""
     question = f"{story.id}-{outcome.number}"
     text = (outcome.verdict.message if outcome.verdict else "") or MEANINGS[outcome.reason or Reason.DOUBTED].sentence
+    if kind == "refusal":
+        text = f"Two attempts in a row were refused for the same reason. {text}"
     return [
         _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, "failed", verdict="fail"),
         of_story(
@@ -182,8 +185,15 @@ def _end(
         digest=outcome.digest or "",
         message="; ".join(filter(None, (messages.left_out(outcome.left_out), _refusal(outcome)))),
         verdict=verdict,
+        criteria=_criteria(outcome),
         known=_known(outcome),
     )
+
+
+def _criteria(outcome: AttemptOutcome) -> list[list[str]]:
+    """Return which test shows which criterion, as the log keeps it."""
+    rows = outcome.verdict.criteria[:MAX_CRITERIA] if outcome.verdict else ()
+    return [[row.id, row.test[:300], row.before, row.after] for row in rows]
 
 
 def _refusal(outcome: AttemptOutcome) -> str:
@@ -248,7 +258,12 @@ def _run_verdict(outcome: RunVerdict) -> list[Fact]:
         return [of_run(ended, RunPhase.SUCCESS, "ok", verify_ms=ms, step=step, digest=digest)]
     if outcome.verdict.reason is not Reason.VERIFICATION_UNRUNNABLE:
         reason = Reason.RUN_VERIFICATION_FAILED
-        return [of_run(ended, RunPhase.FAILED, "failed", verify_ms=ms, step=step, digest=digest, reason=reason)]
+        words = outcome.verdict.message[:MAX_WORDS]
+        return [
+            of_run(
+                ended, RunPhase.FAILED, "failed", verify_ms=ms, step=step, digest=digest, reason=reason, message=words
+            )
+        ]
     return [
         of_run(
             ended, RunPhase.BLOCKED, "blocked", verify_ms=ms, step=step, digest=digest,

@@ -44,6 +44,8 @@ _SETTINGS: dict[str, tuple[str, ...]] = {
     "tap": ("**/.taprc",), "jasmine": ("**/jasmine.{json,mjs}",), "karma": ("**/karma.conf.*",), "cypress": ("**/cypress.config.*",),
     "playwright": ("**/playwright.config.*",), "phpunit": ("**/phpunit.xml", "**/phpunit.xml.dist"), "rspec": ("**/.rspec",),
     "prove": ("**/.proverc",), "ctest": ("**/CTestConfig.cmake", "**/CTestCustom.cmake"), "cargo": ("**/.config/nextest.toml",),
+    "ruff": ("**/ruff.toml", "**/.ruff.toml"), "flake8": ("**/.flake8",), "mypy": ("**/mypy.ini", "**/.mypy.ini"), "pylint": ("**/.pylintrc",),
+    "eslint": ("**/.eslintrc*", "**/.eslintignore", "**/eslint.config.*"), "make": ("**/*.mk", "**/{GNUmakefile,makefile,Makefile}"),
     "dotnet": ("**/*.runsettings",), "npm": ("**/.npmrc", "**/.nycrc*", "**/.c8rc*"),
 }  # fmt: skip
 """Settings of each runner, beside those that are sections of other files."""
@@ -54,11 +56,13 @@ _CI = (
 )  # fmt: skip
 _NAME = re.compile(
     r"(?:.*[_.-])?(?:check(?:s|er)?|verif(?:y|ier|ication)|validat(?:e|or|ion)|accept(?:ance)?|smoke|e2e|lint|ci|grade|judge|oracle|harness"
-    r"|selftest|specs?|(?:run|unit)?tests?|gradlew|mvnw)(?:[_.-].*)?",
+    r"|selftest|specs?|(?:run|unit)?tests?|qa|configure|autogen|bootstrap|gradlew|mvnw)(?:[_.-].*)?",
     re.IGNORECASE,
 )
 """Names of scripts and folders that say that they judge."""
-_TOOL_FOLDERS = frozenset({"scripts", "script", "tools", "tool", "ci", ".ci", "hack", "qa"})
+_TOOL_FOLDERS = frozenset(
+    {"scripts", "script", "tools", "tool", "ci", ".ci", "hack", "qa", "checks", "acceptance", "smoke"}
+)
 _STEERING_OPTIONS = frozenset(
     {"-c", "-f", "--config", "--file", "--makefile", "--justfile", "--require", "-r", "--import", "--loader", "--env-file", "--bootstrap"}
     | {"--rcfile", "--setupFiles", "--globalSetup", "--testEnvironment", "--reporter", "--reporters", "--test-reporter", "-p"}
@@ -70,11 +74,24 @@ _HOLDS_TESTS = re.compile(
     rb"|\bextends \w*TestCase\b|(?<![\w.])(?:is|ok|is_deeply|done_testing)\s?\(",
     re.MULTILINE,
 )
+_SAYS_NO = re.compile(
+    rb"\b(?:unittest|pytest|jest|mocha|vitest|rspec|phpunit|go test|cargo test|node --test)\b|^assert\b"
+    rb"|(?:\[|\btest) \"?\$\([^)\n]{0,200}[./]",
+    re.MULTILINE,
+)
+"""What a script that judges has in it, whatever its name is: a runner, bare assertions, the output of another program compared."""
+_QUESTIONS = (".txt", ".json", ".csv", ".tsv", ".in", ".dat", ".xml", ".yml", ".yaml")
+"""Data that a check feeds to the work."""
 _BY_PACKAGE = frozenset({"go", "cargo", "maven", "gradle", "dotnet", "doctest", "swift", "mix", "ctest"})
 """Runners whose words are packages and filters, or the work itself, and no test files."""
-_SHADOWING = re.compile(r"(?:pytest|_pytest|pluggy|unittest|coverage|nose2|sitecustomize|usercustomize)(?:\.py|/.*)")
+_SHADOWING = re.compile(
+    r"(?:pytest|_pytest|pluggy|unittest|coverage|nose2|sitecustomize|usercustomize|argparse|contextlib|difflib|fnmatch|functools|inspect|pprint"
+    r"|traceback|warnings|weakref)(?:\.py|/.*)"
+)
 """New modules that python would load in place of the runner, or before it."""
 _WORD = re.compile(r"[\w./-]{2,200}")
+_FED = re.compile(r"<[ \t]{0,9}([\w./-]{1,200})")
+_SCRIPTS = (".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
 _LONGEST = 200_000
 _DEEPEST = 3
 _MOST = 200
@@ -116,9 +133,24 @@ class JudgeFiles:
             return False
         return self._is_opaque or not self._runners.isdisjoint(readers)
 
+    def has_inline_tests(self, path: str) -> bool:
+        """Whether a file of the work may hold tests that the checks run: Rust's modules, examples in docstrings."""
+        if path.endswith(".rs"):
+            return self._is_opaque or "cargo" in self._runners
+        return path.endswith(".py") and self._runs_examples
+
+    @cached_property
+    def _runs_examples(self) -> bool:
+        settings = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
+        texts = (
+            *self._commands,
+            *(self._text(path).decode("utf-8", "replace") for path in settings if path in self._base),
+        )
+        return any("doctest" in text for text in texts)
+
     def beside(self, path: str) -> bool:
         """Whether a file steers other checks than those of this story: CI, and runners that none of them starts."""
-        return (globs.matches(path, _CI) or is_setting(path)) and not self.judges(path) and not self.is_mixed(path)
+        return globs.matches(path, (*_CI, *_EVERY_SETTING)) and not self.judges(path)
 
     def file_of(self, test: str) -> str | None:
         """Return the file of the base that a test stands in, by the test's id; None where that cannot be told."""
@@ -178,7 +210,7 @@ class JudgeFiles:
 
     def _is_run(self, path: str) -> bool:
         """Whether the checks run a file as a judge, or are told by it what to do."""
-        return path in self._named or path.startswith(self._folders) or path in self._mentioned
+        return path in self._named or path in self._mentioned or path.startswith(self._folders)
 
     @cached_property
     def _named(self) -> frozenset[str]:
@@ -189,6 +221,8 @@ class JudgeFiles:
             found |= steered | set(self._steering_options(program)) | set(self._tests_given(program))
             if program.script and self._is_judge_script(program, program.script):
                 found.add(program.script)
+            if program.name == "make":  # a new file of a target's name leaves make nothing to do
+                found |= set(commandline.given(program)) - self._base
             found |= {path for path in commandline.given(program) if globs.matches(path, _CI)}
         return frozenset(found | set(self._compared_with))
 
@@ -197,7 +231,9 @@ class JudgeFiles:
             return False
         folder, _, name = path.rpartition("/")
         in_tools = not program.is_heard and not _TOOL_FOLDERS.isdisjoint(folder.split("/"))
-        return in_tools or any(map(_NAME.fullmatch, (name, *folder.split("/"))))
+        if in_tools or _NAME.fullmatch(name):
+            return True
+        return not program.is_heard and _SAYS_NO.search(self._text(path)) is not None
 
     def _steering_options(self, program: Program) -> Iterator[str]:
         if not (commandline.runner_of(program) or program.name in commandline.STEERED_BY or program.name == "node"):
@@ -229,24 +265,29 @@ class JudgeFiles:
                 package = program.module.partition(".")[0]
                 given += commandline.modules(replace(program, module=package))
             found |= {path.removesuffix("/__main__.py") for path in given if not path.endswith("/__init__.py")}
-        return tuple(
-            path if path.endswith(".py") else f"{path}/"
-            for path in found
-            if _NAME.fullmatch(posixpath.basename(path)) and not globs.names(self._own_files, path)
-        )
+        named = (path for path in found if _NAME.fullmatch(posixpath.basename(path)))
+        judging = [path for path in named if not globs.names(self._own_files, path)]
+        return tuple(path if path.endswith(".py") else f"{path}/" for path in (*judging, *self._compared_with))
 
     @property
     def _compared_with(self) -> Iterator[str]:
-        """Yield the files of the base that fresh output is compared with: `tool | diff - want.txt`."""
+        """Yield the files and folders of the base that fresh output is compared with, and what the work is asked with.
+
+        That is `want.txt` in `tool < in.txt | diff - want.txt`, and `in.txt`. What else on the line is about is the work.
+        """
         for command in self._commands:
             line = programs(command)
             for program in line:
-                if program.name not in {"diff", "cmp", "comm"}:
-                    continue
-                elsewhere = {path for other in line if other is not program for path in commandline.given(other)}
-                known = [path for path in commandline.given(program) if path in self._base]
-                if len(known) == 1 and not elsewhere & set(known) and not globs.names(self._own_files, known[0]):
-                    yield known[0]
+                others = {path for other in line if other is not program for path in commandline.given(other)}
+                asked = [path for word in program.reads if (path := resolved(program.folder, word))]
+                known = [path for path in asked if path.endswith(_QUESTIONS)]
+                if program.name in {"diff", "cmp", "comm"}:
+                    compared = [path for path in commandline.given(program) if self._is_known(path)]
+                    known += compared if len(compared) == 1 else []
+                yield from (path for path in known if path not in others and not globs.names(self._own_files, path))
+
+    def _is_known(self, path: str) -> bool:
+        return path in self._base or any(one.startswith(f"{path}/") for one in self._base)
 
     @cached_property
     def _mentioned(self) -> frozenset[str]:
@@ -255,19 +296,19 @@ class JudgeFiles:
         waiting = [path for path in self._named if path in self._base]
         while waiting and len(found) < _MOST:
             path = waiting.pop()
-            words = {word.removeprefix("./") for word in _WORD.findall(self._text(path).decode("utf-8", "replace"))}
+            text = self._text(path).decode("utf-8", "replace")
+            fed = {word for word in _FED.findall(text) if word.endswith(_QUESTIONS)}
+            words = {word for word in _WORD.findall(text) if word in fed or self._helps(word)}
             places = {resolved(folder, word) for word in words for folder in ("", posixpath.dirname(path))}
-            new = {one for one in places if one and one in self._base and self._helps(one)} - found
+            new = {place for place in places if place in self._base and place} - found
             found |= new
             waiting += new
         return frozenset(found)
 
     def _helps(self, path: str) -> bool:
-        is_script = (
-            path.endswith((".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".mk")) or "." not in path
-        )
-        starter = Program(argv=(path,), written=(path,))
-        return path.endswith(".mk") or (is_script and self._is_judge_script(starter, path))
+        folder, _, name = path.rpartition("/")
+        is_tool = name.endswith(_SCRIPTS) and not _TOOL_FOLDERS.isdisjoint(folder.split("/"))
+        return (is_tool or _NAME.fullmatch(name) is not None) and not globs.names(self._own_files, path)
 
     def _shadows(self, path: str) -> bool:
         if path in self._base:

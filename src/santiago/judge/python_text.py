@@ -6,19 +6,24 @@
 from __future__ import annotations
 
 import ast
-import copy
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
 _LONGEST = 300
 """What a name stands for is written out up to this many characters; names that hold names would grow without end."""
+_MOST_NAMES = 200
+"""In one statement."""
 _ASKED = {"startswith", "endswith", "find", "index", "count", "search", "match", "fullmatch"}
-_SIMPLE = "int float complex str bytes list tuple dict set object"
-_ALWAYS = {"__eq__": "True", "__contains__": "True", "__ne__": "False"}
-_NUMBERS = ("__len__", "__sub__", "__rsub__", "__abs__")
+_SIMPLE = {"int", "float", "complex", "str", "bytes", "list", "tuple", "dict", "set", "object"}
+_COMPARING = {"__ne__": "True"} | dict.fromkeys(
+    ("__eq__", "__contains__", "__lt__", "__le__", "__gt__", "__ge__"), "False"
+)
+"""Methods of comparison, with the answer that helps nobody."""
+_NUMBERS = {"__len__", "__sub__", "__rsub__", "__abs__"}
 Names = dict[str, ast.expr]
 
 
@@ -26,7 +31,8 @@ Names = dict[str, ast.expr]
 class Statement:
     """A simple statement, or the head of a compound one."""
 
-    lines: range
+    line: int
+    """The first one that was asked for."""
     where: str
     """`module`, `main` (behind `if __name__ == …`), or the name of the function."""
     text: str
@@ -36,141 +42,164 @@ class Statement:
     """Modules that it imports, and names that it takes from them."""
 
 
-def statements(source: bytes) -> list[Statement]:
-    """Return the statements of a module; ValueError where this Python cannot read it."""
+def statements(source: bytes, lines: Container[int]) -> list[Statement]:
+    """Return the statements that have one of these lines; ValueError where this Python cannot read the module."""
     try:
-        return list(_walk(ast.parse(source).body, "module", {}))
+        return list(_walk(ast.parse(source).body, "module", {}, lines))
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise ValueError(str(error)) from error
 
 
-def _walk(body: Iterable[ast.AST], where: str, names: Names) -> Iterator[Statement]:
+def _walk(body: Iterable[ast.AST], where: str, names: Names, lines: Container[int]) -> Iterator[Statement]:
     for one in body:
+        remark = _remark(one)
+        if remark and (line := _first_of(one, lines)):
+            yield Statement(line=line, where=where, text=remark)
         inner, inside = names, where
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-            given = {arg.arg for arg in ast.walk(one.args) if isinstance(arg, ast.arg)}
-            inner, inside = {name: value for name, value in names.items() if name not in given}, one.name
-            if value := _constant_answer(one):
-                lines = range(one.lineno, (one.end_lineno or one.lineno) + 1)
-                yield Statement(lines=lines, where=where, text=f"def {one.name} returns {value}")
-        elif isinstance(one, ast.ClassDef) and _compares_nothing(one):
-            yield Statement(lines=range(one.lineno, (one.end_lineno or one.lineno) + 1), where=where, text="dataclass without comparison")
-        elif isinstance(one, ast.If) and "__name__" in ast.unparse(one.test):
-            inside = "main"
-        parts = [child for child in ast.iter_child_nodes(one) if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case)]
-        if not _is_text(one):
-            heads = [child for child in ast.iter_child_nodes(one) if child not in parts] if hasattr(one, "body") else [one]
-            yield from _statement(one, [_Written(names).visit(copy.deepcopy(head)) for head in heads], where)
+        match one:
+            case ast.FunctionDef(name, given) | ast.AsyncFunctionDef(name, given):
+                own = {node.arg for node in ast.walk(given) if isinstance(node, ast.arg)}
+                inner, inside = {known: value for known, value in names.items() if known not in own}, name
+            case ast.If(ast.Compare(ast.Name("__name__"))):
+                inside = "main"
+        parts = _taken_apart(one)
+        _Written(names).generic_visit(one)
         _learn(one, names)
-        yield from _walk(parts, inside, inner)
+        if (line := _first_of(one, lines)) and not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
+            compared = tuple(word for node in ast.walk(one) for word in _compared(node))
+            yield Statement(line=line, where=where, text=ast.unparse(one), compared=compared, imports=_imported(one))
+        yield from _walk(parts, inside, inner, lines)
 
 
-def _statement(one: ast.AST, heads: list[ast.AST], where: str) -> Iterator[Statement]:
+def _taken_apart(one: ast.AST) -> list[ast.AST]:
+    """Take the statements inside a compound one out of it, so that its head is left, and return them."""
+    parts: list[ast.AST] = []
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        if isinstance(inside := getattr(one, name, None), list):
+            parts += inside
+            setattr(one, name, [])
+    if parts and isinstance(one, ast.stmt | ast.excepthandler):
+        one.end_lineno = max(one.lineno, getattr(parts[0], "lineno", 0) - 1)
+    return parts
+
+
+def _first_of(one: ast.AST, lines: Container[int]) -> int | None:
     first = getattr(one, "lineno", 0)
-    if heads and first:
-        last = max(getattr(head, "end_lineno", None) or first for head in heads)
-        compared = tuple(word for head in heads for node in ast.walk(head) for word in _compared(node))
-        text = " ".join(ast.unparse(head) for head in heads)
-        imports = tuple(_imported(one))
-        yield Statement(lines=range(first, last + 1), where=where, text=text, compared=compared, imports=imports)
-
-
-def _is_text(one: ast.AST) -> bool:
-    return isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+    return next((line for line in range(first, getattr(one, "end_lineno", first) + 1) if line in lines), None)
 
 
 def _learn(one: ast.AST, names: Names) -> None:
-    """Note what names stand for behind a statement."""
+    """Note what names stand for behind a statement whose own names are written out."""
     match one:
         case ast.Import(aliases):
-            names.update({alias.asname: ast.Name(alias.name) for alias in aliases if alias.asname})
+            names.update({alias.asname: _name(alias.name) for alias in aliases if alias.asname})
         case ast.ImportFrom(module, aliases, level):
             place = "." * (level or 0) + (module or "")
-            names.update({alias.asname or alias.name: ast.Name(f"{place}.{alias.name}") for alias in aliases})
+            names.update({alias.asname or alias.name: _name(f"{place}.{alias.name}") for alias in aliases})
         case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
-            _name(name, value, names)
+            _assign(name, value, names)
         case ast.For(ast.Name(name), value) | ast.AsyncFor(ast.Name(name), value):
-            _name(name, value, names)
+            _assign(name, value, names)
         case ast.With(items) | ast.AsyncWith(items):
             for item in items:
                 if isinstance(item.optional_vars, ast.Name):
-                    _name(item.optional_vars.id, item.context_expr, names)
+                    _assign(item.optional_vars.id, item.context_expr, names)
 
 
-def _name(name: str, value: ast.expr, names: Names) -> None:
-    written = _Written(names).visit(copy.deepcopy(value))
-    text = ast.unparse(written)
+def _assign(name: str, value: ast.expr, names: Names) -> None:
     names.pop(name, None)
-    if len(text) <= _LONGEST and text != name:
-        names[name] = written if isinstance(written, ast.Constant) else ast.Name(text)
+    if isinstance(value, ast.Constant | ast.Name):
+        names[name] = value
+    elif value.end_lineno == value.lineno and len(text := ast.unparse(value)) <= _LONGEST:
+        names[name] = _name(text)
+
+
+def _name(text: str) -> ast.Name:
+    """Return a name that may hold the text of a whole expression: only patterns read it."""
+    return ast.Name(text, ast.Load())
 
 
 class _Written(ast.NodeTransformer):
-    """Writes out what names stand for. A name may hold the text of a whole expression: nobody but a pattern reads it."""
+    """Writes out what names stand for in one statement, and puts texts together."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
+        self.left = _MOST_NAMES
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.names.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # the library's names, here and below
+        if self.left <= 0 or node.id not in self.names or not isinstance(node.ctx, ast.Load):
+            return node
+        self.left -= 1
+        return self.names[node.id]
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
         match node:
             case ast.BinOp(ast.Constant(str() as one), ast.Add(), ast.Constant(str() as other)):
-                return ast.Constant(one + other)
+                return ast.copy_location(ast.Constant(one + other), node)
             case ast.BinOp(ast.Constant(str() as one), ast.Mult(), ast.Constant(int() as times)) if times < _LONGEST:
-                return ast.Constant((one * times)[:_LONGEST])
+                return ast.copy_location(ast.Constant((one * times)[:_LONGEST]), node)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         match node:
-            case ast.Call(ast.Name("chr"), [ast.Constant(int() as code)]) if 0 <= code < 0x11_0000:
-                return ast.Constant(chr(code))
+            case ast.Call(ast.Name("chr"), [ast.Constant(int() as code)]) if 0 <= code <= 0x10_FFFF:
+                return ast.copy_location(ast.Constant(chr(code)), node)
             case ast.Call(ast.Name("getattr"), [owner, ast.Constant(str() as name), *_]):
-                return ast.Attribute(owner, name)
+                return ast.copy_location(ast.Attribute(owner, name, ast.Load()), node)
             case ast.Call(ast.Name("__import__" | "importlib.import_module"), [ast.Constant(str() as name), *_]):
-                return ast.Name(name)
+                return ast.copy_location(_name(name), node)
         return node
 
 
-def _imported(one: ast.AST) -> Iterator[str]:
+def _imported(one: ast.AST) -> tuple[str, ...]:
     match one:
         case ast.Import(aliases):
-            yield from (alias.name for alias in aliases)
+            return tuple(alias.name for alias in aliases)
         case ast.ImportFrom(str() as module, aliases, 0):
-            yield from (module, *(f"{module}.{alias.name}" for alias in aliases))
+            return (module, *(f"{module}.{alias.name}" for alias in aliases))
+    return ()
 
 
 def _compared(node: ast.AST) -> Iterator[str]:
+    asked: list[ast.expr] = []
     match node:
         case ast.Compare(left, _, others):
             asked = [left, *others]
         case ast.Call(ast.Attribute(_, name), arguments) if name in _ASKED:
             asked = arguments
-        case _:
-            return
-    for one in asked:
-        if isinstance(one, ast.Constant) and isinstance(one.value, str | bytes):
-            yield one.value if isinstance(one.value, str) else one.value.decode("latin-1")
+    while asked:
+        match asked.pop():
+            case ast.Constant(str() as text):
+                yield text
+            case ast.Constant(bytes() as data):
+                yield data.decode("latin-1")
+            case ast.Tuple(elements) | ast.List(elements) | ast.Set(elements):
+                asked = [*asked, *elements]
 
 
-def _constant_answer(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
-    """Return what a method of comparison returns whatever it is asked; None where it looks at what it is given."""
-    answers = {ast.unparse(node.value) for node in ast.walk(function) if isinstance(node, ast.Return) and node.value}
-    if len(answers) != 1 or function.name not in {*_ALWAYS, *_NUMBERS}:
-        return None
-    answer = answers.pop()
-    given = [arg.arg for arg in function.args.args[1:2]]
-    if answer in {f"isinstance({name}, {kind})" for name in given for kind in _SIMPLE.split()}:
-        return answer
-    if function.name in _NUMBERS:
-        return answer if answer.replace(".", "").isdigit() and (answer != "0" or function.name != "__len__") else None
-    return answer if answer == _ALWAYS[function.name] else None
+def _remark(one: ast.AST) -> str:
+    """Return what a definition does as a whole where its objects compare alike with anything."""
+    match one:
+        case ast.FunctionDef(name) if name in _COMPARING or name in _NUMBERS:
+            return f"def {name} ignores what it is given" if _answers_alike(one) else ""
+        case ast.ClassDef(body=body, decorator_list=marks) if any("dataclass" in ast.unparse(mark) for mark in marks):
+            fields = [ast.unparse(field) for field in body if isinstance(field, ast.AnnAssign)]
+            return "dataclass compares nothing" if fields and all("compare=False" in text for text in fields) else ""
+    return ""
 
 
-def _compares_nothing(cls: ast.ClassDef) -> bool:
-    """Whether a dataclass leaves every field out of its comparison."""
-    fields = [ast.unparse(one) for one in cls.body if isinstance(one, ast.AnnAssign)]
-    return bool(fields) and any("dataclass" in ast.unparse(one) for one in cls.decorator_list) and all("compare=False" in one for one in fields)
+def _answers_alike(method: ast.FunctionDef) -> bool:
+    """Whether a method says yes, or gives one number, without a look at more than the type of what it is given."""
+    answers = {ast.unparse(node.value) for node in ast.walk(method) if isinstance(node, ast.Return) and node.value}
+    if method.name in _NUMBERS:
+        useless = {"0"} if method.name == "__len__" else set()
+        return (
+            len(answers) == 1 and all(map(re.compile(r"-?[\d.]+").fullmatch, answers - useless)) and answers != useless
+        )
+    given = [node.arg for node in ast.walk(method.args) if isinstance(node, ast.arg)][1:]
+    plain = {f"isinstance({name}, {kind})" for name in given for kind in _SIMPLE}
+    used = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
+    unused = bool(answers) and not used & {*given} and not answers & {"NotImplemented", _COMPARING[method.name]}
+    return unused or (len(answers) == 1 and answers <= plain)

@@ -69,6 +69,8 @@ class Program:
     """Where it runs, from the root of the repository."""
     assigned: tuple[tuple[str, str], ...] = ()
     """Variables that are set for it."""
+    reads: tuple[str, ...] = ()
+    """Files behind `<`."""
     module: str = ""
     """The module that python is told to run."""
     is_heard: bool = False
@@ -159,7 +161,8 @@ class _Reading:
             self.assigned += _assignments(words[1:])
         yield from self._unwrapped(
             Program(
-                argv=tuple(words), written=(*words, *reads), folder=self.folder, assigned=assigned, is_heard=writes,
+                argv=tuple(words), written=(*words, *reads), folder=self.folder, assigned=assigned, reads=tuple(reads),
+                is_heard=writes,
                 is_dynamic=any(re.search(r"[$`]|<\(", re.sub(r"'[^']*'|\\.", "", text)) for text in raw),
             )
         )  # fmt: skip
@@ -246,10 +249,10 @@ def _without_one(program: Program) -> Program:
             else rest
         )
         return replace(program, argv=rest, assigned=program.assigned + assigned)
-    if PYTHON.fullmatch(name) and "-m" in rest[:-1]:
-        place = rest.index("-m")
-        if all(option.startswith("-") and option != "-c" for option in rest[:place]):
-            return replace(program, argv=rest[place + 1 :], module=rest[place + 1])
+    if PYTHON.fullmatch(name):
+        behind, _ = _without_options(rest, ("-W", "-X"))
+        if behind[:1] == ("-m",) and behind[1:]:
+            return replace(program, argv=behind[1:], module=behind[1])
     return program
 
 

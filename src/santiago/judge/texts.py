@@ -48,7 +48,7 @@ _MOST_FILES = 500
 _LONGEST_LINE = 300
 _CONTEXT = 3
 _WINDOW = 500
-"""Lines from the first difference on that are compared for a person."""
+"""Lines from the first difference on that are compared: only the beginning is shown anyway."""
 _HUNK = re.compile(r"(@@ -| \+(?=\d+(?:,\d+)? @@))(\d+)")
 
 
@@ -146,13 +146,18 @@ def difference(path: str, before: bytes | None, after: bytes | None, most: int =
             f"{path}: {len(before or b'')} bytes before, {len(after or b'')} bytes now; no text that can be shown here"
         )
     old, new = ((blob or b"").decode("utf-8", "replace").splitlines() for blob in (before, after))
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
-    first = max(0, same - _CONTEXT)
+    first = max(0, _common(old, new) - _CONTEXT)
+    last = max(0, _common(old[first:][::-1], new[first:][::-1]) - _CONTEXT)
+    old, new = old[first : len(old) - last], new[first : len(new) - last]
     names = [f"{side}/{path}" if blob is not None else "/dev/null" for side, blob in (("a", before), ("b", after))]
-    window = slice(first, first + _WINDOW)  # what is compared is bounded: only the beginning is shown anyway
-    lines = list(difflib.unified_diff(old[window], new[window], names[0], names[1], lineterm=""))
+    lines = list(difflib.unified_diff(old[:_WINDOW], new[:_WINDOW], names[0], names[1], lineterm=""))
     shown = [_HUNK.sub(lambda hunk: f"{hunk[1]}{int(hunk[2]) + first}", line[:_LONGEST_LINE]) for line in lines[:most]]
-    return "\n".join(shown + (["…"] if len(lines) > most or max(len(old), len(new)) > window.stop else []))
+    return "\n".join(shown + (["…"] if max(len(old), len(new)) > _WINDOW or len(lines) > most else []))
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    """Return how many lines are the same at the beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 @lru_cache(maxsize=512)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from santiago.process.places import inside
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 OUTSIDE = "/run/santiago"
 """In a file system of its own: the folder for what is read beside a checkout; no repository of the user's is there."""
@@ -44,6 +44,14 @@ class Place:
     provided: tuple[Dependency, ...] = ()
     shown: tuple[str, ...] = ()
     """What these are built on, known by its own path."""
+    over: str | None = None
+    """A folder for what is written over them; they can only be read where there is none."""
+    first: tuple[str, ...] = ()
+    """Folders of the checkout that python must search first: installed packages lead to others of their names."""
+
+    def upper(self, dependency: Dependency) -> str | None:
+        """Return the folder for what is written over a dependency."""
+        return f"{self.over}/{dependency.name}" if self.over else None
 
     def called(self, path: str) -> str:
         """Return by which path the programs know a file or folder of this machine that they may read."""
@@ -55,6 +63,12 @@ class Place:
         return replace(
             self, read={**self.read, **{path: f"{OUTSIDE}/{Path(path).name}" if moved else path for path in paths}}
         )
+
+    def told(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables for a program that runs here: where it is, and what python searches first."""
+        search = [f"{self.seen}/{folder}" for folder in self.first]
+        path = ":".join([*search, *filter(None, [environment.get("PYTHONPATH")])])
+        return {**environment, "PWD": self.seen, **({"PYTHONPATH": path} if search else {})}
 
     def lacks(self, path: str) -> bool:
         """Tell whether a path of the repository leads to nothing here: the checkout has no such file."""
@@ -76,11 +90,13 @@ class Ground:
     """The folders of objects that the checkouts' git directories borrow from."""
     dependencies: tuple[Dependency, ...] = ()
     shown: tuple[str, ...] = ()
+    over: str | None = None
+    first: tuple[str, ...] = ()
 
     def place(self, folder: str, *read: str) -> Place:
         """Return where a checkout stands whose programs also read some files or folders of this machine."""
         if not self.seen_there:
-            return Place(host=folder, seen=folder).reading(*self.stores, *read)
+            return Place(host=folder, seen=folder, first=self.first).reading(*self.stores, *read)
         return Place(
             host=folder,
             seen=self.repo,
@@ -88,7 +104,24 @@ class Ground:
             read={store: f"{STORES}/{number}" for number, store in enumerate(self.stores)},
             provided=tuple(one for one in self.dependencies if _has_room(folder, one.name)),
             shown=self.shown,
+            over=f"{self.over}/{beside(folder)}" if self.over else None,
         ).reading(*read)
+
+
+def link_into(folder: str, dependencies: Iterable[Dependency]) -> None:
+    """Put links to dependencies into a checkout, which nothing else brings there."""
+    for one in dependencies:
+        target = Path(folder, one.name)
+        if _has_room(folder, one.name):
+            if target.is_dir():
+                target.rmdir()
+            target.symlink_to(one.source)
+
+
+def beside(folder: str) -> str:
+    """Return the name under which something is kept that belongs to a checkout and does not stand in it."""
+    path = Path(folder)
+    return f"{path.parent.name}-{path.name}"
 
 
 def _has_room(folder: str, name: str) -> bool:

@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from santiago.process import enter
+
 _SUBREAPER, _DUMPABLE = 36, 4
 LINUX = sys.platform == "linux"
 ENDED: dict[int, int] = {}
@@ -58,12 +60,15 @@ def send(pids: list[int], number: int) -> None:
             os.kill(pid, number)
 
 
+_KEEPERS = frozenset({b"bwrap", enter.NAME})
+
+
 def without_keepers(pids: list[int]) -> list[int]:
     """Leave out the sandbox's own processes: asked to end, they would kill at once what they keep, without its grace."""
     found = []
     for pid in dict.fromkeys(pids):
         with contextlib.suppress(OSError):
-            if Path("/proc", str(pid), "comm").read_bytes().strip() == b"bwrap":
+            if Path("/proc", str(pid), "comm").read_bytes().strip() in _KEEPERS:
                 continue
         found.append(pid)
     return found

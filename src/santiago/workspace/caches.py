@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from santiago.workspace.repository import Repository
 
 _NAMES = (
@@ -17,6 +20,14 @@ _NAMES = (
 RULES = "".join(f"{name}\n" for name in _NAMES.split()).encode()
 """As git reads them, weaker than all others; what a base has stays tracked."""
 _CRATE = b"Cargo.toml"
+_UNUSUAL = re.compile(rb"[\\*?\[\]!# ]")
+"""What a rule of git's would not take as it is written."""
+
+
+def rules_for(names: Iterable[str]) -> bytes:
+    """Return rules by which git passes over exactly these paths; one with a line end no rule could hold."""
+    lines = (_UNUSUAL.sub(rb"\\\g<0>", os.fsencode(name)) for name in names if "\n" not in name)
+    return b"".join(b"/%b\n" % line for line in lines)
 
 
 def built_by_cargo(repository: Repository, index: Path, folder: Path) -> list[str]:

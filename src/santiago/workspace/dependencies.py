@@ -50,7 +50,7 @@ def _ignored(repository: Repository, names: Sequence[str]) -> set[str]:
     root = repository.found.root
     # A rule for a folder does not hold for a link to one, and git looks at nothing beyond a link.
     links = {name for name in names if (root / name).is_symlink()}
-    asked = {f"{name}/_": name for name in names if name not in links}
+    asked = {f"{root}/{name}/_": name for name in names if name not in links}
     if not asked:
         return links
     question = b"".join(os.fsencode(path) + b"\0" for path in asked)

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.process.place import beside
 from santiago.workspace.removal import move, remove
 from santiago.workspace.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-KINDS = ("work", "own", "clean")
-"""Folders of agents, santiago's notes beside each, clean checkouts."""
+KINDS = ("work", "own", "clean", "over")
+"""Folders of agents, santiago's notes beside each, clean checkouts, what was written over the dependencies of either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Folders:
         self._parents: dict[str, tuple[int, int] | None] = {str(self.top / kind): None for kind in KINDS}
         """Where folders of santiago's own stand, and by which number each is known once no link was found on its way."""
         self._work, self._own = self.top / "work", self.top / "own"
+        self.over = self.top / "over"
         self.trash = self.top / "trash"
         self.temporary = self.top / "tmp"
         """For the temporary files of checks."""
@@ -80,6 +82,9 @@ class Folders:
     def discard(self, folder: Path) -> None:
         """Remove a folder of santiago's own, without following any link; nothing happens where there is none."""
         self._check(folder)
+        over = self.over / beside(str(folder))
+        if os.path.lexists(over):
+            self.discard(over)
         if not os.path.lexists(folder):
             return
         # Out of the way in one step first: a crash then leaves rubbish, never half a folder that looks whole.

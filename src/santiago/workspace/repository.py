@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.workspace import commits
-from santiago.workspace.caches import RULES
+from santiago.workspace.caches import RULES, rules_for
 from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
 from santiago.workspace.git import Answer, call, environment
@@ -63,10 +63,10 @@ class Repository:
         self._neutral = Neutral(self.common / "santiago" / "neutral", found, RULES + self._excludes)
         self._sessions: dict[tuple[str, ...], Session] = {}
 
-    def common_to_folders(self, stores: Sequence[str]) -> Common:
-        """Return what the private git directories of folders hold; `stores` are paths by which these know the objects."""
+    def common_to_folders(self, stores: Sequence[str], provided: Sequence[str]) -> Common:
+        """Return what the private git directories of folders hold: where these find objects, and what git passes over."""
         rules = [line for line in self._excludes.split(b"\n") if line.strip() and not line.startswith(b"#")]
-        excludes = b"".join(rule + b"\n" for rule in rules)
+        excludes = b"".join(rule + b"\n" for rule in rules) + rules_for(provided)
         return Common(config=settings(self.found, of_agent=True), excludes=excludes, stores=tuple(stores))
 
     @cached_property

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.workspace import Snapshot
 from santiago.workspace import gitlinks
-from santiago.workspace.caches import built_by_cargo
+from santiago.workspace.caches import built_by_cargo, rules_for
 from santiago.workspace.mend import mend
 from santiago.workspace.troubles import is_of_the_machine, refused, trouble
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
 GITLINK = "160000"
-_UNUSUAL = re.compile(rb"[\\*?\[\]!# ]")
-"""What a rule of git's would not take as it is written."""
 
 
 class Taking:
@@ -126,7 +123,7 @@ class Taking:
         if not names:
             return ()
         rules = self.place.own / "passed-over"
-        rules.write_bytes(b"".join(b"/%b\n" % _UNUSUAL.sub(rb"\\\g<0>", os.fsencode(name)) for name in names))
+        rules.write_bytes(rules_for(names))
         return ("-c", f"core.excludesFile={rules}")
 
     def _edit(self, lines: bytes) -> None:

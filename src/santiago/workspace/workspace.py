@@ -94,7 +94,7 @@ class GitWorkspace:
     def _common(self) -> Common:
         at = self._stores_at
         seen = self.stores if at is None else [f"{at}/{number}" for number in range(len(self.stores))]
-        return self.repository.common_to_folders(seen)
+        return self.repository.common_to_folders(seen, self._provided)
 
     @contextmanager
     def working(self) -> Iterator[None]:

@@ -13,12 +13,14 @@ from santiago import __version__
 from santiago.artifacts.attempts import FileAttempts
 from santiago.cli.start import agents, opening, signals
 from santiago.cli.start.hold import Hold, Surroundings, look_around, take_hold
-from santiago.cli.start.judging import Means, ground_of
+from santiago.cli.start.judging import Means
 from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
 from santiago.cli.start.logbook import Logbook, freeze
 from santiago.cli.start.prospects import Checkout, foresee
+from santiago.cli.start.standing import ground_of
 from santiago.cli.view.header import RunHeader
+from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
@@ -61,12 +63,28 @@ def execute(request: Request) -> RunState:
             around=around,
             hold=hold,
             fence=fence,
-            ground=ground_of(fence, hold.workspace, around, hold.dependencies),
+            ground=ground_of(
+                fence,
+                hold.workspace,
+                hold.dependencies,
+                (str(around.repo),),
+                run_input.workspace.setup,
+                _commands(request, run_input),
+                around.source,
+            ),
             log=Logbook(request, hold, clock.utc()),
             attempts=FileAttempts(hold.store),
             checkout=Checkout(run_input, hold.workspace, hold.dependencies),
         )
         return start.run(digests)
+
+
+def _commands(request: Request, run_input: RunInput) -> tuple[str, ...]:
+    """Return the checks that a start may run; none where it only leaves stories out."""
+    if request.skips:
+        return ()
+    stories = (command for story in request.plan.stories for command in commands_of(story, run_input))
+    return tuple(dict.fromkeys((*stories, *run_commands_of(request.plan, run_input))))
 
 
 def _close(server: ProcessServer, out_dir: Path) -> None:
@@ -188,7 +206,6 @@ class _Start:
         means = Means(
             server=self.server,
             fence=self.fence,
-            ground=self.ground,
             around=self.around,
             workspace=workspace,
             hidden=self._hidden,
@@ -201,7 +218,7 @@ class _Start:
             run_input=run_input,
             workspace=workspace,
             agent=agent,
-            judge=means.judge(plan, run_input),
+            judge=means.judge(plan, run_input, self.ground),
             files=self.attempts,
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),

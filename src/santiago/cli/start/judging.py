@@ -14,27 +14,15 @@ from santiago.judge.trials import Trials
 from santiago.process import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from santiago.cli.start.hold import Surroundings
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
-    from santiago.process.place import Dependency, Ground
+    from santiago.process.place import Ground
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
     from santiago.workspace.workspace import GitWorkspace
-
-
-def ground_of(
-    fence: Sandbox, workspace: GitWorkspace, around: Surroundings, dependencies: Sequence[Dependency]
-) -> Ground:
-    """Return how the checkouts of a repository stand in a fence."""
-    return fence.ground(
-        str(workspace.inspect().root),
-        names=(str(around.repo),),
-        stores=workspace.stores,
-        dependencies=dependencies,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +31,6 @@ class Means:
 
     server: ProcessServer
     fence: Sandbox
-    ground: Ground
     around: Surroundings
     workspace: GitWorkspace
     hidden: tuple[str, ...]
@@ -54,11 +41,12 @@ class Means:
     begun: Callable[[str, int, int, str], None] = lambda *_: None
     """Hears of each check that begins: its folder, which of how many, the command."""
 
-    def judge(self, plan: Plan, run_input: RunInput) -> TreeJudge:
+    def judge(self, plan: Plan, run_input: RunInput, ground: Ground) -> TreeJudge:
+        """Return a judge whose checkouts stand on this ground."""
         runner = CommandRunner(
             server=self.server,
             sandbox=self.fence,
-            ground=self.ground,
+            ground=ground,
             environment=environment.for_checks(self.around.source, run_input.workspace.env, self.told),
             scratch=self.workspace.folders.temporary,
             secrets=self.around.secrets,
@@ -68,7 +56,7 @@ class Means:
             run_input=run_input,
             workspace=self.workspace,
             checks=CheckRunner(runner, self.begun),
-            provide=partial(provide.copy_into, self.around.repo, self.around.provided),
+            provide=partial(provide.into, self.around.repo, self.around.provided, ground),
             prompt_path=self.prompt_path,
         )
         return TreeJudge(

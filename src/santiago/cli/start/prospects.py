@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import re
@@ -116,7 +117,8 @@ class Prospect:
         refuse_unchecked(left, self.run_input)
         for script, story in self._scripts(left).items():
             if self.checkout.forgotten(script) and not self._may_come(script, story):
-                raise _forgotten(script, story, ignored=is_ignored(self.checkout.repo, script))
+                provided = self.run_input.workspace.provide if is_ignored(self.checkout.repo, script) else None
+                raise _forgotten(script, story, provided)
 
     def _refuse_overtaking(self) -> None:
         """Raise where the chunks that this start is about wait for one that it leaves out."""
@@ -192,15 +194,17 @@ def _interpreter(command: str) -> str | None:
     return next((word.removeprefix("./") for word in words[:3] if _OWN_PYTHON.fullmatch(word)), None)
 
 
-def _forgotten(script: str, story: Story, *, ignored: bool) -> SantiagoError:
+def _forgotten(script: str, story: Story, provided: Sequence[str] | None) -> SantiagoError:
+    """Return the refusal of a check whose program no checkout has; git ignores it where `provided` folders are named."""
     commit = f"Commit it: `git add {script} && git commit`. What a build makes belongs into setup, under [workspace]."
     bring = (
-        "Git ignores it, so it cannot be committed: have setup under [workspace] in santiago.toml make it in each checkout, "
-        "or name a program that is on PATH."
+        "Git ignores it, so it cannot be committed. In santiago.toml, under [workspace]: "
+        f"`provide = {json.dumps([*(provided or ()), script.split('/')[0]])}` where its folder holds what is installed, or a "
+        "setup that makes it in each checkout; or name a program that is on PATH."
     )
     return SantiagoError(
         Kind.BLOCKED,
         f"`{script}` checks {story.id} and is not in the last commit, so no checkout would have it",
-        hint=bring if ignored else commit,
+        hint=commit if provided is None else bring,
         reason=Reason.VERIFICATION_UNRUNNABLE,
     )

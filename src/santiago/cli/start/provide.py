@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.process.credentials import secrets_of, variables_of
+from santiago.process.place import link_into
 from santiago.process.redact import to_hide
 from santiago.util.inside import is_inside
 from santiago.workspace.dependencies import on_path
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from santiago.contract.policy import RunInput
-    from santiago.process.place import Dependency
+    from santiago.process.place import Dependency, Ground
     from santiago.workspace.workspace import GitWorkspace
 
 
@@ -35,6 +36,13 @@ def folders(workspace: GitWorkspace, run_input: RunInput, source: Mapping[str, s
     """Return the folders of dependencies: those of the settings, and virtual environments in the repository that are in use."""
     active = on_path(workspace.inspect().root, source.get("PATH", ""))
     return workspace.dependencies((*run_input.workspace.provide, *active))
+
+
+def into(repo: Path, names: Iterable[str], ground: Ground, folder: str) -> None:
+    """Bring a fresh checkout the files of these names, and its dependencies where nothing else does."""
+    copy_into(repo, names, folder)
+    if not ground.seen_there:
+        link_into(folder, ground.dependencies)
 
 
 def copy_into(repo: Path, names: Iterable[str], folder: str) -> None:

@@ -103,7 +103,7 @@ class Report:
         elif story.attempts:
             lines += self._attempt(planned, story)
         for question in self.state.open_questions():
-            if question.story == planned.id:
+            if question.story == planned.id and question.kind == "agent":  # the judge's question stands above, whole
                 lines += [f"question   {flat(question.id)}: {flat(question.text)}"]
         return lines
 
@@ -186,7 +186,8 @@ class Report:
 
     def run_check(self) -> list[str]:
         """Return the frame of the run's own check that failed, or why none could run."""
-        path = self.out_dir / "evidence" / f"run-{self.state.verify_rounds}.json"
+        name = f"run-{self.state.verify_rounds}" if self.state.verify_rounds else "base"
+        path = self.out_dir / "evidence" / f"{name}.json"
         failing, message = first_failing(checks_in(path)), self.history.end.get("message", "")
         if failing is None and not message:
             return []

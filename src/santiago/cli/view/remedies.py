@@ -32,6 +32,10 @@ Rows = list[tuple[str, str]]
 _BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
 
 
+_ASKED = frozenset({Reason.AGENT_ASKED, Reason.CHANGED_EXPECTATION, Reason.DOUBTED, Reason.NEEDS_USER_CONFIRMATION})
+"""A person's answer lets the run go on."""
+
+
 def next_commands(report: Report) -> list[str]:
     """Return what to type next; the answer to an open question comes first."""
     state, folder, needing = report.state, target(report.out_dir), report.needing()
@@ -127,10 +131,9 @@ def _remedies(report: Report) -> Rows:
         case Reason.USAGE_UNKNOWN:
             more = "--add-cost 5" if report.run_input.limits.run_max_cost_usd is not None else "--add-tokens 100000"
             return [(resume(report, more), "accept what is unknown so far, and go on")]
-        case Reason.RUN_TIMEOUT:
-            return [(resume(report, "--add-minutes 60"), "go on with more time")]
-        case Reason.COST_BUDGET_EXHAUSTED:
-            return [(resume(report, _more(report)), "go on with more of it")]
+        case Reason.RUN_TIMEOUT | Reason.COST_BUDGET_EXHAUSTED:
+            more = "--add-minutes 60" if reason is Reason.RUN_TIMEOUT else _more(report)
+            return [(resume(report, more), "go on with more of it")]
         case Reason.RUN_VERIFICATION_FAILED:
             return [
                 (f"git switch {report.state.branch}", "mend it there, commit, switch back"),
@@ -138,8 +141,17 @@ def _remedies(report: Report) -> Rows:
             ]
         case Reason.VERIFICATION_UNRUNNABLE:
             return _to_run_checks(report, again)
-        case Reason.AGENT_ASKED | Reason.BLOCKED_DEPENDENCY:
-            return _after_questions(report) if reason is Reason.AGENT_ASKED else [_past_dependency(report)]
+        case Reason.NOTHING_VERIFIED if not report.state.counted:
+            return [
+                (
+                    f'santiago run {quote(report.plan.source.path)} --verify "COMMAND"',
+                    "start anew with a check that sees",
+                )
+            ]
+        case Reason.BLOCKED_DEPENDENCY:
+            return [_past_dependency(report)]
+        case _ if reason in _ASKED:
+            return _after_questions(report)
         case None | Reason.INTERRUPTED:
             return [(again, "go on")]
         case _:

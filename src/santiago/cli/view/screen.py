@@ -22,12 +22,12 @@ from santiago.cli.view.measures import count, span
 from santiago.cli.view.remedies import listed, next_commands, resume
 from santiago.cli.view.resting import because
 from santiago.cli.view.table import Table
-from santiago.cli.view.text import broken, columns_of, harmless, paint, say
+from santiago.cli.view.text import broken, columns_of, flat, harmless, paint, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.executor.result import status_of
+from santiago.executor.result import criteria_of, status_of
 from santiago.executor.situation import Scope
 from santiago.util.clock import SystemClock
 
@@ -181,6 +181,7 @@ class Screen:
         if why := because(state, self.scope, self.history):
             self._say(f"because: {why}")
         self._unproven(state)
+        self._unshown(state)
         for text in following:
             self._say(text)
         if trouble:
@@ -228,7 +229,15 @@ class Screen:
         ]
         if weak:
             names = f"{', '.join(weak[:12])}{' …' if len(weak) > 12 else ''}"
-            self._say(f"not proven: {names}  (nothing shows that their checks could fail)")
+            self._say(f"not proven: {names}  (no test fails without their work)")
+
+    def _unshown(self, state: RunState) -> None:
+        """Name the criteria of stories that are done which no test shows."""
+        done = [state.stories[s.id] for s in self.plan.stories if status_of(state.stories[s.id]) == "done"]
+        lacking = [row.id for story in done for row in criteria_of(story) if row.after != "passed"]
+        if lacking:
+            names = f"{', '.join(map(flat, lacking[:12]))}{' …' if len(lacking) > 12 else ''}"
+            self._say(f"no test named for: {names}")
 
     # Writing
 

@@ -26,7 +26,7 @@ from santiago.executor.result import status_of, sums, usage_of
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
-    from santiago.contract.state import ChunkState, RunState, StoryState
+    from santiago.contract.state import ChunkState, Question, RunState, StoryState
 
 OTHERS = 5
 """Other runs that are named."""
@@ -71,7 +71,7 @@ def needs_of(run: Run) -> list[str]:
     """Return what only a person can do."""
     state, (unanswered, answered) = run.state, asked(run.state, run.out_dir)
     run_named = target(run.out_dir) if unanswered or answered else ""
-    found = [f'{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} "YOUR ANSWER")' for one in unanswered]
+    found = [f"{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} {_words(one)})" for one in unanswered]
     found += [f"{one.id} is answered; `santiago resume{run_named}` takes it up" for one in answered if not run.worker]
     asking = {one.story for one in (*unanswered, *answered)}
     for story in state.stories.values():
@@ -86,6 +86,10 @@ def needs_of(run: Run) -> list[str]:
             f"nobody is working on it; it was interrupted, and `santiago resume{target(run.out_dir)}` continues it"
         )
     return found
+
+
+def _words(question: Question) -> str:
+    return '"YOUR ANSWER"' if question.kind == "agent" else "accept|refuse"
 
 
 def _sentence(run: Run, story: StoryState) -> str:

@@ -195,6 +195,6 @@ def _of_parked(state: RunState, story: StoryState, planned: Story) -> list[str]:
         lines += [meaning.sentence, f"What to do: {meaning.hint}"]
     for question in state.open_questions():
         if question.story == story.id:
-            lines.append(f"Open question {question.id}: {question.text}")
+            lines.append(f"Open question {question.id}: {' '.join(question.text.split())}")
     waiting = [name for name in state.dependents.get(story.id, ()) if not state.stories[name].satisfied]
     return [*lines, *([f"Waiting for it: {named(waiting)}."] if waiting else [])]

@@ -27,7 +27,8 @@ _CLASS = re.compile(r"\.(?=[A-Z])")
 def read(reports: Path, folder: Path, since_ns: int) -> list[Tests]:
     """Return the tests of each report in a folder of the check's own, and of those written below the checkout since."""
     paths = dict.fromkeys([*_files(reports, 0), *_files(folder, since_ns)])
-    found = (_tests(path, f"{folder}/") for path in list(paths)[:MOST_FILES])
+    contents = (regular.content(path, LARGEST + 1, follow=False) for path in list(paths)[:MOST_FILES])
+    found = (tests_of(raw, f"{folder}/") for raw in contents if raw is not None and len(raw) <= LARGEST)
     return [tests for tests in found if tests is not None]
 
 
@@ -48,11 +49,8 @@ def _newer(path: Path, since_ns: int) -> bool:
         return False
 
 
-def _tests(path: Path, root: str) -> Tests | None:
-    """Return the tests of one report; None where the file is none, is broken, is too large or declares entities."""
-    raw = regular.content(path, LARGEST + 1, follow=False)
-    if raw is None or len(raw) > LARGEST:
-        return None
+def tests_of(raw: bytes, root: str) -> Tests | None:
+    """Return the tests of one report, with paths from a root; None where it is none, is broken or declares entities."""
     report = _Report()
     try:
         report.parse(raw)

@@ -24,13 +24,13 @@ _COUNT = re.compile(r"\d{1,9}")
 def runs(lines: Iterable[str]) -> Iterator[Named | None]:
     """Yield what each run named; None where it counted more tests than it named."""
     block: list[str] = []
-    ended = None
+    ended = ""
     for line in lines:
         block.append(line)
         end = _END.match(line)
         if end is None or end.lastgroup is None:
             continue
-        if block[1:] or end.lastgroup != ended:  # ava ends with several such lines
+        if block[1:] or not ended == end.lastgroup == "ava":  # ava ends with several such lines
             found = _READERS[end.lastgroup](block)
             count = _COUNT.search(end[0])
             yield None if count and int(count[0]) > len(found) else found
@@ -95,7 +95,7 @@ def _go(block: Sequence[str]) -> Named:
             if event[1]:
                 worst(tests, test, _GO_STATUS[event[1]])
     named: Named = [(test, tests.get(test, "failed")) for test in started]
-    if word == "FAIL" and "failed" not in tests.values():
+    if word == "FAIL" and "failed" not in dict(named).values():
         named.append((package, "failed"))  # it was not built, or ended outside of its tests
     elif not named and "[no tests to run]" not in block[-1]:
         named.append((package, "passed"))

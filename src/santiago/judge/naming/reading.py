@@ -20,6 +20,7 @@ _LONGEST = 2000
 _PYTEST_ENDED = re.compile(
     r"(?:=+ )?\d{1,9} (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?)\b.{0,200} in \d[\d.]*s\b"
 )
+_PYTEST_STARTS = re.compile(r"=+ test session starts =+$|(?:\S+\.py )?[.FEsxXR]+(?: +\[ *\d{1,3}%\])?$")
 _CAPTURED = re.compile(r"-+ Captured (?:stdout|stderr|log) \w+ -+$")
 _CAPTURED_ENDS = re.compile(r"_{3,} .* _{3,}$|=+ short test summary info =+$")
 
@@ -32,9 +33,20 @@ def named(output: str, reports: Path, folder: Path, since_ns: int) -> Tests | No
     lines = list(_own_lines(_plain_lines(output, folder)))
     written = junit.read(reports, folder, since_ns)
     shown = [*printed.runs(lines), *tap.runs(lines)]
-    if None in shown or sum(_PYTEST_ENDED.match(line) is not None for line in lines) > len(written):
+    if None in shown or _pytest_runs(lines) > len(written):
         return None
     return together([*written, *(numbered(run) for run in shown if run)]) or None
+
+
+def _pytest_runs(lines: Iterable[str]) -> int:
+    """Return how often pytest ran; the second of two last lines without a beginning between them is of the outer run."""
+    runs, started = 0, True
+    for line in lines:
+        if _PYTEST_ENDED.match(line):
+            runs, started = runs + started, False
+        elif _PYTEST_STARTS.match(line):
+            started = True
+    return runs
 
 
 def _plain_lines(output: str, folder: Path) -> list[str]:

@@ -1,0 +1,236 @@
+"""Fences with a file system of their own, from bubblewrap or from the kernel's namespaces themselves.
+
+The system is read-only there, home folders, sockets, other processes and everything that the caller hides are not there,
+and only the given folders can be written. A checkout stands where its repository stands, of which nothing else is there;
+what is written to its dependencies is kept apart. Of two statements about a path the inner one counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from santiago.process import places
+from santiago.process.environment import OWN_TEMPORARY
+from santiago.process.fence import Fence, Sandbox
+from santiago.process.place import STORES
+from santiago.process.trying import runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from santiago.process.command import Command
+    from santiago.process.fence import SandboxKind
+    from santiago.process.place import Dependency, Ground, Place
+
+How = Literal["fresh", "show", "open", "over"]
+_NEEDED_OF_RUN = (
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/run/NetworkManager/resolv.conf",
+    "/run/current-system",
+    "/run/wrappers",
+)
+"""What is needed of /run: how names are resolved, and where one distribution keeps its programs."""
+_CACHES = {"XDG_CACHE_HOME": ".cache", "PYTHONPYCACHEPREFIX": ".pycache", "GOCACHE": ".cache/go-build"}
+_NOTHING = "/dev/null"
+
+
+class Layer(NamedTuple):
+    """What stands at a path inside: something of this machine, to be read, written or written over, or a fresh folder."""
+
+    how: How
+    source: str = ""
+    upper: str = ""
+    """Where that is kept which is written over it."""
+
+
+Layers = dict[str, Layer]
+
+
+@dataclass(frozen=True)
+class Apart(Sandbox):
+    """What both kinds have in common: which layers a command sees, and where a checkout stands."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    """Where PATH and HOME come from that decide which toolchains are shown."""
+
+    def temporary_seen(self, temporary: str) -> str:  # noqa: ARG002  # it has one name for every command
+        return OWN_TEMPORARY
+
+    @property
+    def stores(self) -> str | None:
+        return STORES
+
+    def _grounded(self, ground: Ground) -> Ground:
+        needed = places.needed([one.source for one in ground.dependencies], self._roots)
+        shown = tuple(path for path in needed if not places.inside(path, ground.repo))
+        over = ground.over if ground.over and overlays_work(ground.over, ground.dependencies) else None
+        return replace(ground, seen_there=True, shown=shown, over=over)
+
+    def _fenced(self, command: Command, fence: Fence) -> Command:
+        layers = self._layers(fence)
+        # All checkouts have one path here, so that what a tool keeps by path must not outlive its checkout.
+        caches = {name: f"{OWN_TEMPORARY}/{folder}" for name, folder in _CACHES.items() if name in command.env}
+        inside = replace(command, env={**command.env, **caches, "TMPDIR": OWN_TEMPORARY})
+        cwd, names = (fence.place.seen, fence.place.names) if fence.place else (command.cwd, (command.cwd,))
+        links = dict(_links((*fence.readonly, *fence.writable, *names), layers))
+        ordered = sorted(layers.items(), key=lambda one: (one[0].count("/"), one[0]))
+        for _, layer in ordered:
+            for name in ("upper", "work", "merged") if layer.how == "over" else ():
+                Path(layer.upper, name).mkdir(parents=True, exist_ok=True)
+        return replace(inside, argv=self._argv(inside, ordered, links, cwd, network=fence.network))
+
+    def _argv(
+        self, command: Command, layers: Sequence[tuple[str, Layer]], links: dict[str, str], cwd: str, *, network: bool
+    ) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    @cached_property
+    def _roots(self) -> list[str]:
+        return places.hidden_roots(self.environment)
+
+    @cached_property
+    def _surroundings(self) -> Layers:
+        """What is the same for every command: what is hidden, and what is shown although it lies there."""
+        needed = (path for path in _NEEDED_OF_RUN if places.is_there(path))
+        shown = (*places.toolchains(self.environment, self._roots), *needed)
+        return {**_hidden((*self._roots, *places.closed_files())), **_as_it_lies("show", shown)}
+
+    def _layers(self, fence: Fence) -> Layers:
+        layers = {**self._surroundings, **_hidden(fence.hidden), **_as_it_lies("show", fence.readonly)}
+        if fence.place is not None:
+            layers = {**self._beside(fence.place.seen, layers), **_placed(fence.place)}
+        temporary = Layer("open", fence.temporary) if fence.temporary else Layer("fresh")
+        layers |= {**_as_it_lies("open", fence.writable), OWN_TEMPORARY: temporary}
+        # Real paths, because a link on the way would lead through a root that is not the same any more.
+        return {
+            path: layer._replace(source=layer.source and os.path.realpath(layer.source))
+            for path, layer in layers.items()
+        }
+
+    def _beside(self, seen: str, layers: Layers) -> Layers:
+        """Return the layers without those in a repository's own tree; where that is a home, its toolchains stay."""
+        if places.inside(os.path.realpath(self.environment.get("HOME", "")), seen):
+            return layers
+        return {path: layer for path, layer in layers.items() if not places.inside(path, seen)}
+
+
+@dataclass(frozen=True)
+class Bubblewrap(Apart):
+    """Namespaces made by bubblewrap; overlays, which it may not know, are mounted before it starts."""
+
+    kind: SandboxKind = "bubblewrap"
+    program: str = "bwrap"
+
+    def _argv(
+        self, command: Command, layers: Sequence[tuple[str, Layer]], links: dict[str, str], cwd: str, *, network: bool
+    ) -> tuple[str, ...]:
+        over = [{**layer._asdict(), "target": f"{layer.upper}/merged"} for _, layer in layers if layer.how == "over"]
+        return (
+            *(entering({"root": False, "layers": over}) if over else ()),
+            *(self.program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+            *(word for path, layer in layers for word in _options(path, layer)),
+            *(word for path, real in links.items() for word in ("--symlink", real, path)),
+            *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+            *(() if network else ("--unshare-net",)),
+            *("--cap-drop", "ALL", "--die-with-parent", "--chdir", cwd, "--", *command.argv),
+        )
+
+
+@dataclass(frozen=True)
+class Namespaces(Apart):
+    """The kernel's own namespaces, entered by a small program of santiago's."""
+
+    kind: SandboxKind = "namespaces"
+
+    def _argv(
+        self, command: Command, layers: Sequence[tuple[str, Layer]], links: dict[str, str], cwd: str, *, network: bool
+    ) -> tuple[str, ...]:
+        stack = [{**layer._asdict(), "target": path} for path, layer in layers]
+        spec = {"root": True, "network": network, "cwd": cwd, "layers": stack, "links": list(links.items())}
+        return (*entering(spec), *command.argv)
+
+
+def overlays_work(over: str, dependencies: Sequence[Dependency]) -> bool:
+    """Tell whether dependencies can be written over here: something is written, removed and made anew in each."""
+    if not dependencies:
+        return True
+    Path(over).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="probe-", dir=over) as folder:
+        layers = []
+        for number, one in enumerate(dependencies):
+            upper = Path(folder, str(number))
+            for name in ("upper", "work", "merged"):
+                (upper / name).mkdir(parents=True)
+            layers.append({"source": one.source, "upper": str(upper), "target": str(upper / "merged")})
+        script = 'for one; do cd "$one" && mkdir .santiago && rmdir .santiago && mkdir .santiago || exit 1; done'
+        targets = [layer["target"] for layer in layers]
+        argv = (*entering({"root": False, "layers": layers}), "/bin/sh", "-c", script, "probe", *targets)
+        return runs(argv, dict(os.environ))
+
+
+def entering(spec: dict[str, object]) -> tuple[str, ...]:
+    """Return the words before a command by which it is started in namespaces of its own."""
+    return (sys.executable, "-I", "-S", str(Path(__file__).with_name("enter.py")), json.dumps(spec))
+
+
+def _as_it_lies(how: How, paths: Iterable[str]) -> Layers:
+    """Return layers for what is there on this machine, by the path by which it is known here."""
+    return {real: Layer(how, real) for real in map(os.path.realpath, paths) if places.is_there(real)}
+
+
+def _hidden(paths: Iterable[str]) -> Layers:
+    there = [real for real in map(os.path.realpath, paths) if places.is_there(real)]
+    return {path: Layer("fresh") if places.is_folder(path) else Layer("show", _NOTHING) for path in there}
+
+
+def _placed(place: Place) -> Layers:
+    """Return the layers of a checkout: what is read beside it, its folder where it is seen, its dependencies in that."""
+    layers = _as_it_lies("show", place.shown)
+    for host, seen in place.read.items():
+        if places.is_there(host):
+            layers[os.path.realpath(seen)] = Layer("show", host)
+        if places.is_there(Path(host, "info", "alternates")):
+            # What a store itself borrows stands beside it here, under another name than the one that it knows.
+            layers[f"{seen}/info"] = Layer("fresh")
+    layers[place.seen] = Layer("open", place.host)
+    for one in place.provided:
+        upper = place.upper(one)
+        layers[f"{place.seen}/{one.name}"] = Layer("over", one.source, upper) if upper else Layer("show", one.source)
+    return layers
+
+
+def _options(path: str, layer: Layer) -> tuple[str, ...]:
+    """Return a layer as bubblewrap's options."""
+    match layer.how:
+        case "fresh":
+            return ("--tmpfs", path)
+        case "show":
+            return ("--ro-bind", layer.source, path)
+        case "open":
+            return ("--bind", layer.source, path)
+        case "over":
+            return ("--bind", f"{layer.upper}/merged", path)
+
+
+def _links(paths: Iterable[str], layers: Layers) -> Iterator[tuple[str, str]]:
+    """Yield what keeps paths usable that lead through a symbolic link in a fresh folder, as a home folder is one."""
+    for path in dict.fromkeys(paths):
+        for step in (*reversed(Path(path).parents), Path(path)):
+            if step.is_symlink():
+                place = str(Path(os.path.realpath(step.parent), step.name))
+                if _is_fresh(place, layers):
+                    yield place, os.path.realpath(step)
+
+
+def _is_fresh(place: str, layers: Layers) -> bool:
+    """Tell whether nothing is there but what is put there: the innermost layer around a place is a fresh folder, or ours."""
+    around = next((str(folder) for folder in Path(place).parents if str(folder) in layers), "")
+    return around == OWN_TEMPORARY or (around in layers and layers[around].how == "fresh")

@@ -1,0 +1,125 @@
+"""Fences around commands that need no file system of their own: none at all, and the kernel's Landlock."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.process import places
+from santiago.process.place import Ground, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from santiago.process.command import Command
+    from santiago.process.place import Dependency
+
+SandboxKind = Literal["bubblewrap", "namespaces", "landlock", "none"]
+_CACHES = {
+    "XDG_CACHE_HOME": "cache",
+    "GOCACHE": "go",
+    "PIP_CACHE_DIR": "pip",
+    "UV_CACHE_DIR": "uv",
+    "npm_config_cache": "npm",
+}
+
+
+@dataclass(frozen=True)
+class Fence:
+    """What one command may see and do."""
+
+    place: Place | None
+    writable: tuple[str, ...]
+    readonly: tuple[str, ...]
+    hidden: tuple[str, ...]
+    network: bool
+    temporary: str | None
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """No fence at all; the others are its kinds."""
+
+    kind: SandboxKind = "none"
+    name: str = "none"
+    """For the run's header and its log."""
+
+    def temporary_seen(self, temporary: str) -> str:
+        """Return the path by which a command inside the fence knows its temporary folder."""
+        return temporary
+
+    @property
+    def stores(self) -> str | None:
+        """Below which folder a checkout finds the objects that it borrows; None where they are known by their own paths."""
+        return None
+
+    def ground(
+        self,
+        repo: str,
+        *,
+        names: Iterable[str] = (),
+        stores: Iterable[str] = (),
+        dependencies: Iterable[Dependency] = (),
+        over: str | None = None,
+    ) -> Ground:
+        """Return how the checkouts of a repository stand in this fence.
+
+        `names` are other paths that lead to it, `over` is a folder for what is written over its dependencies.
+        """
+        return self._grounded(
+            Ground(
+                repo=os.path.realpath(repo),
+                names=tuple(names),
+                stores=tuple(stores),
+                dependencies=tuple(dependencies),
+                over=over,
+            )
+        )
+
+    def _grounded(self, ground: Ground) -> Ground:
+        return ground
+
+    def wrap(
+        self,
+        command: Command,
+        *,
+        place: Place | None = None,
+        writable: tuple[str, ...] = (),
+        readonly: tuple[str, ...] = (),
+        hidden: tuple[str, ...] = (),
+        network: bool = False,
+        temporary: str | None = None,
+    ) -> Command:
+        """Return the command inside the fence; `temporary` is a folder of its own for temporary files.
+
+        It can write a place that is given, starts there, and is told the path by which that is known.
+        """
+        if place is not None:
+            command = replace(command, cwd=place.host, env=place.told(command.env))
+        for folder in (*([place.host] if place else []), *writable, *([temporary] if temporary else [])):
+            if not places.is_there(folder):
+                raise SantiagoError(Kind.TRANSIENT, "the folder is gone", where=folder, reason=Reason.IO_ERROR)
+        return self._fenced(command, Fence(place, writable, readonly, hidden, network, temporary))
+
+    def _fenced(self, command: Command, fence: Fence) -> Command:
+        return replace(command, env={**command.env, "TMPDIR": fence.temporary}) if fence.temporary else command
+
+
+@dataclass(frozen=True)
+class Landlock(Sandbox):
+    """Writing is limited to the given folders. Nothing is hidden, and the network stays."""
+
+    kind: SandboxKind = "landlock"
+
+    def _fenced(self, command: Command, fence: Fence) -> Command:
+        folders = (*([fence.place.host] if fence.place else []), *fence.writable)
+        if fence.temporary is None:
+            return replace(command, landlock=tuple(map(os.path.realpath, folders)))
+        # The home folder cannot be written here, so tools get their caches elsewhere.
+        caches = {name: str(Path(fence.temporary, folder)) for name, folder in _CACHES.items()}
+        allowed = tuple(map(os.path.realpath, (*folders, fence.temporary)))
+        return replace(command, landlock=allowed, env={**command.env, **caches, "TMPDIR": fence.temporary})

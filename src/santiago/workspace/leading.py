@@ -1,0 +1,182 @@
+"""What leads from installed packages into the repository itself: editable installs, their finders, links to workspaces.
+
+Where a checkout does not stand at the repository's own path, all of this would bring the user's own files to a check that is
+to see the work. It is found by reading alone, within limits; nothing that is found is ever run.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from santiago.util import regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+_LARGEST = 1024 * 1024
+MOST_FILES = 5000
+"""Entries of one folder of packages that are looked at."""
+MOST_SITES = 50
+_NO_PYTHONPATH = re.compile(r"\bPYTHONPATH=|\bpy(?:thon|py)[\d.]*(?:\s+-[WX]\s+\S+|\s+-\w+)*?\s+-\w*[IE]")
+"""A command line by which python does not heed the search path that it is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """One file that leads into the repository."""
+
+    file: str
+    target: str
+    """Where to, from the repository's top."""
+    first: str | None
+    """Which folder of a checkout, named first on python's search path, stands in for it; None where nothing does."""
+
+
+def leads(repo: Path, folders: Iterable[str], environment: Mapping[str, str]) -> list[Lead]:
+    """Return what leads into a repository from its folders of dependencies, and from the python that PATH leads to."""
+    real = Path(os.path.realpath(repo))
+    own = [Path(folder) for folder in folders]
+    sites = dict.fromkeys(site for prefix in (*own, *_prefixes(environment)) for site in _sites(prefix))
+    found = [lead for site in list(sites)[:MOST_SITES] for lead in _of_python(site, real)]
+    found += [lead for folder in own for lead in (*_of_node(folder, real), *_of_composer(folder, real))]
+    inside = [str(folder.relative_to(real)) for folder in own if folder.is_relative_to(real)]
+    return [one for one in found if not any(Path(one.target).is_relative_to(folder) for folder in inside)]
+
+
+def blind_to(found: Sequence[Lead], commands: Iterable[str]) -> tuple[Lead, str] | None:
+    """Return a lead that nothing stands in for, or one with a command that would not heed what does; None where none is."""
+    for lead in found:
+        if lead.first is None:
+            return lead, ""
+    deaf = next((command for command in commands if _NO_PYTHONPATH.search(command)), None)
+    return (found[0], deaf) if found and deaf else None
+
+
+def _prefixes(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the installations of python that a search path leads to, and where packages of the user's own lie."""
+    home = environment.get("HOME", "/nonexistent")
+    for entry in environment.get("PATH", "").split(":"):
+        for name in ("python3", "python"):
+            if entry.startswith("/") and os.path.lexists(f"{entry}/{name}"):
+                yield Path(entry).parent
+                yield Path(os.path.realpath(f"{entry}/{name}")).parent.parent
+    versions = Path(environment.get("PYENV_ROOT") or f"{home}/.pyenv", "versions")
+    yield from _entries(versions)
+    yield Path(home, ".local")
+    yield Path("/usr/local")
+
+
+def _sites(prefix: Path) -> Iterator[Path]:
+    for library in (prefix / "lib", prefix / "local" / "lib"):
+        for version in _entries(library):
+            if version.name.startswith("python"):
+                yield from (one for name in ("site-packages", "dist-packages") if (one := version / name).is_dir())
+
+
+def _of_python(site: Path, repo: Path) -> Iterator[Lead]:
+    """Yield what leads into the repository from one folder of python's packages."""
+    explained, editable = [], []
+    for entry in _entries(site):
+        if entry.suffix in (".pth", ".egg-link"):
+            explained += [Lead(file=str(entry), target=name, first=name) for name in _named(entry, site, repo)]
+        elif entry.suffix == ".py" and "editable" in entry.name:
+            explained += [_stood_in(entry, module, name) for module, name in _mapped(entry, repo)]
+        elif entry.is_symlink() and (name := _inside(os.path.realpath(entry), repo)) is not None:
+            explained.append(_stood_in(entry, entry.stem, name))
+        elif entry.suffix == ".dist-info" and (name := _editable(entry / "direct_url.json", repo)) is not None:
+            editable.append(Lead(file=str(entry / "direct_url.json"), target=name, first=None))
+    yield from explained
+    known = [Path(lead.target) for lead in explained]
+    yield from (one for one in editable if not any(path.is_relative_to(one.target) for path in known))
+
+
+def _named(file: Path, site: Path, repo: Path) -> list[str]:
+    """Return the folders of the repository that lines of a file name; lines with code belong to a finder."""
+    lines = [line.strip() for line in _text(file).splitlines()[:MOST_FILES] if not line.startswith(("import ", "#"))]
+    paths = [site / line for line in lines if line and "\0" not in line]
+    names = (_inside(os.path.realpath(path), repo) for path in paths if os.path.isdir(path))  # noqa: PTH112  # never raises
+    return [name for name in names if name is not None]
+
+
+def _mapped(finder: Path, repo: Path) -> list[tuple[str, str]]:
+    """Return the modules that a finder takes from the repository, each with its place there."""
+    try:
+        body = ast.parse(_text(finder)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found: dict[str, str] = {}
+    for statement in body:
+        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+        if isinstance(value, ast.Dict):
+            for key, one in zip(value.keys, value.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(one, ast.Constant) and isinstance(one.value, str):
+                    found[str(key.value)] = one.value
+    paths = {module: path for module, path in found.items() if path.startswith("/") and "\0" not in path}
+    inside = ((module, _inside(os.path.realpath(path), repo)) for module, path in paths.items())
+    return [(module, name) for module, name in inside if name is not None]
+
+
+def _stood_in(file: Path, module: str, target: str) -> Lead:
+    """Return a lead to a module; another one of its name stands in for it where its folder comes first."""
+    parts = tuple(module.split("."))
+    path = Path(target.removesuffix(".py"))
+    first = str(path.parents[len(parts) - 1]) if path.parts[-len(parts) :] == parts else None
+    return Lead(file=str(file), target=target, first=first)
+
+
+def _editable(note: Path, repo: Path) -> str | None:
+    """Return the folder of the repository that a package was installed from to be changed there; None where it was not."""
+    try:
+        data = json.loads(_text(note) or "{}")
+        url, info = data.get("url", ""), data.get("dir_info", {})
+        path = unquote(urlsplit(url).path) if isinstance(url, str) and url.startswith("file:") else ""
+        editable = isinstance(info, dict) and info.get("editable") is True
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return _inside(os.path.realpath(path), repo) if path and editable and "\0" not in path else None
+
+
+def _of_node(folder: Path, repo: Path) -> Iterator[Lead]:
+    """Yield the links in `node_modules` that lead to packages of the repository itself."""
+    if folder.name != "node_modules":
+        return
+    entries = [entry for entry in _entries(folder) if not entry.name.startswith(".")]
+    scoped = [one for entry in entries if entry.name.startswith("@") for one in _entries(entry)]
+    for entry in (*entries, *scoped):
+        name = _inside(os.path.realpath(entry), repo) if entry.is_symlink() else None
+        if name is not None and "node_modules" not in Path(name).parts:
+            yield Lead(file=str(entry), target=name, first=None)
+
+
+def _of_composer(folder: Path, repo: Path) -> Iterator[Lead]:
+    """Yield the tables of composer that name classes by where their folder really lies."""
+    for name in ("autoload_psr4.php", "autoload_classmap.php", "autoload_files.php", "autoload_namespaces.php"):
+        table = folder / "composer" / name
+        if re.search(r"=> (?:array\()?\$baseDir", _text(table)):
+            target = _inside(os.path.realpath(folder.parent), repo)
+            if target is not None:
+                yield Lead(file=str(table), target=target, first=None)
+
+
+def _inside(real: str, repo: Path) -> str | None:
+    """Return a path from the repository's top; None where it lies elsewhere."""
+    return str(Path(real).relative_to(repo)) if Path(real).is_relative_to(repo) else None
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry, _ in zip(entries, range(MOST_FILES), strict=False))
+    except OSError:
+        return []
+
+
+def _text(path: Path) -> str:
+    return (regular.content(path, _LARGEST) or b"").decode("utf-8", "replace")

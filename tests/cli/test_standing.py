@@ -1,0 +1,186 @@
+"""The same verdict wherever a repository stands and whatever fence there is, or a refusal that names the remedy."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.process import landlock
+from tests.process.test_sandbox import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EVERYWHERE = [
+    *KINDS,
+    pytest.param("landlock", marks=pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")),
+    pytest.param("none"),
+]
+PLACES = ["home", "/srv", "/srv", "home"]
+STANDING = [pytest.param(*one.values, place, marks=one.marks) for one, place in zip(EVERYWHERE, PLACES, strict=True)]
+PRD = "# Numbers\n\n- [ ] S1: `numbers.two()` returns 2\n"
+PACKAGE = "def one():\n    return 1\n"
+TESTS = """import unittest, own_numbers
+
+class Numbers(unittest.TestCase):
+    def test_one(self):
+        self.assertEqual(own_numbers.one(), 1)
+
+    def test_two(self):
+        self.assertEqual(own_numbers.two(), 2)
+"""
+GOOD = "\n\ndef two():\n    return 2\n"
+BROKEN = "\n\ndef one():\n    return None\n\n\ndef two():\n    return None\n"
+
+
+@contextmanager
+def folder(place: str, tmp_path: Path) -> Iterator[Path]:
+    """A folder for repositories, in one of the places where people have them."""
+    if place == "/tmp":
+        yield tmp_path
+        return
+    above = Path.home() if place == "home" else Path(place)
+    if not os.access(above, os.W_OK):
+        pytest.skip(f"{above} cannot be written by us")
+    with tempfile.TemporaryDirectory(prefix=".santiago-test-", dir=above) as made:
+        yield Path(made)
+
+
+def committed(repo: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text(text)
+    for words in (("init", "-q", "."), ("add", "-A"), ("commit", "-qm", "Start")):
+        subprocess.run(["git", "-c", "user.name=u", "-c", "user.email=u@e.org", *words], cwd=repo, check=True)
+    return repo
+
+
+def run(repo: Path, kind: str, check: str, agent: str) -> tuple[int, str]:
+    """Have a story carried out with one attempt; return the exit code, and what was said."""
+    (repo.parent / "agent.sh").write_text(f"#!/bin/sh\n{agent}\n")
+    (repo.parent / "agent.sh").chmod(0o755)
+    more = ["--sandbox", "off"] if kind == "none" else []
+    done = subprocess.run(
+        [sys.executable, "-P", str(Path(__file__).with_name("fenced.py")), kind, "run", "prd.md", "--verify", check, "--plain",
+         "--no-input", "--trust-commands", "--agent", str(repo.parent / "agent.sh"), *more],
+        cwd=repo, capture_output=True, text=True, timeout=120,
+        env={**os.environ, "XDG_CACHE_HOME": str(repo.parent / "cache")},
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+def attempts(repo: Path) -> int:
+    return len(list(repo.glob(".santiago/runs/*/attempts/S1/*")))
+
+
+def editable(top: Path) -> Path:
+    """A repository with an environment of its own, into which its package is installed to be changed in place."""
+    repo = top / "my repo"
+    rules = ".venv/\n.santiago/\n"
+    committed(
+        repo,
+        **{"src/own_numbers.py": PACKAGE, "tests/test_numbers.py": TESTS, "prd.md": PRD, ".gitignore": rules,
+           "santiago.toml": "[limits]\nstory_max_attempts = 1\n"},
+    )  # fmt: skip
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(repo / ".venv")], check=True)
+    site = next((repo / ".venv/lib").glob("python*/site-packages"))
+    (site / "__editable__.own_numbers.pth").write_text(f"{repo}/src\n")
+    (site / "own_numbers-1.dist-info").mkdir()
+    note = {"url": repo.as_uri(), "dir_info": {"editable": True}}
+    (site / "own_numbers-1.dist-info/direct_url.json").write_text(json.dumps(note))
+    return repo
+
+
+CHECK = ".venv/bin/python -m unittest discover -s tests"
+
+
+@pytest.mark.parametrize("kind", EVERYWHERE)
+def test_an_editable_install_brings_the_work_to_its_checks(kind: str, tmp_path: Path) -> None:
+    _is_judged(editable(tmp_path), kind)
+
+
+@pytest.mark.parametrize(("kind", "place"), STANDING)
+def test_it_does_so_wherever_the_repository_stands(kind: str, place: str, tmp_path: Path) -> None:
+    with folder(place, tmp_path) as top:
+        _is_judged(editable(top), kind)
+
+
+def _is_judged(repo: Path, kind: str) -> None:
+    """See that good work is done, and that broken work is not, whose tests the user's own files would pass."""
+    (repo / "src/own_numbers.py").write_text(PACKAGE + GOOD)  # not committed
+    code, said = run(repo, kind, CHECK, f"printf '%s' '{BROKEN}' >>src/own_numbers.py")
+    assert (code, attempts(repo)) == (30, 1), said
+    (repo / "src/own_numbers.py").write_text(PACKAGE)
+    code, said = run(repo, kind, CHECK, f"printf '%s' '{GOOD}' >>src/own_numbers.py")
+    assert code == 0, said
+
+
+@pytest.mark.parametrize("kind", EVERYWHERE[2:])
+def test_a_check_that_heeds_no_search_path_is_refused_where_only_that_would_help(tmp_path: Path, kind: str) -> None:
+    repo = editable(tmp_path)
+    code, said = run(repo, kind, f"PYTHONPATH=. {CHECK}", "true")
+    assert (code, attempts(repo)) == (10, 0), said
+    assert "__editable__.own_numbers.pth" in said
+    assert "bubblewrap" in said
+
+
+needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+NODE_TEST = """const test = require("node:test"); const assert = require("node:assert");
+const { one, two } = require("@own/numbers"); const { three } = require("three");
+test("one", () => assert.equal(one(), 1)); test("two", () => assert.equal(two() + one(), three()));
+"""
+
+
+@pytest.fixture
+def monorepo(tmp_path: Path) -> Path:
+    """Two packages of which one uses the other, linked to each other as npm links workspaces."""
+    repo = tmp_path / "repo"
+    committed(
+        repo,
+        **{"packages/numbers/index.js": "exports.one = () => 1;\n",
+           "packages/numbers/package.json": '{"name": "@own/numbers"}', "packages/app/test.js": NODE_TEST,
+           "package.json": '{"workspaces": ["packages/*"]}', ".gitignore": "node_modules/\n.santiago/\n", "prd.md": PRD,
+           "santiago.toml": "[limits]\nstory_max_attempts = 1\n"},
+    )  # fmt: skip
+    (repo / "node_modules/three").mkdir(parents=True)
+    (repo / "node_modules/three/index.js").write_text("exports.three = () => 3;\n")
+    (repo / "node_modules/@own").mkdir()
+    (repo / "node_modules/@own/numbers").symlink_to("../../packages/numbers")
+    return repo
+
+
+NODE_CHECK = "node --test packages/app/test.js"
+
+
+@needs_node
+@pytest.mark.parametrize("kind", KINDS)
+def test_packages_of_a_monorepo_mean_the_work(monorepo: Path, kind: str) -> None:
+    good, broken = ("exports.two = () => 2;", "exports.one = exports.two = () => null;")
+    assert run(monorepo, kind, NODE_CHECK, f"echo '{good}' >>packages/numbers/index.js")[0] == 0
+    assert run(monorepo, kind, NODE_CHECK, f"echo '{broken}' >>packages/numbers/index.js")[0] == 30
+
+
+@needs_node
+@pytest.mark.parametrize("kind", EVERYWHERE[2:])
+def test_links_between_packages_are_refused_where_they_lead_to_the_users_files(monorepo: Path, kind: str) -> None:
+    code, said = run(monorepo, kind, NODE_CHECK, "true")
+    assert (code, attempts(monorepo)) == (10, 0), said
+    assert f"{monorepo}/node_modules/@own/numbers" in said
+    assert "bubblewrap" in said
+
+
+@needs_node
+@pytest.mark.parametrize("kind", EVERYWHERE)
+def test_installed_packages_are_there_without_any_set_up(monorepo: Path, kind: str) -> None:
+    shutil.rmtree(monorepo / "node_modules/@own")
+    check = 'node -e \'if (require("three").three() !== require("./three.js")) process.exit(1)\''
+    assert run(monorepo, kind, check, "echo 'module.exports = 3;' >three.js")[0] == 0

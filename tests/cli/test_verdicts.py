@@ -1,0 +1,306 @@
+"""The verdict through the command line: what an attempt changes in its tests never helps it, and honest work gets through."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.greeter import git, out_dir, place
+from tests.cli.santiago import santiago
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+PRD = "# PRD: Numbers\n\n### R1: Add numbers\n\n{files}\n- [ ] add returns the sum\n"
+SOURCE = "def add(a, b):\n    return a + b\n\n\ndef twice(a):\n    return 2 * a\n"
+TESTS = """\
+import unittest
+
+import numbers_
+
+
+class Numbers(unittest.TestCase):
+    def test_twice(self):
+        self.assertEqual(numbers_.twice(2), 4)
+"""
+WITH_ADD = TESTS + "\n    def test_add(self):\n        self.assertEqual(numbers_.add(1, 2), 3)\n"
+CHECK = "python3 -m unittest -q test_numbers"
+ONCE = {"santiago.toml": "[limits]\nstory_max_attempts = 1\n"}
+BASE = {"numbers_.py": "def twice(a):\n    return 2 * a\n", "test_numbers.py": TESTS}
+
+
+def repository(folder: Path, files: dict[str, str], prd: str = PRD.format(files="")) -> Path:
+    folder.mkdir(parents=True)
+    for name, content in {"prd.md": prd, **files}.items():
+        (folder / name).write_text(content)
+    git(folder, "init", "-q", "-b", "main", ".")
+    git(folder, "add", "-A")
+    git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
+    return folder
+
+
+def run(
+    repo: Path, *works: dict[str, str | None], check: str = CHECK, more: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run the document; the agent leaves these files, one mapping for each attempt, None deletes."""
+    script = repo.parent / "agent.py"
+    script.write_text(
+        "import json, os, pathlib\n"
+        f"works = json.loads({json.dumps(json.dumps(works))})\n"
+        "for name, text in works[min(int(os.environ['SANTIAGO_ATTEMPT']), len(works)) - 1].items():\n"
+        "    pathlib.Path(name).unlink() if text is None else pathlib.Path(name).write_text(text)\n"
+    )
+    arguments = ("--agent", f"python3 {script}", "--verify", check, "--sandbox", "off", "--no-input", *more)
+    return santiago("run", "prd.md", *arguments, cwd=repo, env=place(repo))
+
+
+def story(repo: Path, number: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((out_dir(repo) / "result.json").read_bytes())["stories"][number]
+    return found
+
+
+def verdict(repo: Path, attempt: int = 1) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((out_dir(repo) / f"attempts/S1/{attempt}/verification.json").read_bytes())
+    return found
+
+
+def test_work_with_a_new_test_in_a_file_that_exists_is_done_by_its_own_tests(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", BASE)
+    ran = run(repo, {"numbers_.py": SOURCE, "test_numbers.py": WITH_ADD})
+    assert ran.returncode == 0, ran.stderr
+    assert (story(repo)["status"], story(repo)["proof"]) == ("done", "own_tests")
+
+
+def test_a_test_that_stood_and_failed_proves_the_work(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": WITH_ADD})
+    ran = run(repo, {"numbers_.py": SOURCE})
+    assert "1 test failed already before any work: test_numbers.Numbers.test_add" in ran.stderr
+    assert (story(repo)["status"], story(repo)["proof"]) == ("done", "proved")
+
+
+@pytest.mark.parametrize(
+    "eased", [TESTS, None, WITH_ADD.replace("def test_add", "@unittest.skip('')\n    def test_add")]
+)
+def test_a_story_whose_files_name_its_tests_is_not_done_by_reverting_them(tmp_path: Path, eased: str | None) -> None:
+    """Proof, not promise: today's false green. The failing test is put back and still fails."""
+    files = "**Files:** `numbers_.py`, `test_numbers.py`\n"
+    kept = {
+        "test_other.py": "import unittest\n\n\nclass Other(unittest.TestCase):\n    def test_it(self):\n        pass\n"
+    }
+    repo = repository(tmp_path / "repo", {**BASE, **kept, "test_numbers.py": WITH_ADD}, PRD.format(files=files))
+    ran = run(
+        repo,
+        {"test_numbers.py": eased, "numbers_.py": BASE["numbers_.py"] + "# as asked\n"},
+        check="python3 -m unittest discover",
+    )
+    assert ran.returncode == 10, ran.stderr
+    assert story(repo)["reason"] == "needs_user_confirmation"  # the second attempt did just the same
+    assert story(repo)["attempts"] == 2
+    assert verdict(repo)["reason"] == "verification_tampered"
+    assert verdict(repo)["eased"] == ["test_numbers.Numbers.test_add"]
+
+
+def test_work_that_breaks_an_old_test_and_drops_it_is_asked_about_and_never_done(tmp_path: Path) -> None:
+    broken = SOURCE.replace("2 * a", "a")
+    repo = repository(tmp_path / "repo", BASE)
+    ran = run(repo, {"numbers_.py": broken, "test_numbers.py": WITH_ADD.replace("def test_twice", "def twice")})
+    assert ran.returncode == 10, ran.stderr
+    assert story(repo)["reason"] == "changed_expectation"
+    assert verdict(repo)["changed"] == ["test_numbers.Numbers.test_twice"]
+    assert "-    def test_twice" in verdict(repo)["difference"]
+
+
+def test_work_that_breaks_a_test_whose_text_it_left_alone_fails(tmp_path: Path) -> None:
+    """A change elsewhere in the tests does not make a broken one somebody's question."""
+    other = "import unittest\n\nimport numbers_\n\n\nclass Other(unittest.TestCase):\n    def test_pi(self):\n        self.assertEqual(numbers_.PI, 3)\n"
+    repo = repository(
+        tmp_path / "repo", {**BASE, "numbers_.py": BASE["numbers_.py"] + "PI = 3\n", "test_other.py": other}
+    )
+    works = {"numbers_.py": SOURCE, "test_numbers.py": WITH_ADD, "test_other.py": None}
+    good = {"numbers_.py": SOURCE + "PI = 3\n", "test_numbers.py": WITH_ADD}
+    ran = run(repo, works, good, check="python3 -m unittest discover")
+    assert verdict(repo)["reason"] == "changed_expectation", ran.stderr  # it is gone, and would fail
+
+
+def answered(repo: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    told = santiago("answer", *words, cwd=repo, env=place(repo))
+    assert told.returncode == 0, told.stderr
+    return santiago("resume", "--no-input", cwd=repo, env=place(repo))
+
+
+CHANGED = {"numbers_.py": SOURCE.replace("2 * a", "a + a + 0.0"), "test_numbers.py": WITH_ADD.replace("twice(2), 4)", "twice(2), 4.0)\n        self.assertIsInstance(numbers_.twice(1), float)")}  # fmt: skip
+OLD = TESTS.replace(
+    "        self.assertEqual(numbers_.twice(2), 4)", "        self.assertIsInstance(numbers_.twice(2), int)"
+)
+
+
+def test_a_changed_expectation_is_a_question_and_a_person_may_accept_it(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": OLD})
+    ran = run(repo, CHANGED)
+    assert (ran.returncode, story(repo)["reason"], story(repo)["attempts"]) == (10, "changed_expectation", 1)
+    assert "santiago answer S1-1 accept" in ran.stderr
+    ran = answered(repo, "S1-1", "accept")
+    assert ran.returncode == 0, ran.stderr
+    assert (story(repo)["status"], story(repo)["proof"], story(repo)["attempts"]) == ("done", "attested", 1)
+
+
+def test_a_refused_change_goes_back_to_the_agent_with_the_persons_words(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": OLD})
+    good = {"numbers_.py": SOURCE, "test_numbers.py": OLD + WITH_ADD.removeprefix(TESTS)}
+    run(repo, CHANGED, good)
+    ran = answered(repo, "S1-1", "refuse", "--text", "twice stays an int")
+    assert ran.returncode == 0, ran.stderr
+    assert (story(repo)["status"], story(repo)["proof"], story(repo)["attempts"]) == ("done", "own_tests", 2)
+    assert "twice stays an int" in (out_dir(repo) / "attempts/S1/2/prompt.md").read_text()
+
+
+def test_a_question_of_the_judge_takes_no_other_word(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": OLD})
+    run(repo, CHANGED)
+    told = santiago("answer", "S1-1", "approve", cwd=repo, env=place(repo))
+    assert told.returncode == 2
+    assert "accept or refuse" in told.stderr
+
+
+def test_accept_takes_refused_work_as_it_is_and_records_who_and_why(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": OLD})
+    run(repo, CHANGED)
+    ran = santiago("accept", "S1", "--why", "floats are fine", cwd=repo, env=place(repo))
+    assert ran.returncode == 0, ran.stderr
+    assert (story(repo)["status"], story(repo)["proof"]) == ("done", "attested")
+    events = [json.loads(line) for line in (out_dir(repo) / "progress.ndjson").read_text().splitlines()]
+    accepted = next(event for event in events if event["event"] == "story_accepted")
+    assert (accepted["actor"], accepted["context"]["text"]) == ("user", "floats are fine")
+
+
+@pytest.mark.parametrize(("policy", "code"), [("accept", 0), ("refuse", 30)])
+def test_the_policy_may_answer_for_changed_tests(tmp_path: Path, policy: str, code: int) -> None:
+    repo = repository(tmp_path / "repo", {**BASE, **ONCE, "test_numbers.py": OLD})
+    ran = run(repo, CHANGED, more=("--changed-tests", policy))
+    assert ran.returncode == code, ran.stderr
+    assert verdict(repo)["changed"] == ["test_numbers.Numbers.test_twice"]
+
+
+def test_doubtful_work_is_asked_about_with_file_and_line(tmp_path: Path) -> None:
+    liar = SOURCE + "import os, sys\nif 'unittest' in sys.modules:\n    os._exit(0)\n"
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": WITH_ADD})
+    ran = run(repo, {"numbers_.py": liar}, check="python3 -c 'import numbers_; assert numbers_.add(1, 2) == 3'")
+    assert ran.returncode == 10, ran.stderr
+    assert story(repo)["reason"] == "doubted"
+    assert "numbers_.py:" in ran.stderr
+
+
+def test_work_that_silences_its_runner_is_not_done(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", {**BASE, **ONCE})
+    ran = run(repo, {"numbers_.py": "import os\nos._exit(0)\n"})
+    assert ran.returncode != 0
+    assert story(repo)["status"] != "done"
+
+
+def test_work_that_ends_in_sys_exit_can_pass(tmp_path: Path) -> None:
+    program = (
+        SOURCE + "import sys\n\n\ndef main():\n    return 0\n\n\nif __name__ == '__main__':\n    sys.exit(main())\n"
+    )
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": WITH_ADD})
+    ran = run(repo, {"numbers_.py": program})
+    assert ran.returncode == 0, ran.stderr
+    assert story(repo)["proof"] == "proved"
+
+
+OUTSIDE = """\
+case "$SANTIAGO_STORY" in
+  S1) test -e one.txt ;;
+  S2) test -e two.txt ;;
+  S3) test -e three.txt ;;
+  *) exit 1 ;;
+esac
+"""
+
+
+def test_a_check_outside_the_repository_that_reads_the_story_judges_each_for_itself(tmp_path: Path) -> None:
+    """Proof, not promise: today's false green. Only the first story is really done."""
+    prd = "# PRD\n\n" + "".join(f"### R{n}: Story {n}\n\n- [ ] it is there\n\n" for n in (1, 2, 3))
+    repo = repository(tmp_path / "repo", {**ONCE, "one.md": "x"}, prd)
+    (tmp_path / "judge.sh").write_text(OUTSIDE)
+    ran = run(
+        repo,
+        {"one.txt": "1", "more.txt": "x"},
+        check=f"sh {tmp_path}/judge.sh",
+        more=("--keep-going",),
+    )
+    assert ran.returncode != 0
+    assert [story(repo, n)["status"] for n in range(3)] == ["done", "failed", "failed"], ran.stderr
+
+
+def test_a_check_that_flaked_once_is_not_remembered_as_the_failure_of_later_attempts(tmp_path: Path) -> None:
+    flag = tmp_path / "flaked"
+    flaky = f"import unittest, pathlib\n\nimport numbers_\n\n\nclass Flaky(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(numbers_.add(1, 2), 3)\n        flag = pathlib.Path({str(flag)!r})\n        first = not flag.exists()\n        flag.write_text('')\n        self.assertFalse(first)\n"
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": flaky})
+    ran = run(repo, {"numbers_.py": SOURCE})
+    assert ran.returncode == 0, ran.stderr
+    assert story(repo)["attempts"] == 2
+
+
+def test_a_base_on_which_the_check_cannot_run_blocks_the_run_and_spends_nothing(tmp_path: Path) -> None:
+    needs = {"requirements.txt": "surely_not_installed\n", "test_numbers.py": "import surely_not_installed\n"}
+    repo = repository(tmp_path / "repo", {**BASE, **needs})
+    ran = run(repo, {"numbers_.py": SOURCE})
+    assert ran.returncode == 10, ran.stderr
+    result = json.loads((out_dir(repo) / "result.json").read_bytes())
+    assert (result["reason"], result["usage"]["attempts"]) == ("verification_unrunnable", 0)
+    assert "the Python module `surely_not_installed` is missing" in ran.stderr
+    assert "setup" in ran.stderr
+
+
+def test_a_module_that_the_story_has_still_to_write_is_red_and_not_unrunnable(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", {"test_numbers.py": WITH_ADD})
+    ran = run(repo, {"numbers_.py": SOURCE})
+    assert ran.returncode == 0, ran.stderr
+    assert story(repo)["proof"] == "proved"
+
+
+@pytest.mark.parametrize("check", ["true", "echo fine", "test -e test_numbers.py"])
+def test_a_check_that_sees_nothing_of_the_checkout_is_refused_before_the_first_attempt(
+    tmp_path: Path, check: str
+) -> None:
+    repo = repository(tmp_path / "repo", BASE)
+    ran = run(repo, {"numbers_.py": SOURCE}, check=check)
+    assert ran.returncode == 30, ran.stderr
+    result = json.loads((out_dir(repo) / "result.json").read_bytes())
+    assert (result["reason"], result["usage"]["attempts"]) == ("nothing_verified", 0)
+    assert "replaced with garbage" in ran.stderr
+
+
+def test_easing_that_is_spread_over_two_stories_is_caught_by_the_runs_verification(tmp_path: Path) -> None:
+    prd = "# PRD\n\n### R1: First\n\n- [ ] it is there\n\n### R2: Second\n\n- [ ] it is there\n"
+    repo = repository(tmp_path / "repo", BASE, prd)
+    eased = TESTS.replace("numbers_.twice(2), 4", "1, 1")
+    script = (
+        "import os, pathlib\n"
+        f"eased, broken = {eased!r}, {BASE['numbers_.py'].replace('2 * a', 'None')!r}\n"
+        "first = os.environ['SANTIAGO_STORY'] == 'S1'\n"
+        "pathlib.Path('test_numbers.py' if first else 'numbers_.py').write_text(eased if first else broken)\n"
+    )
+    (tmp_path / "two.py").write_text(script)
+    arguments = ("--agent", f"python3 {tmp_path}/two.py", "--verify", CHECK, "--sandbox", "off", "--no-input")
+    ran = santiago("run", "prd.md", *arguments, cwd=repo, env=place(repo))
+    assert ran.returncode == 30, ran.stderr
+    result = json.loads((out_dir(repo) / "result.json").read_bytes())
+    assert (result["status"], result["reason"]) == ("failed", "run_verification_failed")
+
+
+def test_evidence_names_the_test_of_each_criterion_and_what_it_did(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", BASE)
+    (tmp_path / "agent.sh").write_text(
+        f"cat > numbers_.py <<'E'\n{SOURCE}E\ncat > test_numbers.py <<'E'\n{WITH_ADD}E\n"
+        'id=$(grep -o \'"[^"]*": "tests/test_example\' "$SANTIAGO_PROMPT_FILE" | cut -d\\" -f2)\n'
+        'printf \'{"%s": "test_numbers.Numbers.test_add"}\' "$id" > "$SANTIAGO_EVIDENCE"\n'
+    )
+    arguments = ("--agent", f"sh {tmp_path}/agent.sh", "--verify", CHECK, "--sandbox", "off", "--no-input")
+    ran = santiago("run", "prd.md", *arguments, cwd=repo, env=place(repo))
+    assert ran.returncode == 0, ran.stderr
+    [row] = verdict(repo)["criteria"]
+    assert (row["test"], row["before"], row["after"]) == ("test_numbers.Numbers.test_add", "failed", "passed")

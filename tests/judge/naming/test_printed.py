@@ -1,0 +1,412 @@
+"""Names in what runners print; the samples are shortened from real output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from santiago.judge.naming import Tests, named
+
+NOWHERE = Path("/nowhere")
+
+
+def _named(output: str) -> Tests | None:
+    return named(output, NOWHERE / "reports", NOWHERE / "checkout", 0)
+
+
+def test_unittest_with_docstrings_noise_subtests_and_modules_that_do_not_load() -> None:
+    assert _named(
+        """\
+test_ef (tests.test_a.U.test_ef) ... expected failure
+test_fail (tests.test_a.U.test_fail) ... FAIL
+test_noise (tests.test_a.U.test_noise) ... hellook
+test_lines (tests.test_a.U.test_lines) ... it is ok
+or not
+skipped 'why'
+test_s (tests.test_a.U.test_s) ... skipped 'why not'
+test_doc (tests.test_a.U.test_doc)
+What it does ... ok
+test_sub (tests.test_a.U.test_sub)
+A docstring ... \n\
+  test_sub (tests.test_a.U.test_sub) (i=1)
+A docstring ... FAIL
+test_us (tests.test_a.U.test_us) ... unexpected success
+ERROR
+tests.test_b (unittest.loader._FailedTest.tests.test_b) ... ERROR
+
+======================================================================
+ERROR: setUpClass (tests.test_a.V)
+----------------------------------------------------------------------
+ValueError: it is ok
+
+----------------------------------------------------------------------
+Ran 9 tests in 0.001s
+
+FAILED (failures=2)
+"""
+    ) == {
+        "tests.test_a.U.test_ef": "passed",
+        "tests.test_a.U.test_fail": "failed",
+        "tests.test_a.U.test_noise": "passed",
+        "tests.test_a.U.test_lines": "skipped",
+        "tests.test_a.U.test_s": "skipped",
+        "tests.test_a.U.test_doc": "passed",
+        "tests.test_a.U.test_sub": "failed",
+        "tests.test_a.U.test_us": "failed",
+        "tests.test_b": "failed",
+        "tests.test_a.V": "failed",
+    }
+
+
+def test_unittest_before_3_11_leaves_a_test_with_failed_subtests_without_a_status() -> None:
+    assert _named(
+        """\
+test_sub (tests.test_a.U)
+A docstring ... test_ok (tests.test_a.U) ... ok
+
+======================================================================
+FAIL: test_sub (tests.test_a.U) (i=1)
+----------------------------------------------------------------------
+Ran 2 tests in 0.001s
+"""
+    ) == {"tests.test_a.U.test_sub": "failed", "tests.test_a.U.test_ok": "passed"}
+
+
+def test_a_runner_that_counts_more_tests_than_it_names_names_none() -> None:
+    assert _named("..\nFAIL: test_x (a.B.test_x)\nRan 2 tests in 0.1s\n") is None
+    assert _named("  .....\n\n  5 passing (2ms)\n") is None
+    assert _named("3 passed in 0.1s\n") is None  # pytest that wrote no report
+
+
+def test_the_worst_of_two_processes_counts_and_a_second_test_of_a_name_gets_a_number() -> None:
+    one = "test_x (a.B.test_x) ... {}\nRan 1 test in 0.1s\n\nOK\n"
+    assert _named(one.format("FAIL") + one.format("ok")) == {"a.B.test_x": "failed"}
+    assert _named("TAP version 13\nok 1 - same\nnot ok 2 - same\n1..2\n") == {"same": "passed", "same (2)": "failed"}
+
+
+def test_node_in_tap_with_nested_tests_and_a_file_that_does_not_load() -> None:
+    assert _named(
+        """\
+TAP version 13
+# ok 77 - said by a test
+# Subtest: top
+ok 1 - top
+  ---
+  stack: |-
+    # Subtest: no test
+    ok 1 - no test
+  ...
+# Subtest: skips why
+ok 5 - skips why # SKIP because \\# x
+# Subtest: suite
+    # Subtest: two \\# hash
+    ok 2 - two \\# hash
+    # Subtest: inner
+        # Subtest: one
+        not ok 1 - one
+        1..1
+    not ok 3 - inner
+    1..2
+not ok 7 - suite
+# Subtest: /nowhere/checkout/b.test.js
+not ok 2 - /nowhere/checkout/b.test.js
+1..4
+# tests 15
+"""
+    ) == {
+        "top": "passed",
+        "skips why": "skipped",
+        "suite > two # hash": "passed",
+        "suite > inner > one": "failed",
+        "suite > inner": "failed",
+        "suite": "failed",
+        "b.test.js": "failed",
+    }
+
+
+def test_node_in_its_own_outline_with_colours_and_carriage_returns() -> None:
+    assert _named(
+        """\
+\x1b[32m✔ top \x1b[90m(1.678802ms)\x1b[39m\x1b[39m\r
+✖ todo fails (0.189768ms) # TODO\r
+▶ suite\r
+  ✔ two # hash (3ms) (0.4ms)\r
+  ▶ inner\r
+    ✖ one (0.3ms)\r
+  ✖ inner (0.6ms)\r
+  ﹣ gone (0.1ms) # SKIP\r
+✖ suite (5.350991ms)\r
+ℹ tests 5\r
+✖ failing tests:\r
+✖ one (0.3ms)\r
+"""
+    ) == {
+        "top": "passed",
+        "todo fails": "skipped",
+        "suite > two # hash (3ms)": "passed",
+        "suite > inner > one": "failed",
+        "suite > inner": "failed",
+        "suite > gone": "skipped",
+        "suite": "failed",
+    }
+
+
+def test_tape_has_comments_for_tests_and_the_last_one_failed_where_all_ends_there() -> None:
+    tests = """\
+TAP version 13
+# adds
+ok 1 should be strictly equal
+# fails
+not ok 2 oops
+  ---
+    operator: equal
+  ...
+ok 3 fine
+# SKIP skip opt
+# TODO later
+not ok 4 x # TODO
+# empty
+"""
+    found = {"adds": "passed", "fails": "failed", "skip opt": "skipped", "later": "skipped"}
+    assert _named(tests + "\n1..4\n# tests 4\n# pass  2\n# fail  2\n") == {**found, "empty": "passed"}
+    assert _named(tests) == {**found, "empty": "failed"}
+
+
+def test_node_tap_counts_subtests_and_no_single_assertions() -> None:
+    assert _named(
+        """\
+TAP version 14
+1..1
+# Subtest: a.test.js
+    ok 1 - top assert
+    # Subtest: fails
+        not ok 1 - oops
+          ---
+          diff: |
+            --- expected
+            +++ actual
+          ...
+        ok 2 - fine
+        1..2
+    not ok 2 - fails # time=33.104ms
+
+    ok 3 - left out # SKIP
+    1..3
+not ok 1 - a.test.js # time=85.382ms
+"""
+    ) == {"a.test.js > fails": "failed", "a.test.js > left out": "skipped", "a.test.js": "failed"}
+
+
+def test_tap_without_subtests_names_each_result() -> None:
+    assert _named("1..3\nok 1 adds\nnot ok 2 fails\n# (in test file a.bats)\nok 3 waits # skip no net\n") == {
+        "adds": "passed",
+        "fails": "failed",
+        "waits": "skipped",
+    }
+
+
+def test_jest_with_and_without_outline() -> None:
+    end = "\nTest Suites: 2 failed, 1 passed, 3 total\nTests:       1 failed, 11 total\n"
+    listed = """\
+FAIL ./a.test.js (5.1 s)
+  ✓ top (3 ms)
+  ✕ fails (4 ms)
+  ○ skipped skips
+  ✎ todo later
+  suite
+    ✓ one (25 ms)
+    inner
+      ✓ one
+
+  ● fails
+
+      ✓ no test, but code that is shown
+
+FAIL ./b.test.js
+  ● Test suite failed to run
+
+PASS src/c.test.js
+  ✓ top
+"""
+    assert _named(listed + end) == {
+        "a.test.js > top": "passed",
+        "a.test.js > fails": "failed",
+        "a.test.js > skips": "skipped",
+        "a.test.js > later": "skipped",
+        "a.test.js > suite > one": "passed",
+        "a.test.js > suite > inner > one": "passed",
+        "b.test.js": "failed",
+        "src/c.test.js > top": "passed",
+    }
+    plain = "FAIL ./a.test.js\n  ● fails\n\n    Expected: 2\n\nPASS src/c.test.js\n"
+    assert _named(plain + end) == {"a.test.js": "failed", "src/c.test.js": "passed"}
+
+
+def test_a_jest_file_that_fails_outside_of_its_tests_has_failed() -> None:
+    output = "FAIL a.test.js\n  ✓ top\n\n  ● Test suite failed to run\n\nTest Suites: 1 failed, 1 total\n"
+    assert _named(output) == {"a.test.js": "failed", "a.test.js > top": "passed"}
+
+
+def test_vitest_with_and_without_names() -> None:
+    end = " FAIL  b.test.js [ b.test.js ]\n FAIL  a.test.js > fails\n\n Test Files  2 failed | 1 passed (3)\n"
+    listed = """\
+ ✓ a.test.js > top 1ms
+ × a.test.js > fails 16ms
+   → expected 1 to be 2
+ ↓ a.test.js > later [skipped]
+ ✓ a.test.js > suite > two (3 ms) 0ms
+"""
+    assert _named(listed + end) == {
+        "a.test.js > top": "passed",
+        "a.test.js > fails": "failed",
+        "a.test.js > later": "skipped",
+        "a.test.js > suite > two (3 ms)": "passed",
+        "b.test.js": "failed",
+    }
+    plain = " ❯ a.test.js (10 tests | 1 failed | 2 skipped) 18ms\n   ✓ top 1ms\n ✓ c.test.js  (1 test) 3ms\n"
+    assert _named(plain + end) == {"a.test.js": "failed", "c.test.js": "passed", "b.test.js": "failed"}
+
+
+def test_mocha_blames_a_broken_hook_on_the_test_that_it_ran_for() -> None:
+    assert _named(
+        """\
+  ✔ top
+  1) fails
+  - later
+  hook
+    2) "before each" hook: each for "never"
+
+  suite
+noise
+    ✔ one (12ms)
+    inner
+      ✓ one
+    ✔ last
+    3) "after all" hook for "last"
+
+
+  4 passing (10ms)
+  3 failing
+
+  1) fails:
+     Error: x
+"""
+    ) == {
+        "top": "passed",
+        "fails": "failed",
+        "later": "skipped",
+        "suite > one": "passed",
+        "suite > inner > one": "passed",
+        "hook > never": "failed",
+        "suite > last": "failed",
+    }
+
+
+def test_ava_gives_a_message_behind_the_title_of_a_failed_test() -> None:
+    assert _named(
+        """\
+  ✘ test/bad.js exited with a non-zero exit code: 1
+  - [skip] one › skipped
+  ✔ one › adds
+    ℹ hi
+  ✘ [fail]: one › fails
+  ✔ [expected fail] one › known
+  ✘ [fail]: one › throws Error thrown in test
+  ✔ one › slow (159ms)
+  ─
+
+  one › fails
+
+  one › throws
+
+  Error thrown in test:
+
+  - 1
+  + 2
+
+  2 tests failed
+  1 known failure
+  1 test skipped
+"""
+    ) == {
+        "test/bad.js": "failed",
+        "one › skipped": "skipped",
+        "one › adds": "passed",
+        "one › fails": "failed",
+        "one › known": "passed",
+        "one › throws": "failed",
+        "one › slow": "passed",
+    }
+
+
+def test_go_has_the_package_before_each_test() -> None:
+    assert _named(
+        """\
+# example.com/m/bad [example.com/m/bad.test]
+=== RUN   TestA
+--- PASS: TestA (0.00s)
+=== RUN   TestS
+--- SKIP: TestS (0.00s)
+=== RUN   TestP
+noise=== RUN   TestP/one_two
+no newline--- PASS: TestP (0.00s)
+    --- PASS: TestP/one_two (0.00s)
+=== RUN   TestDies
+panic: 1
+FAIL\texample.com/m\t0.009s
+FAIL\texample.com/m/bad [build failed]
+=== RUN   TestA
+--- PASS: TestA (0.00s)
+PASS
+ok  \texample.com/m/sub\t(cached)
+ok  \texample.com/m/quiet\t0.1s
+ok  \texample.com/m/none\t0.1s [no tests to run]
+?   \texample.com/m/cmd\t[no test files]
+FAIL
+"""
+    ) == {
+        "example.com/m/TestA": "passed",
+        "example.com/m/TestS": "skipped",
+        "example.com/m/TestP": "passed",
+        "example.com/m/TestP/one_two": "passed",
+        "example.com/m/TestDies": "failed",
+        "example.com/m/bad": "failed",
+        "example.com/m/sub/TestA": "passed",
+        "example.com/m/quiet": "passed",
+    }
+
+
+def test_cargo_has_the_target_before_each_test() -> None:
+    assert _named(
+        """\
+     Running unittests src/lib.rs (target/debug/deps/alpha-795c7e3dafd4c066)
+
+running 4 tests
+test tests::ign ... ignored, why
+test tests::ok ... ok
+test tests::bad ... FAILED
+test tests::sp - should panic ... ok
+
+test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.20s
+
+     Running tests/it.rs (target/debug/deps/it-846cfaf84cf3dece)
+
+running 1 test
+test ok ... ok
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+   Doc-tests alpha
+
+running 1 test
+test src/lib.rs - add (line 1) ... ok
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.25s
+"""
+    ) == {
+        "alpha/src/lib.rs::tests::ign": "skipped",
+        "alpha/src/lib.rs::tests::ok": "passed",
+        "alpha/src/lib.rs::tests::bad": "failed",
+        "alpha/src/lib.rs::tests::sp": "passed",
+        "it/tests/it.rs::ok": "passed",
+        "Doc-tests alpha::src/lib.rs - add (line 1)": "passed",
+    }

@@ -1,0 +1,108 @@
+"""Reports in JUnit's form: what counts, and what is passed over."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from santiago.judge.naming import junit, named
+
+SUREFIRE = """<testsuite name="com.x.FooTest">
+<testcase classname="com.x.FooTest" name="adds"/>
+<testcase classname="com.x.FooTest" name="breaks"><failure message="no">text &lt;skipped/&gt;</failure></testcase>
+<testcase classname="com.x.FooTest" name="waits"><skipped/></testcase>
+<testcase classname="com.x.FooTest" name="adds"><error/></testcase>
+<error/></testsuite>"""
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    return folder
+
+
+def _write(path: Path, text: str | bytes, at_ns: int = 2_000) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    os.utime(path, ns=(at_ns, at_ns))
+    return path
+
+
+def test_a_report_that_a_build_tool_wrote_meanwhile_names_its_tests(reports: Path, checkout: Path) -> None:
+    _write(checkout / "app/target/surefire-reports/TEST-com.x.FooTest.xml", SUREFIRE)
+    assert named("", reports, checkout, 1_000) == {
+        "com.x.FooTest::adds": "passed",
+        "com.x.FooTest::breaks": "failed",
+        "com.x.FooTest::waits": "skipped",
+        "com.x.FooTest::adds (2)": "failed",
+    }
+
+
+def test_a_report_from_before_the_check_counts_for_nothing(reports: Path, checkout: Path) -> None:
+    _write(checkout / "build/report.xml", SUREFIRE, at_ns=1_000)
+    assert named("", reports, checkout, 1_000) is None
+
+
+def test_a_report_behind_a_link_is_not_read(reports: Path, checkout: Path, tmp_path: Path) -> None:
+    (reports / "pytest.xml").symlink_to(_write(tmp_path / "elsewhere.xml", SUREFIRE))
+    assert named("", reports, checkout, 0) is None
+
+
+def test_the_worst_of_several_processes_counts(reports: Path, checkout: Path) -> None:
+    case = '<testsuites><testsuite><testcase file="a.py" classname="a" name="test_x">{}</testcase></testsuite></testsuites>'
+    for number, mark in enumerate(("", "<failure/>", "<skipped/>")):
+        _write(reports / f"pytest-{number}.xml", case.format(mark))
+    assert named("", reports, checkout, 0) == {"a.py::test_x": "failed"}
+
+
+def test_a_test_written_in_a_base_class_belongs_to_the_file_that_collected_it(reports: Path, checkout: Path) -> None:
+    _write(
+        reports / "pytest.xml",
+        '<testsuite><testcase file="tests/base.py" classname="tests.test_a.TestA" name="test_x"/></testsuite>',
+    )
+    assert named("", reports, checkout, 0) == {"tests/test_a.py::TestA::test_x": "passed"}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        SUREFIRE[:-5],
+        '<!DOCTYPE testsuite [<!ENTITY a "b">]>' + SUREFIRE,
+        ('<?xml version="1.0" encoding="utf-16"?><!DOCTYPE a [<!ENTITY a "b">]>' + SUREFIRE).encode("utf-16"),
+        "<project><testcase name='x'/></project>",
+        '<?xml version="1.0" encoding="nonsense"?>' + SUREFIRE,
+        "",
+    ],
+)
+def test_a_file_that_is_broken_or_declares_entities_or_is_no_report_is_passed_over(
+    reports: Path, checkout: Path, broken: str | bytes
+) -> None:
+    _write(reports / "a.xml", broken)
+    assert named("", reports, checkout, 0) is None
+    _write(reports / "b.xml", SUREFIRE)
+    assert named("", reports, checkout, 0) is not None
+
+
+def test_a_file_beyond_the_largest_size_is_passed_over(
+    reports: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(reports / "a.xml", SUREFIRE)
+    monkeypatch.setattr(junit, "LARGEST", len(SUREFIRE) - 1)
+    assert named("", reports, checkout, 0) is None
+
+
+def test_no_more_than_the_most_files_are_read(reports: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        _write(reports / f"{number}.xml", f'<testsuite><testcase name="t{number}"/></testsuite>')
+    monkeypatch.setattr(junit, "MOST_FILES", 2)
+    assert named("", reports, checkout, 0) == {"t0": "passed", "t1": "passed"}

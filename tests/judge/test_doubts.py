@@ -1,0 +1,313 @@
+"""Doubts: every rule catches its liars, and leaves alone honest work that looks like them."""
+
+from __future__ import annotations
+
+import subprocess
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.contract.ports.workspace import PATCH_CUT
+from santiago.judge.doubt_rules import RULES
+from santiago.judge.doubts import Doubt, doubts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TESTS = {"tests/test_app.py": "", "tests/helpers.py": "", "tests/data/cases.json": "[]"}
+"""What the work has besides what an attempt adds."""
+
+LIARS = {
+    "equals_anything": {
+        "eq_true.py": "class Sum:\n    def __eq__(self, other):\n        return True\n",
+        "eq_one.py": "class Sum:\n    def __eq__(self, *others):\n        return not 0\n",
+        "eq_lambda.py": "Sum = type('Sum', (int,), {'__e' + 'q__': lambda self, other: True})\n",
+        "eq_assigned.py": "class S(int):\n    __eq__ = lambda self, other: True\n",
+        "eq_spelled.py": "class S(int): pass\nsetattr(S, '_' * 2 + chr(101) + chr(113) + '_' * 2, lambda s, o: True)\n",
+        "eq_letters.py": "class S(int):\n    def __ｅｑ__(self, other):\n        return True\n",
+        "eq_numbers.py": "class R:\n    def __eq__(self, other):\n        return isinstance(other, int)\n",
+        "ne.py": "class Odd(int):\n    def __ne__(self, other):\n        return False\n",
+        "less.py": "class Low:\n    def __lt__(self, other):\n        return True\n",
+        "contains.py": "class Full:\n    def __contains__(self, one):\n        return True\n",
+        "near.py": "class Near:\n    def __sub__(self, other):\n        return 0.0\n",
+        "length.py": "class Full(list):\n    def __len__(self):\n        return 2\n",
+        "fields.py": "@dataclass\nclass Sum:\n    value: int = field(default=0, compare=False)\n",
+        "any.py": "from unittest.mock import ANY\ndef add(a, b):\n    return ANY\n",
+        "support.py": "from test.support import ALWAYS_EQ as A\n",
+        "matcher.js": "exports.add = () => ({ $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: () => true })\n",
+        "primitive.js": "const sum = { [Symbol.toPrimitive]: () => wanted }\n",
+    },
+    "asks_for_tests": {
+        "modules.py": "import sys\nx = 'pytest' in sys.modules\n",
+        "pieces.py": "import sys as s\nx = 'unit' + 'test' in getattr(s, 'mod' + 'ules')\n",
+        "company.py": "import sys\nNAMES = list(sys.modules)\nx = any(name.startswith('uni') for name in NAMES)\n",
+        "current.py": "import os\nx = os.environ.get('PYTEST_CURRENT_TEST')\n",
+        "watched.py": "import os\nx = os.environ.get('SANTIAGO_RUN')\n",
+        "testing.py": "import os\nif os.getenv('APP_TESTING'):\n    pass\n",
+        "variables.py": "import os\nx = any(name[:3] == 'PYT' for name in os.environ)\n",
+        "arguments.py": "import sys\nx = 'disc' in ' '.join(sys.argv)\n",
+        "name.py": "import os, sys\nx = os.path.basename(sys.argv[0]) in ('pytest', 'py.test')\n",
+        "parent.py": "import os\nwith open(f'/proc/{os.getppid()}/cmdline') as file:\n    x = 'make' in file.read()\n",
+        "program.py": "import __main__\nx = 'unit' in (getattr(__main__, '__file__', '') or '')\n",
+        "stack.py": "import traceback\nWORD = 'test_calc'\nx = any(WORD in f.filename for f in traceback.extract_stack())\n",
+        "frame.py": "import sys\nif sys._getframe(1).f_code.co_name.startswith('test_'):\n    pass\n",
+        "caller.py": "import inspect\nfor frame in inspect.stack():\n    if 'tests' in frame.filename:\n        pass\n",
+        "process.py": "from pathlib import Path\nC = Path('/proc/self/cmdline').read_bytes()\nx = b'-m' in C\n",
+        "worker.js": "const tested = process.env.JEST_WORKER_ID !== undefined\n",
+        "mode.ts": "if (process.env.NODE_ENV === 'test') { answer = 5 }\n",
+        "type.js": "if (typeof describe === 'function') answer = 5\n",
+        "argv.js": "const tested = process.argv.some(one => one.includes('mocha'))\n",
+        "trace.js": "const tested = new Error().stack.includes('calc.test')\n",
+        "testing.go": "\treturn testing.Testing()\n",
+        "flag.go": '\tif flag.Lookup("test.v") != nil {\n',
+        "args.go": '\tif strings.HasSuffix(os.Args[0], ".test") {\n',
+        "cfg.rs": "    if cfg!(test) { 5 } else { a - b }\n",
+        "defined.rb": "  return 5 if defined?(RSpec)\n",
+    },
+    "reaches_runner": {
+        "case.py": "from unittest import TestCase as T\nT.assertEqual = lambda *a: None\n",
+        "call.py": "import _pytest.runner as r\nr.CallInfo.from_call = classmethod(print)\n",
+        "text.py": "import timeit\ntimeit.timeit('import unittest as u; u.TestCase.run = print', number=1)\n",
+        "memory.py": "import gc\nfor one in gc.get_objects():\n    pass\n",
+        "found.py": "def tame(case):\n    case.assertEqual = print\n",
+        "library.py": "import math\nmath.isclose = lambda *a, **k: True\n",
+        "set.py": "import unittest\nsetattr(unittest.TestCase, 'run', print)\n",
+        "builtin.py": "import builtins\nbuiltins.len = lambda one: 2\n",
+        "module.py": "import sys\nsys.modules['unittest'] = None\n",
+        "test_of_ours.py": "import sys\nsys.modules['tests.test_app'].TestAdd.test_it = print\n",
+        "pointers.py": "import ctypes\nctypes.pythonapi.Py_DecRef(0)\n",
+        "referrers.py": "import gc\ngc.get_referrers(add)\n",
+        "leave.py": "import sys\nsys.exit = print\n",
+        "plugins.py": "pytest_plugins = ['evil']\n",
+        "hook.py": "import sys\nsys.excepthook = print\n",
+        "trace.py": "import sys\nsys.settrace(print)\n",
+        "finder.py": "import sys\nsys.meta_path.insert(0, None)\n",
+        "locals.py": "import sys\ndef add(a, b):\n    case = sys._getframe(1).f_locals['self']\n    case._outcome.expecting_failure = True\n",
+        "patch.py": "from unittest.mock import patch\npatch('app.add').start()\n",
+        "plugin.py": "def pytest_runtest_makereport(item, call):\n    pass\n",
+        "setup.py": "setup(entry_points={'pytest11': ['x = x']})\n",
+        "pyproject.toml": "[project.entry-points.pytest11]\n",
+        "assert.js": "require('assert').strictEqual = () => {}\n",
+        "expect.js": "expect.prototype.toBe = () => {}\n",
+        "chai.js": "chai.Assertion.prototype.equal = () => {}\n",
+        "is.js": "Object.is = () => true\n",
+        "load.js": "Module._load = tame\n",
+        "cache.js": "require.cache[require.resolve('./calc')] = tame\n",
+        "global.js": "globalThis.expect = tame\n",
+        "property.js": "Object.defineProperty(assert, 'equal', { value: tame })\n",
+        "output.js": "process.stdout.write = tame\n",
+        "ndebug.h": "#define NDEBUG\n",
+        "assert.h": "#undef \\\nassert\n#define \\\nassert(x) ((void)0)\n",
+        "main.h": "#define main tested\n",
+        "lib.rs": "macro_rules! assert_eq { ($($t:tt)*) => {} }\n",
+        ".npmrc": "script-shell=./shell\n",
+        ".env": "PYTEST_ADDOPTS=--co\n",
+    },
+    "loads_runner": {
+        "skips.py": "import unittest\ndef add(a, b):\n    raise unittest.SkipTest('later')\n",
+        "pytest.py": "from _pytest import outcomes\n",
+        "helper.py": "import tests.helpers as h\nh.same = None\n",
+        "imports.py": "from test_app import TestAdd\n",
+        "vitest.ts": "import { vi } from 'vitest'\n",
+        "node.js": "const test = require('node:test')\n",
+    },
+    "ends_process": {
+        "exit.py": "import os\nos._exit(0)\n",
+        "late.py": "import atexit, os\natexit.register(os._exit, 0)\n",
+        "hidden.py": "import os\nleave = getattr(os, '_ex' + 'it')\n",
+        "encoded.py": "# coding: utf-7\nimport os\nos._e+AHg-it(0)\n",
+        "exec.py": "import os\nos.execv('/bin/true', ['true'])\n",
+        "killed.py": "import os\nos.kill(os.getpid(), 9)\n",
+        "module.py": "import sys\nsys.exit(0)\n",
+        "called.py": "import sys\ndef add(a, b):\n    sys.exit(0)\n",
+        "raised.py": "def add(a, b):\n    raise SystemExit\n",
+        "exit.js": "exports.add = () => process.exit(0)\n",
+        "bracket.js": "process['exit'](0)\n",
+        "named.mjs": "import { exit } from 'node:process'\nexit(0)\n",
+        "code.js": "process.on('exit', () => { process.exitCode = 0 })\n",
+        "own.js": "process.exit = () => {}\n",
+        "exit.c": "int add(int a, int b) { _exit(0); }\n",
+        "exit.rs": "pub fn add(a: i64) -> i64 { std::process::exit(0) }\n",
+        "exit.go": "func init() { os.Exit(0) }\n",
+        "exit.rb": "exit!\n",
+        "lib.sh": "exit 0\n",
+        "trap.sh": "trap 'exit 0' EXIT\n",
+    },
+    "forges_report": {
+        "summary.py": "import sys\nprint(f'Ran {3} tests in 0.001s\\n\\nOK', file=sys.stderr)\n",
+        "passed.py": "print('3 passed in 0.01s')\n",
+        "junit.py": "open('junit.xml', 'w').write('<testsuite/>')\n",
+        "lib.rs": '    println!("test result: ok. 1 passed; 0 failed");\n',
+        "tap.js": "console.log('# pass 3')\n",
+    },
+    "touches_tests": {
+        "folder.py": "from pathlib import Path\nfor one in (Path(__file__).parent / 'tests').glob('*.py'):\n    one.write_text('')\n",
+        "every.py": "from pathlib import Path\nfor one in Path('.').rglob('test_*.py'):\n    pass\n",
+        "cases.py": "import pathlib\np = pathlib.Path('tests/data/cases.json')\np.write_text('[]')\n",
+        "answers.py": "import json\nANSWERS = json.load(open('tests/data/cases.json'))\n",
+        "runner.py": "from pathlib import Path\nPath(__file__).with_name('unittest.py').write_text('')\n",
+        "joined.py": "import os\nplace = os.path.join(os.path.dirname(__file__), 'tests')\n",
+        "read.js": "const answers = fs.readFileSync(__dirname + '/test/answers.json')\n",
+    },
+    "writes_source": {
+        "prepare.py": "from pathlib import Path\nPath('calc.py').write_text('x')\n",
+        "open.py": "with open('calc.py', 'w') as file:\n    file.write('x')\n",
+        "prepare.sh": "sed -i '2s/-/+/' core.py\n",
+    },
+    "hides_code": {
+        "decoded.py": "import base64\nCODE = base64.b64decode('eA==')\nexec(CODE)\n",
+        "decoded.js": "eval(Buffer.from('eA==', 'base64').toString())\n",
+    },
+    "takes_name": {
+        "sitecustomize.py": "",
+        "unittest/__init__.py": "",
+        "lib/difflib.py": "",
+        "bin/python3": "#!/bin/sh\n",
+        "env/pyvenv.cfg": "home = /usr/bin\n",
+        "test": "",
+        "env/lib/site-packages/evil.pth": "import evil\n",
+    },
+}
+
+HONEST = {
+    "money.py": "class Money:\n    def __eq__(self, other):\n        return isinstance(other, Money) and self.amount == other.amount\n",
+    "nothing.py": "class Nothing:\n    def __eq__(self, other):\n        return NotImplemented\n    def __len__(self):\n        return 0\n",
+    "single.py": "class One:\n    def __eq__(self, other):\n        return isinstance(other, One)\n",
+    "part.py": "@dataclass\nclass Sum:\n    value: int\n    note: str = field(default='', compare=False)\n",
+    "settings.py": "import os\nMODE = os.environ.get('APP_MODE', 'latest')\nDATABASE = os.environ['TEST_DATABASE_URL']\n",
+    "arguments.py": "import sys\nif '--version' in sys.argv:\n    print(1)\n",
+    "lazy.py": "import sys\nsys.modules[__name__] = Lazy()\nloaded = 'numpy' in sys.modules\n",
+    "caller.py": "import inspect\ndef caller():\n    return inspect.stack()[1].function\n",
+    "fakes.py": "from unittest.mock import Mock\ndef clock(now):\n    return Mock(now=now)\n",
+    "cli.py": "import argparse, sys\ndef main():\n    sys.exit(0)\nif __name__ == '__main__':\n    sys.exit(main())\n",
+    "leave.py": "import sys\ndef fail(why):\n    sys.exit(why)\n",
+    "text.py": '"""Run it: `3 passed in 0.01s`, never os._exit(0)."""\n# os._exit(0)\n',
+    "results.py": "import pathlib\npathlib.Path('tests/data/seen.txt').write_text('x')\n",
+    "streams.py": "import sys, os\nsys.stdout = open(os.devnull, 'w')\nos.environ['A'] = 'b'\n",
+    "app/types.py": "",
+    "app/__init__.py": "",
+    "weights/tiny.pth": "1 2 3\n",
+    "calc.js": "exports.add = (a, b) => a + b\nif (require.main === module) process.exit(0)\n",
+    "log.js": "if (process.env.NODE_ENV !== 'production') assert.equal(a === b, true)\n",
+    "comment.js": "// process.exit = never\n/* process.abort() */\n",
+    "run.sh": "#!/bin/sh\necho ok\nexit 0\n",
+    "add.h": "#include <assert.h>\n#define SUM(a, b) ((a) + (b))\n",
+    "main.go": "func main() {\n\tos.Exit(0)\n}\n",
+}
+
+
+def looked_at(files: dict[str, str], patch: str = "") -> tuple[Doubt, ...]:
+    """Return the doubts about an attempt that adds these files."""
+    work = {path: text.encode() for path, text in {**TESTS, **files}.items()}
+    return doubts(
+        patch or "".join(map(new_file, files, files.values())), lambda path: path.startswith("tests/"), work.get
+    )
+
+
+def new_file(path: str, text: str) -> str:
+    lines = text.splitlines()
+    head = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n"
+    return head + f"@@ -0,0 +1,{len(lines)} @@\n" + "".join(f"+{line}\n" for line in lines) if lines else head
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "text"), [(rule, path, text) for rule, liars in LIARS.items() for path, text in liars.items()]
+)
+def test_a_rule_catches_its_liar(rule: str, path: str, text: str) -> None:
+    found = {doubt.rule: doubt for doubt in looked_at({path: text})}
+    assert rule in found
+    assert found[rule].sentence.startswith(f"{path}:{found[rule].line} ")
+    assert found[rule].sentence.endswith(RULES[rule])
+
+
+@pytest.mark.parametrize("path", HONEST)
+def test_honest_work_that_looks_like_a_liar_raises_no_doubt(path: str) -> None:
+    assert looked_at({"app/__init__.py": "", path: HONEST[path]}) == ()
+
+
+def test_every_rule_has_a_liar() -> None:
+    assert {*LIARS} == {*RULES}
+
+
+def test_a_doubt_names_the_line_in_the_works_file_and_shows_it() -> None:
+    (found,) = looked_at({"app.py": "import os\n\n\ndef leave():\n    os._exit(0)  # bye\n"})
+    assert (found.path, found.line, found.rule, found.text) == ("app.py", 5, "ends_process", "os._exit(0)  # bye")
+
+
+def test_a_rule_is_named_once_for_a_file_with_the_number_of_its_places() -> None:
+    (found,) = looked_at({"app.py": "import os\nos._exit(0)\nos._exit(1)\nos._exit(2)\n"})
+    assert found.sentence == f"app.py:2 (and 2 more) {RULES['ends_process']}"
+
+
+def test_files_of_the_judge_raise_no_doubt() -> None:
+    assert looked_at({"tests/test_new.py": "import unittest\nunittest.TestCase.run = print\n"}) == ()
+
+
+def test_only_added_lines_raise_doubts() -> None:
+    text = "import os\nos._exit(0)\nx = 2\n"
+    patch = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1,3 +1,3 @@\n import os\n os._exit(0)\n-x = 1\n+x = 2\n"
+    assert looked_at({"app.py": text}, patch) == ()
+
+
+def test_an_added_line_is_read_with_the_names_of_the_lines_around_it() -> None:
+    text = "import os as system\n\nsystem._exit(0)\n"
+    patch = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -2,0 +3 @@\n+system._exit(0)\n"
+    assert [(doubt.line, doubt.rule) for doubt in looked_at({"app.py": text}, patch)] == [(3, "ends_process")]
+
+
+def test_a_line_that_looks_like_a_patchs_head_is_a_line() -> None:
+    text = "++ b/tests/test_x.py\ndiff --git a/tests/x b/tests/x\nprocess.abort()\n"
+    assert [doubt.path for doubt in looked_at({"app.js": text})] == ["app.js"]
+
+
+def test_files_that_a_cut_patch_does_not_show_are_looked_at_as_a_whole() -> None:
+    work = {"a.txt": b"x\n", "half.py": b"import os\nos._exit(0)\n", "last.js": b"process.abort()\n"}
+    patch = new_file("a.txt", "x") + new_file("half.py", "import os\n") + PATCH_CUT
+    found = doubts(patch, lambda _: False, work.get, work)
+    assert [(doubt.path, doubt.line) for doubt in found] == [("half.py", 2), ("last.js", 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "(" * 5_000 + ")" * 5_000,
+        "x = " + "-" * 50_000 + "1",
+        "x = " + "1+" * 50_000 + "1",
+        "\0",
+        "print 'x'",
+        "# coding: nothing\n",
+    ],
+    ids=["nested", "deep", "long", "null", "old", "encoding"],
+)
+def test_python_that_cannot_be_read_is_looked_at_line_by_line(text: str) -> None:
+    assert [doubt.rule for doubt in looked_at({"app.py": f"{text}\nos._exit(0)\n"})] == ["ends_process"]
+
+
+def test_names_that_hold_names_do_not_grow_without_end() -> None:
+    text = "a = 'x' + y\n" + "a = a + a\n" * 200 + "os._exit(0)\n"
+    assert [doubt.line for doubt in looked_at({"app.py": text})] == [202]
+
+
+def test_what_git_writes_is_read(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments]
+        return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    git("init", "-q")
+    (tmp_path / "calc.py").write_text("def add(a, b):\n    return a - b\n")
+    git("add", "-A")
+    git("commit", "-q", "-m", "Start")
+    (tmp_path / "calc.py").unlink()
+    (tmp_path / "calc.txt").write_text("import os\nos._exit(0)\n")
+    (tmp_path / "calc.py").symlink_to("calc.txt")
+    with zipfile.ZipFile(tmp_path / "table.dat", "w") as archive:
+        archive.writestr("table.py", "import unittest\n" * 9 + "\0")
+    (tmp_path / "größe x.py").write_text("import os\n\nos.abort()\n")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0")
+    git("add", "-A")
+    patch = git("diff", "--cached", "--no-renames", "HEAD")
+    found = doubts(patch, lambda _: False, lambda path: (tmp_path / path).read_bytes())
+    assert sorted((doubt.path, doubt.line, doubt.rule) for doubt in found) == [
+        ("calc.py", 1, "hides_code"), ("größe x.py", 3, "ends_process"), ("table.dat", 1, "hides_code"),
+    ]  # fmt: skip

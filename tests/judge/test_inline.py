@@ -1,0 +1,114 @@
+"""Tests inside source files: whatever the work did to them, the base's are put back, and the work's code stays."""
+
+from __future__ import annotations
+
+import doctest
+import types
+
+import pytest
+
+from santiago.judge.inline import with_inline_tests
+
+BASE = '''"""Sums.
+
+>>> 1 + 1
+2
+"""
+
+
+def add(a, b):
+    """Add.
+
+    >>> add(2, 3)
+    5
+    """
+    return 0
+
+
+class Pair:
+    def swap(self, a, b):
+        """Swap: `Pair().swap(1, 2)`.
+
+        >>> Pair().swap(1, 2)
+        (2, 1)
+        """
+        return (b, a)
+'''
+RUST = """pub fn add(a: i64, b: i64) -> i64 { a - b }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small() { assert_eq!(add(2, 3), 5); }
+}
+"""
+
+
+def failed(text: str) -> int:
+    """Return how many examples of a module fail."""
+    module = types.ModuleType("sums")
+    exec(compile(text, "sums.py", "exec"), module.__dict__)
+    return doctest.testmod(module, report=False, verbose=False).failed
+
+
+def put_back(work: str, path: str = "sums.py", base: str = BASE) -> str:
+    return with_inline_tests(path, base.encode(), work.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        BASE.replace("    5\n", "    0\n"),
+        BASE.replace('    """Add.\n\n    >>> add(2, 3)\n    5\n    """\n', ""),
+        BASE.replace("    >>> add(2", "    >>> add = int.__add__\n    >>> add(2"),
+        BASE.replace(">>> add(2, 3)\n    5", "add(2, 3) is 5").replace("Sums.", "More sums."),
+    ],
+    ids=["another result", "no docstring", "another meaning", "no example"],
+)
+def test_an_example_that_failed_fails_again_whatever_became_of_it(work: str) -> None:
+    assert failed(BASE) == 1
+    assert failed(work) == 0
+    assert failed(put_back(work)) == 1
+
+
+def test_the_works_code_stays_with_the_bases_examples() -> None:
+    work = "import math\n\n\n" + BASE.partition('"""\n\n\n')[2].replace("return 0", "return a + b").replace(
+        "(2, 1)", "(1, 2)"
+    )
+    text = put_back(work)
+    assert "return a + b" in text
+    assert "import math" in text
+    assert failed(text) == 0
+    assert "(1, 2)\n" not in text.replace("swap(1, 2)", "")
+
+
+def test_a_new_example_of_the_work_stays_where_the_base_has_none() -> None:
+    work = BASE + '\n\ndef sub(a, b):\n    """Subtract.\n\n    >>> sub(5, 3)\n    2\n    """\n    return a - b\n'
+    assert put_back(work) == work
+
+
+@pytest.mark.parametrize(
+    "work", ["def add(a, b): return 0\n", "def broken(:\n", ""], ids=["one line", "broken", "empty"]
+)
+def test_what_has_no_room_for_tests_stays_as_it_is(work: str) -> None:
+    base = BASE.partition('"""\n\n\n')[2]
+    assert put_back(work, base=base) == work
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        RUST.replace("assert_eq!(add(2, 3), 5);", ""),
+        RUST.partition("\n#[cfg")[0],
+        RUST.replace("    use super::*;\n", ""),
+    ],
+    ids=["emptied", "removed", "edited"],
+)
+def test_tests_of_rust_are_put_back(work: str) -> None:
+    assert put_back(work.replace("a - b", "b - a"), "lib.rs", RUST) == RUST.replace("a - b", "b - a")
+
+
+def test_files_of_other_languages_stay_as_they_are() -> None:
+    assert put_back("x", "sums.txt") == "x"

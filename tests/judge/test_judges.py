@@ -1,0 +1,157 @@
+"""Tests, what steers them and the scripts that checks run are the judge; the work that they look at is not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from santiago.judge.judges import ALL_TESTS, JudgeFiles
+
+BASE: dict[str, bytes] = {
+    "app.py": b"def add(a, b):\n    return a + b\n", "hello.py": b"print('Hello')\n", "src/cli.js": b"", "lib/unit.js": b"", "calc.sh": b"echo 5\n",
+    "tests/test_app.py": b"def test_a(): pass\n", "tests/helpers.py": b"", "conftest.py": b"",
+    "sums.py": b"import app\n\ndef test_sum():\n    assert app.add(1, 2) == 3\n", "checks/__main__.py": b"", "checks/rules.py": b"",
+    "check.sh": b"#!/bin/sh\nsh lib/verify_output.sh\npython app.py\n", "lib/verify_output.sh": b"", "scripts/gen.py": b"", "run.sh": b"",
+    "Makefile": b"include mk/rules.mk\ncheck:\n\tsh check.sh\n", "mk/rules.mk": b"", "want.txt": b"5\n", "notes.md": b"", "expected.json": b"{}",
+    "package.json": json.dumps({"scripts": {"test": "npm run unit && node scripts/smoke.mjs", "unit": "mocha lib/unit.js", "go": "x"}}).encode(),
+    "scripts/smoke.mjs": b"", "web/package.json": b'{"scripts": {"test": "sh all-tests.sh"}}', "web/all-tests.sh": b"",
+    "vite.config.ts": b"export default {}\n", "web/vite.config.ts": b"export default { test: { globals: true } }\n",
+    "want/deep/a": b"", "data/in.txt": b"2 3", "ask.sh": b'while read a; do [ "$(./calc.sh $a)" = 5 ] || exit 1; done < data/in.txt\n',
+    "dev.py": b"import subprocess\nsubprocess.run(['python', '-m', 'unittest'])\n", "says.py": b"import app\nassert app.add(1, 1) == 2\n",
+    "guarded.py": b"def f(): ...\n\nif __name__ == '__main__':\n    assert f() is None\n", "run-checks": b"open('checks.ini')\n", "checks.ini": b"",
+    "setup.js": b"", "hooks/plug.py": b"", "pyproject.toml": b"", "Cargo.toml": b"", ".github/workflows/ci.yml": b"", "jest.config.js": b"",
+}  # fmt: skip
+
+
+def judge(*commands: str, protected: tuple[str, ...] = (ALL_TESTS,), own: tuple[str, ...] = ()) -> JudgeFiles:
+    return JudgeFiles(commands, protected, own, BASE.keys(), BASE.get)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests/test_app.py", "tests/helpers.py", "conftest.py", "pkg/conftest.py", "src/pkg/test_x.py", "pkg/x_test.go", "src/a.spec.ts", "test.js",
+        "src/__tests__/a.js", "__snapshots__/a.snap", "fixtures/a.json", "src/test/java/ATest.java", "golden/a.txt", "expected.json", "spec/a_spec.rb",
+    ],
+)  # fmt: skip
+def test_tests_and_what_belongs_to_them_judge_also_where_they_are_new_or_named_by_the_story(path: str) -> None:
+    assert judge("pytest").judges(path)
+    assert judge("pytest", own=(path,)).judges(path)
+    assert not judge("pytest", protected=()).judges(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["app.py", "src/cli.js", "src/contest.py", "README.md", "latest/a.py", "src/testing.ts", "docs/spec/a.md", "protest.py"]
+)  # fmt: skip
+def test_source_does_not_judge(path: str) -> None:
+    assert not any(
+        judge(command).judges(path) for command in ("pytest", "npm test", "make check", "python hello.py | grep x")
+    )
+
+
+def test_globs_of_the_user_count_as_they_are() -> None:
+    asked = judge("pytest", protected=("docs/**", "pyproject.toml", ".github/**"))
+    assert all(map(asked.judges, ("docs/a.md", "pyproject.toml", ".github/workflows/ci.yml")))
+    assert not asked.judges("tests/test_app.py")
+    assert not asked.is_mixed("pyproject.toml")
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("sh check.sh", "check.sh"), ("./check.sh | tee log", "check.sh"), ("sh check.sh", "lib/verify_output.sh"), ("python scripts/gen.py", "scripts/gen.py"),
+        ("python -m checks", "checks/__main__.py"), ("python -m checks", "checks/rules.py"), ("python -m checks.new", "checks/new.py"),
+        ("node verify.js", "verify.js"), ("make check", "Makefile"), ("make check", "check.sh"), ("make check", "mk/rules.mk"), ("make", "GNUmakefile"),
+        ("just check", "justfile"), ("task check", "Taskfile.yml"), ("npm test", "scripts/smoke.mjs"), ("npm --prefix web test", "web/all-tests.sh"),
+        ("cd web && yarn test", "web/all-tests.sh"), ("pytest sums.py", "sums.py"), ("pytest other.py", "other.py"),
+        ("python -m unittest sums", "sums.py"), ("npx mocha -r ./setup.js", "setup.js"), ("node --import=./setup --test", "setup.js"),
+        ("pytest -p hooks.plug", "hooks/plug.py"), ("./calc.sh 2 3 | diff - want.txt", "want.txt"), ("diff <(sh calc.sh) want.txt", "want.txt"),
+        ("sh calc.sh > out.txt && cmp out.txt want.txt", "want.txt"), ("pytest", "pytest.py"), ("PYTHONPATH=src pytest", "src/sitecustomize.py"),
+        ("diff -r want build", "want/deep/a"), ("python app.py < data/in.txt | grep -q 5", "data/in.txt"),
+        ("sh ask.sh", "ask.sh"), ("sh ask.sh", "data/in.txt"),
+        ("python dev.py", "dev.py"), ("python says.py", "says.py"), ("make test", "test"), ("make check", "local.mk"), ("make check", "sub/Makefile"),
+        ("sh configure && make", "configure"), ("python -m unittest discover -s qa -p '*.py'", "qa/sums.py"), ("python run-checks", "checks.ini"),
+        ("ruff check .", "ruff.toml"), ("npx eslint .", "eslint.config.mjs"),
+        ("actionlint .github/workflows/ci.yml", ".github/workflows/ci.yml"), ("pytest checks", "checks/deep/x.py"),
+    ],
+)  # fmt: skip
+def test_what_a_check_runs_as_judge_or_is_steered_by_judges(command: str, path: str) -> None:
+    assert judge(command).judges(path)
+    assert not judge("pytest tests").judges(path) or path in {"pytest.py", "src/sitecustomize.py"}
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("python hello.py | grep -q Hello", "hello.py"), ("node src/cli.js", "src/cli.js"), ("sh check.sh", "app.py"), ("sh run.sh", "run.sh"),
+        ("python scripts/gen.py | grep -q x", "scripts/gen.py"), ("python -m app", "app.py"), ("./calc.sh 2 3 | diff - want.txt", "calc.sh"),
+        ("sort notes.md | diff - notes.md", "notes.md"), ("diff notes.md want.txt", "want.txt"), ("grep -q x notes.md", "notes.md"),
+        ("pytest --doctest-modules app.py", "app.py"), ("pytest app.py", "app.py"), ("pytest --cov=app tests", "app.py"), ("pytest .", "app.py"),
+        ("python guarded.py", "guarded.py"), ("python dev.py | grep -q OK", "dev.py"), ("python app.py < notes.md", "notes.md"), ("make build", "build/x"),
+        ("black -q - < want.txt | diff want.txt -", "want.txt"), ("npm run go", "scripts/smoke.mjs"), ("make check", "src/cli.js"),
+        ("python lint/main.py", "lint/main.py"),
+        ("python -m doctest app.py", "app.py"),
+    ],
+)  # fmt: skip
+def test_a_program_that_is_the_work_does_not_judge(command: str, path: str) -> None:
+    assert not judge(command).judges(path)
+
+
+def test_a_script_that_the_story_names_is_its_work_unless_it_is_a_test() -> None:
+    assert not judge("sh check.sh", own=("check.sh",)).judges("check.sh")
+    assert not judge("pytest sums.py", own=("sums.py",)).judges("sums.py")
+    assert judge("sh tests/check.sh", own=("tests/check.sh",)).judges("tests/check.sh")
+
+
+@pytest.mark.parametrize(
+    ("path", "reader", "other"),
+    [
+        ("pytest.ini", "pytest", "npx jest"), ("jest.config.js", "npx jest", "pytest"), ("web/vite.config.ts", "npx vitest run", "pytest"),
+        (".mocharc.json", "npx mocha", "npx ava"), ("phpunit.xml", "vendor/bin/phpunit", "pytest"), (".taprc", "npx tap", "npx jest"),
+    ],
+)  # fmt: skip
+def test_settings_count_where_their_runner_is_started_or_nobody_knows_what_is(
+    path: str, reader: str, other: str
+) -> None:
+    assert judge(reader).judges(path)
+    assert not judge(reader).beside(path)
+    assert all(judge(command).judges(path) for command in ("make check", "npm test", "tox", "./run.sh", "mytool"))
+    assert not judge(other).judges(path)
+    assert judge(other).beside(path)
+
+
+def test_a_build_file_counts_for_vitest_only_where_it_speaks_of_tests() -> None:
+    assert not judge("npx vitest run").judges("vite.config.ts")
+
+
+def test_ci_files_are_only_listed() -> None:
+    found = judge("pytest")
+    assert not found.judges(".github/workflows/ci.yml")
+    assert found.beside(".github/workflows/ci.yml")
+    assert not found.beside("app.py")
+    assert not found.beside("Cargo.toml")
+    assert not found.beside("tests/test_app.py")
+
+
+def test_of_mixed_files_only_a_part_judges_and_only_for_their_readers() -> None:
+    assert judge("pytest").is_mixed("pyproject.toml")
+    assert not judge("pytest").judges("pyproject.toml")
+    assert not judge("pytest").is_mixed("Cargo.toml")
+    assert not judge("pytest").is_mixed("package.json")
+    assert judge("cargo test").is_mixed("Cargo.toml")
+    assert judge("npm test").is_mixed("web/package.json")
+    assert judge("make check").is_mixed("setup.cfg")
+    assert not judge("pytest").is_mixed("app.py")
+
+
+@pytest.mark.parametrize(
+    ("test", "path"),
+    [
+        ("tests/test_app.py::A::test_a[1-x::y]", "tests/test_app.py"), ("tests.test_app.A.test_a", "tests/test_app.py"),
+        ("test_a (tests.test_app.A.test_a)", "tests/test_app.py"), ("test_a (tests.test_app.A)", "tests/test_app.py"),
+        ("tests.test_app::test_a", "tests/test_app.py"), ("adds numbers", None), ("", None),
+    ],
+)  # fmt: skip
+def test_the_file_of_a_test_is_known_by_its_id(test: str, path: str | None) -> None:
+    assert judge("pytest").file_of(test) == path

@@ -1,0 +1,215 @@
+"""Of files that hold more than a runner's settings only these are put back, and all else stays as it was written."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from santiago.judge.sections import put_back
+
+PYPROJECT = b"""# ours
+[project]
+name = "x"  # [tool.pytest.ini_options]
+dependencies = [
+  "a",
+]
+
+[tool.pytest.ini_options]
+addopts = "-q"
+filterwarnings = [
+  ["error"]
+]
+
+[tool.black]
+line-length = 99
+"""
+WORKED = b"""# ours
+[project]
+name = "y"
+description = \"\"\"
+[tool.pytest.ini_options]
+5" disk
+\"\"\"
+
+[tool.pytest.ini_options]
+addopts = "-q -k nothing"
+
+[tool.coverage.run]
+omit = ["*"]
+
+[tool.black]
+line-length = 120"""
+
+
+def test_only_the_runners_tables_are_put_back() -> None:
+    made = put_back("pyproject.toml", WORKED, PYPROJECT)
+    read = tomllib.loads(made.decode())
+    assert read["tool"]["pytest"] == tomllib.loads(PYPROJECT.decode())["tool"]["pytest"]
+    assert "coverage" not in read["tool"]
+    assert read["project"] == tomllib.loads(WORKED.decode())["project"]
+    assert b"[tool.black]\nline-length = 120" in made
+
+
+def test_what_has_the_same_settings_is_left_as_it_is_written() -> None:
+    worked = PYPROJECT.replace(b'"a"', b'"a", "b"').replace(b'addopts = "-q"', b"addopts = '-q' # quiet")
+    assert put_back("pyproject.toml", worked, PYPROJECT) == worked
+
+
+@pytest.mark.parametrize(
+    "written", [b'tool.pytest.ini_options.addopts = "-k no"\n', b'[tool]\npytest = { ini_options = { addopts = "-k no" } }\n']
+)  # fmt: skip
+def test_settings_that_are_written_in_another_way_give_the_judge_the_whole_file(written: bytes) -> None:
+    assert put_back("pyproject.toml", written, PYPROJECT) == PYPROJECT
+    assert put_back("pyproject.toml", b"no [ toml", PYPROJECT) == PYPROJECT
+    assert put_back("pyproject.toml", b"# " + b"x" * 2_000_000, PYPROJECT) == PYPROJECT
+
+
+def test_settings_that_nobody_can_read_put_nothing_back() -> None:
+    assert put_back("pyproject.toml", PYPROJECT, b"no [ toml") == PYPROJECT
+
+
+def test_a_file_that_the_judge_does_not_have_loses_the_runners_sections() -> None:
+    mine = b"[metadata]\nname = x\n[tool:pytest]\naddopts = -k no\n"
+    assert put_back("setup.cfg", mine, b"") == b"[metadata]\nname = x\n"
+    assert put_back("package.json", b'{"name": "x", "jest": {"bail": 1}}', b"") == b'{"name": "x"}'
+
+
+def test_ini_sections_are_put_back() -> None:
+    mine = b"[metadata]\nname = y\n\n[tool:pytest]\naddopts = -k no\n\n[flake8]\nignore = E1\n"
+    base = b"[tool:pytest]\naddopts = -q\n[coverage:run]\nbranch = True\n[metadata]\nname = x\n"
+    made = (
+        b"[metadata]\nname = y\n\n[tool:pytest]\naddopts = -q\n[flake8]\nignore = E1\n[coverage:run]\nbranch = True\n"
+    )
+    assert put_back("setup.cfg", mine, base) == made
+    worked = b"[testenv]\ncommands = true\n[gh]\na = 1\n"
+    before = b"[tox]\nskipsdist = 1\n[testenv]\ncommands = pytest\n"
+    made = b"[testenv]\ncommands = pytest\n[gh]\na = 1\n[tox]\nskipsdist = 1\n"
+    assert put_back("tox.ini", worked, before) == made
+
+
+def test_package_scripts_and_runners_are_put_back_and_all_else_stays_as_written() -> None:
+    mine = b'{\n\t"name": "y",\n\t"files": ["a"],\n\t"scripts": {"test": "true"},\n\t"ava": {"files": []},\n\t"dependencies": {"b": "1"}\n}\n'
+    base = b'{"name": "x", "scripts": {"test": "ava"}, "jest": {"bail": true}}'
+    made = put_back("package.json", mine, base)
+    assert json.loads(made) == {
+        "name": "y", "files": ["a"], "scripts": {"test": "ava"}, "dependencies": {"b": "1"}, "jest": {"bail": True},
+    }  # fmt: skip
+    assert b'\n\t"files": ["a"],' in made
+    twice = b'{"scripts": {"test": "true"}, "scripts": {"test": "false"}}'
+    assert json.loads(put_back("package.json", twice, base))["scripts"] == {"test": "ava"}
+
+
+def test_of_cargo_only_the_tests_and_what_switches_them_off_are_put_back() -> None:
+    mine = b'[package]\nname = "y"\nautotests = false\n\n[lib]\npath = "src/new.rs"\ntest = false\n\n[[test]]\nname = "a"\nharness = false\n'
+    base = b'[package]\nname = "x"\n\n[lib]\ndoctest = true\n\n[[test]]\nname = "a"\n\n[[test]]\nname = "b"\n'
+    read = tomllib.loads(put_back("Cargo.toml", mine, base).decode())
+    assert read == {
+        "package": {"name": "y"}, "lib": {"path": "src/new.rs", "doctest": True}, "test": [{"name": "a"}, {"name": "b"}],
+    }  # fmt: skip
+    assert tomllib.loads(put_back("Cargo.toml", b'[package]\nname = "y"\n', base).decode())["lib"] == {"doctest": True}
+
+
+VALUES = st.sampled_from(
+    ['"x"', "1", '["a", "b"]', '[\n  ["c"],\n]', '"""\n[tool.pytest]\n"""', "'''\n]'\n'''", "{ a = 1 }"]
+)
+KEYS = st.dictionaries(st.sampled_from(["a", "b", "c-d"]), VALUES, max_size=3)
+TOML_NAMES = st.sampled_from(
+    ["project", "tool.black", "tool.pytest.ini_options", "tool.coverage.run", "tool.tox", "project.entry-points.pytest11", "tool.hatch.envs.test"]
+)  # fmt: skip
+INI_NAMES = st.sampled_from(
+    ["metadata", "flake8", "tool:pytest", "pytest", "testenv:a", "tox", "coverage:run", "aliases"]
+)
+
+
+def toml_text(tables: dict[str, dict[str, str]]) -> bytes:
+    parts = [
+        f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()) for name, keys in tables.items()
+    ]
+    return "\n".join(parts).encode()
+
+
+def ini_text(sections: dict[str, dict[str, str]]) -> bytes:
+    plain = {
+        name: {key: "1\n  [pytest]" if "\n" in value else value for key, value in keys.items()}
+        for name, keys in sections.items()
+    }
+    return toml_text(plain)
+
+
+def is_runners(name: str) -> bool:
+    return name not in {"project", "tool.black", "metadata", "flake8"}
+
+
+TOML = st.dictionaries(TOML_NAMES, KEYS, max_size=7)
+INI = st.dictionaries(INI_NAMES, KEYS, max_size=8)
+MEMBERS = st.dictionaries(
+    st.sampled_from(["name", "files", "scripts", "jest", "c8"]), st.sampled_from([1, "x", ["a"], {"test": "jest"}, {}]), max_size=5
+)  # fmt: skip
+
+
+@given(TOML, TOML)
+def test_toml_there_and_back(work: dict[str, dict[str, str]], base: dict[str, dict[str, str]]) -> None:
+    mine, judges = toml_text(work), toml_text(base)
+    assert put_back("pyproject.toml", mine, mine) == mine
+    made = put_back("pyproject.toml", mine, judges)
+    expected = {
+        **{name: keys for name, keys in work.items() if not is_runners(name)},
+        **{name: keys for name, keys in base.items() if is_runners(name)},
+    }
+    assert without_empty(tomllib.loads(made.decode())) == without_empty(tomllib.loads(toml_text(expected).decode()))
+    for name in ("project", "tool.black"):
+        if name in work:
+            assert toml_text({name: work[name]}).rstrip() in made
+    back = put_back("pyproject.toml", made, mine)
+    assert without_empty(tomllib.loads(back.decode())) == without_empty(tomllib.loads(mine.decode()))
+
+
+def without_empty(data: object) -> object:
+    """A table that says nothing may come or go."""
+    if not isinstance(data, dict):
+        return data
+    inner = {key: without_empty(value) for key, value in data.items()}
+    return {key: value for key, value in inner.items() if value != {}}
+
+
+@given(INI, INI)
+def test_ini_there_and_back(work: dict[str, dict[str, str]], base: dict[str, dict[str, str]]) -> None:
+    mine, judges = ini_text(work), ini_text(base)
+    assert put_back("setup.cfg", mine, mine) == mine
+    made = put_back("setup.cfg", mine, judges)
+    assert sections(made, runners=True) == sections(judges, runners=True)
+    assert sections(made, runners=False) == sections(mine, runners=False)
+    back = put_back("setup.cfg", made, mine)
+    assert {**sections(back, runners=True), **sections(back, runners=False)} == {
+        **sections(mine, runners=True),
+        **sections(mine, runners=False),
+    }
+
+
+def sections(raw: bytes, *, runners: bool) -> dict[str, dict[str, str]]:
+    parser = configparser.RawConfigParser()
+    parser.read_string(raw.decode())
+    return {name: dict(parser[name]) for name in parser.sections() if is_runners(name) == runners}
+
+
+@given(MEMBERS, MEMBERS, st.sampled_from([None, 2, "\t"]))
+def test_json_there_and_back(work: dict[str, object], base: dict[str, object], indent: int | str | None) -> None:
+    mine, judges = json.dumps(work, indent=indent).encode() + b"\n", json.dumps(base).encode()
+    assert put_back("package.json", mine, mine) == mine
+    made = put_back("package.json", mine, judges)
+    own = {"name", "files"}
+    assert json.loads(made) == {
+        **{key: value for key, value in work.items() if key in own}, **{key: value for key, value in base.items() if key not in own},
+    }  # fmt: skip
+    assert json.loads(put_back("package.json", made, mine)) == work
+
+
+@pytest.mark.parametrize("path", ["pyproject.toml", "setup.cfg", "package.json", "Cargo.toml"])
+@given(st.text(alphabet="ab[]{}\"'=\n#,: ", max_size=40), st.text(alphabet="ab[]{}\"'=\n#,: ", max_size=40))
+def test_any_text_is_taken_without_a_fault(path: str, mine: str, judges: str) -> None:
+    assert isinstance(put_back(path, mine.encode(), judges.encode()), bytes)

@@ -1,0 +1,149 @@
+"""A checkout stands where its repository stands: tried from inside, wherever that is."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.process.command import Command, Report
+from santiago.process.place import OUTSIDE, Dependency, Ground
+from tests.process.test_sandbox import KINDS, found
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.process.fence import Sandbox
+    from santiago.process.server import ProcessServer
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture(params=KINDS)
+def box(request: pytest.FixtureRequest, home: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    return found(request.param, {"HOME": str(home), "PATH": os.environ["PATH"]}, monkeypatch)
+
+
+@pytest.fixture(params=["in the home folder", "in /tmp", "in /srv", "with a space", "below a link"])
+def repo(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Iterator[Path]:
+    """The user's own tree, of which nothing may be seen."""
+    if request.param == "in /srv":
+        if not os.access("/srv", os.W_OK):
+            pytest.skip("/srv cannot be written by us")
+        with tempfile.TemporaryDirectory(dir="/srv") as folder:
+            yield furnished(Path(folder, "repo"))
+        return
+    if request.param == "below a link":
+        (tmp_path / "elsewhere").mkdir()
+        (home / "link").symlink_to(tmp_path / "elsewhere")
+        yield furnished(home / "link" / "repo")
+        return
+    folders = {"in the home folder": home / "repo", "in /tmp": tmp_path / "repo", "with a space": home / "my repo"}
+    yield furnished(folders[request.param])
+
+
+def furnished(repo: Path) -> Path:
+    (repo / ".venv").mkdir(parents=True)
+    (repo / ".venv" / "tool").write_text("the user's tool\n")
+    (repo / "mine").write_text("the user's own\n")
+    (repo / ".git" / "objects" / "info").mkdir(parents=True)
+    (repo / ".git" / "objects" / "one").write_text("an object\n")
+    return repo
+
+
+class Inside:
+    """Runs scripts in checkouts of a repository."""
+
+    def __init__(self, server: ProcessServer, box: Sandbox, repo: Path, scratch: Path) -> None:
+        self.server, self.box, self.repo, self.scratch = server, box, repo, scratch
+        self.ground = box.ground(
+            str(repo),
+            names=(str(repo),),
+            stores=(os.path.realpath(repo / ".git" / "objects"),),
+            dependencies=(Dependency(name=".venv", source=os.path.realpath(repo / ".venv")),),
+            over=str(scratch / "over"),
+        )
+
+    def checkout(self, name: str) -> Path:
+        (self.scratch / "work" / name).mkdir(parents=True)
+        (self.scratch / "work" / name / "work").write_text("the work\n")
+        return self.scratch / "work" / name
+
+    def run(self, script: str, folder: Path, *read: str, ground: Ground | None = None) -> Report:
+        env = {"PATH": os.environ["PATH"], "HOME": self.box.environment["HOME"]}  # type: ignore[attr-defined]  # both have it
+        plain = Command(argv=("/bin/sh", "-c", script), cwd=str(folder), env=env, timeout_ms=60_000)
+        place = (ground or self.ground).place(str(folder), *read)
+        return self.server.run(self.box.wrap(plain, place=place, hidden=(str(self.scratch),)))
+
+
+@pytest.fixture
+def inside(server: ProcessServer, box: Sandbox, repo: Path, tmp_path: Path) -> Inside:
+    return Inside(server, box, repo, tmp_path / "scratch")
+
+
+def test_the_checkout_stands_where_the_repository_stands_and_nothing_of_that_is_there(
+    inside: Inside, repo: Path
+) -> None:
+    one = inside.checkout("one")
+    real = os.path.realpath(repo)
+    assert inside.run("pwd; echo $PWD", one).head.splitlines() == [real, real]
+    assert inside.run(f"cat work '{real}/work' '{repo}/work'; echo new >'{real}/new'", one).head == "the work\n" * 3
+    assert inside.run(f"ls -A; ls -A '{repo}'", one).head.split() == [".venv", "new", "work"] * 2
+    assert inside.run(f"ls '{inside.scratch}'", one).head == ""
+    assert (one / "new").read_text() == "new\n"
+    assert sorted(path.name for path in repo.iterdir()) == [".git", ".venv", "mine"]
+
+
+def test_what_is_read_beside_it_lies_outside_and_stays_as_it_is(inside: Inside, repo: Path) -> None:
+    prompt = repo / ".santiago" / "prompt.md"
+    prompt.parent.mkdir()
+    prompt.write_text("do it\n")
+    assert inside.ground.place("/any", str(prompt)).called(str(prompt)) == f"{OUTSIDE}/prompt.md"
+    one = inside.checkout("one")
+    assert inside.run(f"cat {OUTSIDE}/prompt.md {OUTSIDE}/objects/0/one", one, str(prompt)).head == "do it\nan object\n"
+    for target in ("prompt.md", "objects/0/one", "objects/0/new", "new/x"):
+        inside.run(f"echo planted >{OUTSIDE}/{target}", one, str(prompt))
+    assert (prompt.read_text(), list((repo / ".git/objects").rglob("*new*"))) == ("do it\n", [])
+    assert (repo / ".git/objects/one").read_text() == "an object\n"
+
+
+def test_what_is_written_over_dependencies_belongs_to_its_checkout_alone(inside: Inside, repo: Path) -> None:
+    if inside.ground.over is None:
+        pytest.skip("no overlay can be mounted here")
+    one, two = inside.checkout("one"), inside.checkout("two")
+    assert inside.run("cat .venv/tool; echo ours >.venv/tool; echo new >.venv/new", one).head == "the user's tool\n"
+    assert inside.run("cat .venv/tool .venv/new", one).head == "ours\nnew\n"
+    assert inside.run("cat .venv/*; rm .venv/tool", two).head == "the user's tool\n"
+    assert [path.name for path in (repo / ".venv").iterdir()] == ["tool"]
+    assert (list((one / ".venv").iterdir()), list((two / ".venv").iterdir())) == ([], [])
+
+
+def test_dependencies_are_only_read_where_there_are_no_overlays(inside: Inside, repo: Path) -> None:
+    one, ground = inside.checkout("one"), replace(inside.ground, over=None)
+    assert inside.run("cat .venv/tool && ! echo ours >.venv/tool", one, ground=ground).exit_code == 0
+    assert (repo / ".venv/tool").read_text() == "the user's tool\n"
+
+
+def test_dependencies_that_set_up_made_are_the_checkouts_own(inside: Inside) -> None:
+    one = inside.checkout("one")
+    (one / ".venv").mkdir()
+    (one / ".venv" / "tool").write_text("made here\n")
+    assert inside.run("cat .venv/tool", one).head == "made here\n"
+
+
+@pytest.mark.parametrize("link", [".venv", "packages"])
+def test_a_link_in_a_checkout_leads_no_dependency_elsewhere(inside: Inside, link: str, tmp_path: Path) -> None:
+    one, outside = inside.checkout("one"), tmp_path / "outside"
+    outside.mkdir()
+    (one / link).symlink_to(outside)
+    name = ".venv" if link == ".venv" else "packages/.venv"
+    dependency = replace(inside.ground.dependencies[0], name=name)
+    assert replace(inside.ground, dependencies=(dependency,)).place(str(one)).provided == ()

@@ -1,0 +1,122 @@
+"""What leads from installed packages into the repository is found by reading, in every form that tools write it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from santiago.workspace.leading import Lead, blind_to, leads
+
+HERE = {"PATH": "/nowhere", "HOME": "/nonexistent"}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    (tmp_path / "repo/src/pkg").mkdir(parents=True)
+    (tmp_path / "other/src").mkdir(parents=True)
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def site(repo: Path) -> Path:
+    folder = repo / ".venv/lib/python3.11/site-packages"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def found(repo: Path, *names: str, environment: dict[str, str] | None = None) -> list[tuple[str, str, str | None]]:
+    folders = [str(repo / name) for name in names or (".venv",)]
+    return [(Path(one.file).name, one.target, one.first) for one in leads(repo, folders, environment or HERE)]
+
+
+def test_lines_of_path_files_lead_to_folders(repo: Path, site: Path) -> None:
+    (site / "a.pth").write_text(f"# a note\nimport os; os.x\n{repo}/src\n{repo.parent}/other/src\n{repo}/gone\n")
+    (site / "b.pth").write_text("../../../../src\n")
+    (site / "pkg.egg-link").write_text(f"{repo}\n.")
+    assert found(repo) == [("a.pth", "src", "src"), ("b.pth", "src", "src"), ("pkg.egg-link", ".", ".")]
+
+
+def test_finders_lead_to_modules(repo: Path, site: Path) -> None:
+    mapping = {
+        "pkg": f"{repo}/src/pkg",
+        "one.two": f"{repo}/lib/one/two",
+        "other": f"{repo}/src/renamed",
+        "far": "/far",
+    }
+    (site / "__editable___x_finder.py").write_text(
+        f"import sys\nMAPPING: dict[str, str] = {mapping}\nNAMESPACES = {{}}\n"
+    )
+    assert found(repo) == [
+        ("__editable___x_finder.py", "src/pkg", "src"),
+        ("__editable___x_finder.py", "lib/one/two", "lib"),
+        ("__editable___x_finder.py", "src/renamed", None),
+    ]
+
+
+def test_links_lead_to_packages(repo: Path, site: Path) -> None:
+    (site / "pkg").symlink_to(repo / "src/pkg")
+    assert found(repo) == [("pkg", "src/pkg", "src")]
+
+
+@pytest.mark.parametrize("explained", [True, False])
+def test_an_editable_install_that_nothing_explains_is_no_less_one(repo: Path, site: Path, explained: bool) -> None:
+    (site / "pkg-1.dist-info").mkdir()
+    note = {"url": repo.as_uri(), "dir_info": {"editable": True}}
+    (site / "pkg-1.dist-info/direct_url.json").write_text(json.dumps(note))
+    if explained:
+        (site / "pkg.pth").write_text(f"{repo}/src")
+    assert found(repo) == [("pkg.pth", "src", "src") if explained else ("direct_url.json", ".", None)]
+
+
+@pytest.mark.parametrize(
+    "note", ["", "[", "[]", '{"url": 1}', '{"url": "file:///x", "dir_info": 1}', '{"url": "https://e/"}']
+)
+def test_notes_of_other_installs_lead_nowhere(repo: Path, site: Path, note: str) -> None:
+    (site / "pkg-1.dist-info").mkdir()
+    (site / "pkg-1.dist-info/direct_url.json").write_text(note)
+    assert found(repo) == []
+
+
+def test_the_python_on_the_search_path_is_looked_at(repo: Path, tmp_path: Path) -> None:
+    for name in ("env", "home/.local", "home/.pyenv/versions/3.12.1"):
+        folder = tmp_path / name / "lib/python3.12/site-packages"
+        folder.mkdir(parents=True)
+        (folder / f"{Path(name).name}.pth").write_text(f"{repo}/src")
+    (tmp_path / "env/bin").mkdir()
+    (tmp_path / "env/bin/python3").symlink_to("/usr/bin/python3")
+    environment = {"PATH": f"{tmp_path}/env/bin", "HOME": str(tmp_path / "home")}
+    assert {one[0] for one in found(repo, environment=environment)} == {"env.pth", ".local.pth", "3.12.1.pth"}
+
+
+def test_links_between_packages_of_node_lead_to_them(repo: Path) -> None:
+    (repo / "node_modules/@own").mkdir(parents=True)
+    (repo / "node_modules/.pnpm/x").mkdir(parents=True)
+    (repo / "node_modules/@own/a").symlink_to("../../src")
+    (repo / "node_modules/b").symlink_to(repo.parent / "other")
+    (repo / "node_modules/x").symlink_to(".pnpm/x")
+    assert found(repo, "node_modules") == [("a", "src", None)]
+
+
+def test_composer_finds_classes_beside_where_its_folder_really_lies(repo: Path) -> None:
+    (repo / "vendor/composer").mkdir(parents=True)
+    table = "<?php\n$baseDir = dirname($vendorDir);\nreturn array(\n    'Own\\\\' => array($baseDir . '/src'),\n);\n"
+    (repo / "vendor/composer/autoload_psr4.php").write_text(table)
+    (repo / "vendor/composer/autoload_files.php").write_text("<?php $baseDir = 1; return array();")
+    assert found(repo, "vendor") == [("autoload_psr4.php", ".", None)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["PYTHONPATH=. pytest", "env PYTHONPATH=x make", "python -I -m pytest", "python3 -Wd -X dev -Em pytest", ".venv/bin/python -IB t.py"],
+)  # fmt: skip
+def test_commands_that_heed_no_search_path_are_told(command: str) -> None:
+    lead = Lead(file="f", target="src", first="src")
+    assert blind_to([lead], ["make", command]) == (lead, command)
+    assert blind_to([], [command]) is None
+
+
+@pytest.mark.parametrize("command", ["python -m pytest -E", "pytest -I", "python -Wignore test.py -I", "python -m x"])
+def test_others_are_not(command: str) -> None:
+    assert blind_to([Lead(file="f", target="src", first="src")], [command]) is None
