@@ -159,6 +159,8 @@ class SimulatedPerformer:
     kept: set[str] = field(default_factory=set)
     """Steps that were begun."""
     conflicts: dict[str, int] = field(default_factory=dict)
+    unfit: set[str] = field(default_factory=set)
+    """Commits that do not fit the run's head any more."""
     heads: int = 0
     bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -178,14 +180,20 @@ class SimulatedPerformer:
             case VerifyRun():
                 return lambda: RunVerdict(step=step.id, verdict=PASSED)
             case Adopt():
-                return lambda: self._ended(step.id, step.story, step.number)
+                return lambda: self._ended(step)
             case _:
                 raise AssertionError(step)
 
     def _attempt(self, step: Attempt) -> AttemptOutcome:
-        return self._ended(step.id, step.story, step.number)
+        if step.base[-1] in self.unfit:
+            return AttemptOutcome(
+                step=step.id, story=step.story, number=step.number, status="voided",
+                reason=Reason.WORKSPACE_CONFLICT, commit=None, verdict=None, ending=None,
+            )  # fmt: skip
+        return self._ended(step)
 
-    def _ended(self, step: str, name: str, number: int) -> AttemptOutcome:
+    def _ended(self, step: Attempt | Adopt) -> AttemptOutcome:
+        name, number = step.story, step.number
         reason = self.fails(name, number)
         ending = AgentEnding(
             reason=reason,
@@ -197,8 +205,9 @@ class SimulatedPerformer:
             question="why?" if reason is Reason.AGENT_ASKED else None,
         )
         return AttemptOutcome(
-            step=step, story=name, number=number, status="failed" if reason else "ok", reason=reason,
-            commit=f"{name}/{number}", verdict=None if reason else PASSED, ending=ending, agent_ms=10,
+            step=step.id, story=name, number=number, status="failed" if reason else "ok", reason=reason,
+            commit=f"{name}/{number}", verdict=None if reason else WRITTEN if step.tests else PASSED, ending=ending, agent_ms=10,
+            tests=f"{name}/{number}-tests" if step.tests and not reason else None,
         )  # fmt: skip
 
     def _integrate(self, step: Integrate) -> IntegrationOutcome:
@@ -210,6 +219,7 @@ class SimulatedPerformer:
 
 
 PASSED = Verdict(passed=True, proof=Proof.PROVED, reason=None, results=())
+WRITTEN = Verdict(passed=True, proof=None, reason=None, results=(), awaiting=("test_it",))
 
 
 @dataclass

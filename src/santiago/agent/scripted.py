@@ -9,6 +9,9 @@ stories:
       exit: 0
       seconds: 0.2
       tokens: 1200
+tests:                         # where tests are written first, the same for the attempts that write them
+  R1:
+    - write: {tests/test_a.py: "…"}
 """
 
 from __future__ import annotations
@@ -78,12 +81,17 @@ KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 """What a move may hold: in words, and the check of it."""
 
 
-def load(text: str, where: str) -> dict[str, list[dict[str, Any]]]:
-    """Return a playbook: for each story the moves of its attempts."""
+Moves = dict[str, list[dict[str, Any]]]
+"""Story → what its attempts do, one after the other."""
+
+
+def load(text: str, where: str) -> tuple[Moves, Moves]:
+    """Return a playbook: for each story the moves of its attempts, and of those that only write its tests."""
     import yaml
 
     try:
-        return _stories(yaml.safe_load(text))
+        data = yaml.safe_load(text)
+        return _moves_of(data, "stories"), _moves_of({"tests": {}, **data}, "tests")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SantiagoError(
             Kind.INPUT,
@@ -94,11 +102,11 @@ def load(text: str, where: str) -> dict[str, list[dict[str, Any]]]:
         ) from None
 
 
-def _stories(data: Any) -> dict[str, list[dict[str, Any]]]:
-    stories = data.get("stories") if isinstance(data, dict) else None
+def _moves_of(data: Any, key: str) -> Moves:
+    stories = data.get(key) if isinstance(data, dict) else None
     if isinstance(stories, dict):
         return {str(name): _moves(moves, name) for name, moves in stories.items()}
-    raise ValueError("there is no `stories:` with names below it")
+    raise ValueError(f"there is no `{key}:` with names below it")
 
 
 def _moves(moves: Any, name: object) -> list[dict[str, Any]]:
@@ -124,14 +132,16 @@ def _faults(move: Any) -> Iterator[str]:
 class Scripted:
     """Plays the next move of a story; a story without moves changes nothing."""
 
-    def __init__(self, playbook: dict[str, list[dict[str, Any]]]) -> None:
-        self.playbook = playbook
+    def __init__(self, stories: Moves, tests: Moves | None = None) -> None:
+        self.stories = stories
+        self.tests = tests or {}
 
     def render(self, packet: Packet) -> str:
         return render(packet)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
-        move = self._move(packet.story, packet.attempt)
+        moves = self.tests if packet.tests_only else self.stories
+        move = _move(moves, packet.story, packet.attempt - packet.tests_by)
         # Written line by line, so that whoever looks sees what it is at, and what it said before it was stopped.
         with Path(packet.log).open("w", encoding="utf-8", buffering=1) as log:
             log.write(f"{move['say']}\n" if move.get("say") else "")
@@ -148,12 +158,13 @@ class Scripted:
             return _ended(Reason.AGENT_ASKED, move)
         return _ended(Reason.AGENT_EXIT_NONZERO if move.get("exit") else None, move)
 
-    def _move(self, story: Story, attempt: int) -> dict[str, Any]:
-        for name in (story.origin.id, story.id, story.title):
-            if name and name in self.playbook:
-                moves = self.playbook[name]
-                return moves[min(attempt, len(moves)) - 1] if moves else {}
-        return {}
+
+def _move(playbook: Moves, story: Story, attempt: int) -> dict[str, Any]:
+    for name in (story.origin.id, story.id, story.title):
+        if name and name in playbook:
+            moves = playbook[name]
+            return moves[min(attempt, len(moves)) - 1] if moves else {}
+    return {}
 
 
 def _play(folder: Path, move: dict[str, Any]) -> Iterator[str]:

@@ -92,8 +92,8 @@ class FileAttempts:
         except SantiagoError:
             return None
 
-    def critiques(self, story: str, before: int) -> tuple[str, ...]:
-        found = (self.store.get(f"{attempt_folder(story, n)}/{CRITIQUE}") for n in range(1, before))
+    def critiques(self, story: str, before: int, after: int = 0) -> tuple[str, ...]:
+        found = (self.store.get(f"{attempt_folder(story, n)}/{CRITIQUE}") for n in range(after + 1, before))
         return tuple(text.decode("utf-8", "replace") for text in found if text)
 
     def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> str | None:

@@ -73,7 +73,11 @@ class Run:
 def frozen(out_dir: Path) -> tuple[Plan, RunInput]:
     """Return a run's plan and input."""
     plan = codec.decode(Plan, read_bytes(out_dir / PLAN, codec.MAX_BYTES), str(out_dir / PLAN))
-    return plan, codec.decode(RunInput, read_bytes(out_dir / INPUT, 2**20), str(out_dir / INPUT))
+    return plan, frozen_input(out_dir)
+
+
+def frozen_input(out_dir: Path) -> RunInput:
+    return codec.decode(RunInput, read_bytes(out_dir / INPUT, 2**20), str(out_dir / INPUT))
 
 
 def empty_fold(plan: Plan, run_input: RunInput) -> Fold:

@@ -36,6 +36,14 @@ _OPTIONS = (
         type=click.Choice(("ask", "accept", "refuse")),
         help="What to do with work that could deceive its checks.",
     ),
+    click.option(
+        "--tests-first",
+        metavar="[AGENT]",
+        is_flag=False,
+        flag_value="same",
+        shell_complete=lambda ctx, param, incomplete: agent_names(ctx, param, incomplete),
+        help="Have each story's tests written before it is implemented, by the same agent or another one.",
+    ),
     click.option("--trust-commands", is_flag=True, help="Run commands that come from the document without asking."),
     click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
     click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON."),
@@ -78,6 +86,7 @@ class Flags:
     sandbox: str | None = None
     changed_tests: str | None = None
     doubts: str | None = None
+    tests_first: str | None = None
     trust_commands: bool = False
     dry_run: bool = False
     as_json: bool = False

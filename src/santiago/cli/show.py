@@ -116,7 +116,8 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
     rows = [[f"  #  {fit(f'outcome (of {most} attempts)', 34)}", *heads, "changes"]]
     for one in tried:
         sign = _SIGNS.get(one.status, ("·", "."))[0 if unicode(stderr=False) else 1]
-        outcome = one.reason or (f"passed, {one.proof}" if one.status == "ok" else one.status)
+        passed = "wrote its tests" if one.writes_tests else f"passed, {one.proof}"
+        outcome = one.reason or (passed if one.status == "ok" else one.status)
         outcome = f"{outcome}, not counted" if one.status == "voided" else outcome
         stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
         changes = totals(stats) if stats else "-"
@@ -133,6 +134,7 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
 
 
 _FINDINGS = {
+    "awaiting": "its tests, which fail without the work",
     "broken": "it breaks tests that passed before",
     "eased": "only its change of these tests makes them pass",
     "changed": "it changes what these tests expect",
@@ -241,7 +243,7 @@ def _attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]
     return {
         "number": one.number, "status": one.status, "reason": one.reason or None, "proof": one.proof or None, "commit": one.commit or None,
         "started": one.started, "ended": one.ended or None, "agent_seconds": one.agent_ms / 1000, "verify_seconds": one.verify_ms / 1000,
-        "agent": one.agent or None, "own_work": one.own_work or None, "pruned": one.pruned, "tokens": one.tokens,
+        "agent": one.agent or None, "writes_tests": one.writes_tests, "own_work": one.own_work or None, "pruned": one.pruned, "tokens": one.tokens,
         "cost_usd": one.cost / 1e6 if one.cost is not None else None, "files": [file._asdict() for file in stats],
     }  # fmt: skip
 

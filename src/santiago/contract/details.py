@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 W = TypeVar("W", Reason, Proof)
+TESTS = "tests"
+"""Mode of an attempt that only writes its story's tests."""
 _REASONS = {reason.value: reason for reason in Reason}
 _PROOFS = {proof.value: proof for proof in Proof}
 
@@ -134,6 +136,7 @@ def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
 
 def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.change_requested = story.attempts + 1
+    story.tests = None  # they may ask for what is not wanted any more
     _note(state, story, event)
 
 
@@ -161,6 +164,8 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     state.attempts += 1
     story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
     story.onto = tuple(event.context.get("onto", ()))
+    story.writes_tests = event.context.get("mode") == TESTS
+    story.on_tests = story.tests is not None and story.tests in story.onto[-1:]
     story.unsettled = True
     story.begun_at, story.begun_in = event.timestamp, state.epoch
 
@@ -176,12 +181,17 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
     if kind is EventKind.CLAIM_JUDGED:
         story.judged = True
     story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
-    story.commit = context.get("commit") or story.commit
+    if not story.writes_tests:
+        story.commit = context.get("commit") or story.commit
+    elif event.status == "ok":
+        story.tests, story.tests_by = context.get("tests_commit"), story.attempts
     story.criteria = tuple(tuple(row) for row in context.get("criteria", ())) or story.criteria
     proof = context.get("proof")
     story.proof, story.reason = None if proof is None else _known("proof", _PROOFS, proof), reason_of(event)
     if story.reason is Reason.WORKSPACE_CONFLICT:
         story.conflicts += 1
+        if story.unsettled and story.on_tests:  # its folder could not even be made
+            story.tests = None
     if story.unsettled:  # the agent's own end, not what became of its work later
         story.unsettled = False
         if story.attempts >= story.change_requested:

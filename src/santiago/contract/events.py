@@ -133,6 +133,8 @@ class Context(TypedDict, total=False):
     """Tests, or whole checks, that the event is about; the first ones of many."""
     criteria: list[list[str]]
     """Of each criterion: its id, the test that shows it, what that did without the work and with it."""
+    tests_commit: str
+    """Commit that holds the tests which an attempt wrote, and nothing else of it."""
     kind: str
     """What a question is about."""
     question: str

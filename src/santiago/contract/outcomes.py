@@ -110,6 +110,8 @@ class Verdict:
     beside: tuple[str, ...] = ()
     """CI files and settings of other tools that the work changed and no check of this story runs."""
     criteria: tuple[Criterion, ...] = ()
+    awaiting: tuple[str, ...] = ()
+    """Tests that were written before the work, and fail for want of it."""
 
     @property
     def refused(self) -> bool:
@@ -173,6 +175,8 @@ class AttemptOutcome:
     """What went wrong, where no agent or check says it."""
     left_out: tuple[str, ...] = ()
     """Files of the agent that git could not keep, in git's words."""
+    tests: str | None = None
+    """The commit with nothing but the tests that it wrote, where they are to judge the story."""
 
 
 @record

@@ -96,6 +96,8 @@ class Policy:
     """What to do with work that could deceive its checks."""
     evidence: Literal["listed", "required"] = "listed"
     """Whether every criterion of a story needs a test that shows it."""
+    tests_first: str = ""
+    """Who writes a story's tests before it is implemented: nobody, `same` for the run's agent, or another agent by name."""
     exhausted: Literal["failed", "blocked"] = "failed"
     """Where a story without budget ends."""
     sandbox: Literal["auto", "required", "off"] = "auto"

@@ -63,6 +63,14 @@ class StoryState:
     """Verified commits that were applied to the base before the latest attempt began."""
     commit: str | None = None
     """Snapshot of the latest attempt; of the integrated work once done."""
+    writes_tests: bool = False
+    """The latest attempt only writes the story's tests."""
+    tests: str | None = None
+    """The commit with the tests that were written for it before the work."""
+    tests_by: int = 0
+    """Number of the attempt that wrote the latest of them."""
+    on_tests: bool = False
+    """The latest attempt began on the story's own tests: they are the last of `onto`."""
     proof: Proof | None = None
     criteria: tuple[tuple[str, ...], ...] = ()
     """Of the latest attempt: criterion, test, what that did without the work and with it."""

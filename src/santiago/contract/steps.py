@@ -14,6 +14,8 @@ class Attempt:
     base: tuple[str, ...]
     """The run's head, then the verified commits of what it waits for, in plan order."""
     timeout_ms: int
+    tests: bool = False
+    """It only writes the story's tests; they are to fail for want of the work."""
 
     @property
     def id(self) -> str:
@@ -26,6 +28,7 @@ class Adopt:
 
     story: str
     number: int
+    tests: bool = False
 
     @property
     def id(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -37,9 +38,13 @@ if TYPE_CHECKING:
     from santiago.contract.ports.artifacts import AttemptFiles
     from santiago.contract.ports.judge import Judge
     from santiago.contract.ports.run import Clock, Stop
-    from santiago.contract.ports.workspace import Snapshot, Workspace
+    from santiago.contract.ports.workspace import Opened, Snapshot, Workspace
     from santiago.contract.state import RunState
     from santiago.contract.steps import Step
+
+MOST_TEST_FILES = 10
+"""Test files that an agent is told of."""
+_LOOKS_LIKE_TEST = re.compile(r"(?:^|[/_.-])(?:tests?|spec)[/_.-]|Tests?\.\w+$", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,8 @@ class Brief:
     """The stories whose work is on the branch, each with its latest attempt."""
     began: str
     """The commit that the run began from."""
+    tests_by: int
+    """Number of the attempt that wrote the story's tests, where it stands on them; else 0."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,6 +76,8 @@ class StepPerformer:
     run_input: RunInput
     workspace: Workspace
     agent: AgentBackend
+    tests_agent: AgentBackend
+    """Who writes the tests of a story, where that is done first."""
     judge: Judge
     files: AttemptFiles
     clock: Clock
@@ -99,6 +108,7 @@ class StepPerformer:
             if isinstance(step, VerifyRun)
             else (),
             began=state.base or "",
+            tests_by=story.tests_by if story and story.on_tests else 0,
         )
         match step:
             case ExamineBase():
@@ -149,7 +159,7 @@ class StepPerformer:
             unready = replace(blank, status="voided", reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
             return self._recorded(unready, None)
         began = self.clock.monotonic_ms()
-        ending = self._let_work(story, step, brief, opened.folder, stop)
+        ending = self._let_work(story, step, brief, opened, stop)
         agent_ms = self.clock.monotonic_ms() - began
         ending = replace(ending, ms=agent_ms)
         # Whatever goes wrong from here on lies not with the agent, and costs none of its work.
@@ -160,11 +170,11 @@ class StepPerformer:
         if snapshot is not None:
             outcome = replace(outcome, commit=snapshot.commit, left_out=snapshot.left_out)
             self.files.keep_work(step.story, step.number, snapshot.patch, snapshot.left_out)
-        outcome = self._judged(outcome, story, opened.base, snapshot, stop)
+        outcome = self._judged(outcome, step, brief, opened.base, snapshot, stop)
         self.workspace.close(step.story, step.number)
         return outcome
 
-    def _let_work(self, story: Story, step: Attempt, brief: Brief, folder: str, stop: Stop) -> AgentEnding:
+    def _let_work(self, story: Story, step: Attempt, brief: Brief, opened: Opened, stop: Stop) -> AgentEnding:
         packet = Packet(
             run_id=brief.run_id,
             story=story,
@@ -172,21 +182,40 @@ class StepPerformer:
             criteria=tuple((name, self.criteria[name]) for name in story.criteria if name in self.criteria),
             commands=commands_of(story, self.run_input),
             chunk_titles=tuple(self.in_chunk[story.chunk]),
-            critiques=tuple(filter(critique.concerns_the_work, self.files.critiques(step.story, step.number))),
+            critiques=tuple(
+                filter(critique.concerns_the_work, self.files.critiques(step.story, step.number, brief.tests_by))
+            ),
             notes=brief.notes,
-            folder=folder,
+            folder=opened.folder,
             plan_folder=self.plan_folder,
             log=self.files.log_path(step.story, step.number),
             prompt_file=self.files.prompt_path(step.story, step.number),
             timeout_ms=step.timeout_ms,
             budget_tokens=brief.tokens,
             budget_micro_usd=brief.micro_usd,
+            tests_only=step.tests,
+            tests_by=brief.tests_by,
+            test_files=self._test_files(opened.base, written=bool(brief.tests_by)),
         )
-        self.files.keep_prompt(step.story, step.number, self.agent.render(packet))
-        return self.agent.attempt(packet, stop)
+        agent = self.tests_agent if step.tests else self.agent
+        self.files.keep_prompt(step.story, step.number, agent.render(packet))
+        return agent.attempt(packet, stop)
+
+    def _test_files(self, base: str, *, written: bool) -> tuple[str, ...]:
+        """Return the files of the tests that the base was given for the story, or some others that stand there."""
+        if written:
+            return self.workspace.changed(self.workspace.base_of(base), base)[:MOST_TEST_FILES]
+        found = sorted(path for path in self.workspace.files(base) if _LOOKS_LIKE_TEST.search(path))
+        return tuple(found[:: len(found) // MOST_TEST_FILES + 1])
 
     def _judged(
-        self, outcome: AttemptOutcome, story: Story, base: str, snapshot: Snapshot | None, stop: Stop
+        self,
+        outcome: AttemptOutcome,
+        step: Attempt | Adopt,
+        brief: Brief,
+        base: str,
+        snapshot: Snapshot | None,
+        stop: Stop,
     ) -> AttemptOutcome:
         """Return the outcome with its reason or its verdict; nothing that the agent said plays a part."""
         ending = outcome.ending
@@ -201,9 +230,7 @@ class StepPerformer:
             return replace(outcome, status="stopped", reason=None)
         began = self.clock.monotonic_ms()
         try:
-            judged = self.judge.attempt(
-                Work(story=story, attempt=outcome.number, base=base, snapshot=snapshot, evidence=ending.evidence), stop
-            )
+            judged = self.judge.attempt(self._work(step, brief, base, snapshot, ending), stop)
         except SetUpFailedError as error:
             # The same commands prepared the base, so it is the work that they fail on.
             verify_ms = self.clock.monotonic_ms() - began
@@ -214,11 +241,23 @@ class StepPerformer:
         verdict = judged.verdict
         outcome = replace(outcome, verdict=verdict, verify_ms=self.clock.monotonic_ms() - began)
         judged_status: StepStatus = "ok" if verdict.passed else "failed"
-        outcome = replace(outcome, status=judged_status, reason=verdict.reason)
-        if is_same_refusal(self._before(outcome), outcome):
+        outcome = replace(outcome, status=judged_status, reason=verdict.reason, tests=judged.tests)
+        if judged.tests:
+            self.workspace.keep_tests(outcome.story, outcome.number, judged.tests)
+        if not step.tests and is_same_refusal(self._before(outcome), outcome):
             # The agent was told and did the same again: from here on only a person can decide.
             outcome = replace(outcome, reason=Reason.NEEDS_USER_CONFIRMATION)
         return self._recorded(outcome, judged.record)
+
+    def _work(self, step: Attempt | Adopt, brief: Brief, base: str, snapshot: Snapshot, ending: AgentEnding) -> Work:
+        """Return what there is to judge; the tests that were written first name the evidence where the agent names none."""
+        written = self.files.ending(step.story, brief.tests_by) if brief.tests_by else None
+        evidence = {**dict(written.evidence if written else ()), **dict(ending.evidence)}
+        return Work(
+            story=self.stories[step.story], attempt=step.number, base=base, snapshot=snapshot,
+            evidence=tuple(evidence.items()), writes_tests=step.tests,
+            before_tests=self.workspace.base_of(base) if brief.tests_by else None,
+        )  # fmt: skip
 
     def _recorded(self, outcome: AttemptOutcome, record: bytes | None) -> AttemptOutcome:
         """Write the attempt's evidence; the verification record is on disk before anything rests on it."""
@@ -229,7 +268,8 @@ class StepPerformer:
     def _before(self, outcome: AttemptOutcome) -> AttemptOutcome | None:
         """Return the outcome of the latest attempt before that says something about the work."""
         found = (self.files.outcome(outcome.story, number) for number in range(outcome.number - 1, 0, -1))
-        return next((one for one in found if one is not None and one.reason not in SHARED), None)
+        latest = next((one for one in found if one is not None and one.reason not in SHARED), None)
+        return None if latest is not None and latest.tests else latest
 
     def _adopt(self, step: Adopt, brief: Brief, stop: Stop) -> AttemptOutcome:
         """Judge the kept work of an attempt of an earlier start, as if its agent had just ended."""
@@ -241,8 +281,7 @@ class StepPerformer:
         left_out = self.files.left_out(step.story, step.number)
         outcome = replace(outcome, commit=snapshot.commit if snapshot else None, left_out=left_out)
         base = self.workspace.base_of(snapshot.commit) if snapshot else brief.base
-        story = self.stories[step.story]
-        outcome = self._judged(outcome, story, base, snapshot, stop)
+        outcome = self._judged(outcome, step, brief, base, snapshot, stop)
         self.workspace.close(step.story, step.number)
         return outcome
 
@@ -254,6 +293,8 @@ class StepPerformer:
         if step.commit == brief.head:
             return IntegrationOutcome(step=step.id, story=step.story, head=brief.head, commit=step.commit)
         base = self.workspace.base_of(step.commit)
+        if brief.tests_by:
+            base = self.workspace.base_of(base)  # the tests that were written first come along with the work
         trailers = messages.trailers(brief.run_id, story, step.attempt, brief.anchor)
         subject = messages.subject(story)
         made = self.workspace.integrate(step.story, step.commit, base, subject, trailers, onto=brief.head)

@@ -33,6 +33,7 @@ MAX_WORDS = 1000
 MAX_CRITERIA = 100
 MAX_QUESTION = 4000
 """Characters of an agent's message in the log; all of it is in the attempt's files."""
+MOST_TESTS = 100
 
 
 def settle(state: RunState, outcome: Outcome) -> list[Fact]:
@@ -71,6 +72,8 @@ def dismiss(state: RunState, outcome: Outcome) -> list[Fact]:
 def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     if outcome.status == "stopped" and outcome.reason is None:
         return []  # its agent ended and its work is kept; the next start gives the verdict
+    if outcome.status == "ok" and story.writes_tests:
+        return [_end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, "ok")]
     if outcome.status == "ok":
         return [
             _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.EVIDENCE_COLLECTED, "ok", verdict="pass"),
@@ -183,9 +186,11 @@ def _end(
         commit=outcome.commit or "",
         proof=(outcome.verdict and outcome.verdict.proof) or "",
         digest=outcome.digest or "",
-        message="; ".join(filter(None, (messages.left_out(outcome.left_out), _refusal(outcome)))),
+        message="; ".join(filter(None, (messages.left_out(outcome.left_out), _refusal(outcome), _remark(outcome)))),
         verdict=verdict,
         criteria=_criteria(outcome),
+        tests=[name[:300] for name in outcome.verdict.awaiting[:MOST_TESTS]] if outcome.verdict else [],
+        tests_commit=outcome.tests or "",
         known=_known(outcome),
     )
 
@@ -198,6 +203,11 @@ def _criteria(outcome: AttemptOutcome) -> list[list[str]]:
 
 def _refusal(outcome: AttemptOutcome) -> str:
     return _words(outcome) if outcome.ending and outcome.reason in SHARED else ""
+
+
+def _remark(outcome: AttemptOutcome) -> str:
+    """Return what is to be said of work that is fine."""
+    return outcome.verdict.message[:MAX_WORDS] if outcome.verdict and outcome.status == "ok" else ""
 
 
 def _known(outcome: AttemptOutcome) -> Context:

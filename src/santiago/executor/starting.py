@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.details import TESTS
 from santiago.contract.events import EventKind, EventStatus, Fact
 from santiago.contract.facts import of_story
 from santiago.contract.phases import StoryPhase
@@ -65,7 +66,8 @@ def _closes(at: Situation, act: Act) -> bool:
 def _adoptions(at: Situation) -> Iterator[Act]:
     for name in sorted(at.recovered & at.state.running, key=lambda name: at.state.stories[name].index):
         if not in_flight(at, name):
-            yield Adopt(story=name, number=at.state.stories[name].attempts)
+            story = at.state.stories[name]
+            yield Adopt(story=name, number=story.attempts, tests=story.writes_tests)
 
 
 def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
@@ -87,14 +89,18 @@ def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
 
 def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     number = story.attempts + 1
-    base = base_of(at.state, story)
-    step = Attempt(story=story.id, number=number, base=base, timeout_ms=budget.attempt_ms(story, at.now_ms))
-    begun, onto = EventKind.ATTEMPT_STARTED, list(base[1:])
-    return [of_story(story, begun, StoryPhase.RUNNING, attempt=number, step=step.id, base=base[0], onto=onto), step]
+    base, timeout_ms = base_of(at.state, story), budget.attempt_ms(story, at.now_ms)
+    tests = bool(at.run_input.policy.tests_first) and story.tests is None
+    step = Attempt(story=story.id, number=number, base=base, timeout_ms=timeout_ms, tests=tests)
+    begun = of_story(
+        story, EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING, attempt=number, step=step.id,
+        base=base[0], onto=list(base[1:]), mode=TESTS if tests else "",
+    )  # fmt: skip
+    return [begun, step]
 
 
 def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
-    """Return the commits that an attempt begins on: the head, then verified work that it waits for, in plan order."""
+    """Return the commits that an attempt begins on: the head, verified work that it waits for in plan order, its tests."""
     needed: set[str] = set()
     waiting = [story.id]
     while waiting:
@@ -104,7 +110,8 @@ def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
                 needed.add(name)
                 waiting.append(name)
     found = sorted((state.stories[name] for name in needed), key=lambda other: other.index)
-    return (state.head or "", *(other.commit for other in found if other.commit))
+    work = [commit for other in found for commit in (*(other.onto[-1:] if other.on_tests else ()), other.commit)]
+    return (state.head or "", *(commit for commit in (*work, story.tests) if commit))
 
 
 def rest(story: StoryState, phase: StoryPhase, reason: Reason, limit: str, message: str = "") -> Fact:

@@ -61,7 +61,10 @@ def _found(test: str, shown: Shown) -> str | None:
 
 
 def _of(test: str, shown: Shown) -> Status:
-    return (shown.tests or {}).get(test, "missing")
+    tests = shown.tests or {}
+    # Where its file could not be loaded, the file stands for it.
+    unloaded = any(one == "failed" and test.startswith((f"{file}::", f"{file}.")) for file, one in tests.items())
+    return tests.get(test, "failed" if unloaded else "missing")
 
 
 def _whole(shown: Shown) -> Status:

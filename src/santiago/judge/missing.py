@@ -117,6 +117,14 @@ def missing(
     if shown.result.cause == "unrunnable" or name is not None:
         kind = "Python" if name in PYTHON_TOOLS and _NO_MAIN_MODULE.search(text) else "program"
         return Missing(command=shown.command, kind=kind, name=name or "")
+    return missing_module(shown, files, read, words)
+
+
+def missing_module(
+    shown: Shown, files: Collection[str], read: Callable[[str], bytes | None], words: Iterable[str]
+) -> Missing | None:
+    """Return a module that a check asks for and that is not the repository's own to write."""
+    text = shown.result.output.head + "\n" + shown.result.output.tail
     owned = _Owned(files, read, frozenset(words))
     for kind, pattern in (("Python", _NO_PYTHON_MODULE), ("Node", _NO_NODE_MODULE), ("build", _NO_BUILD_MODULE)):
         for found in pattern.finditer(text):

@@ -10,11 +10,11 @@ from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import CheckVerdict, DoubtfulLine, Proof, Verdict
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
-from santiago.judge import blind, criteria, record, telling, verdict
+from santiago.judge import blind, criteria, record, telling, tests_first, verdict
 from santiago.judge.commandline import absent
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
-from santiago.judge.missing import found_no_test, missing
+from santiago.judge.missing import found_no_test, missing, missing_module
 from santiago.judge.remedies import remedy
 from santiago.judge.trees import Trees
 from santiago.judge.trials import Trial
@@ -127,7 +127,7 @@ class TreeJudge:
 
     def attempt(self, work: Work, stop: Stop) -> Judged | None:
         try:
-            return self._attempt(work, stop)
+            return self._written(work, stop) if work.writes_tests else self._attempt(work, stop)
         except _StoppedError:
             return None
 
@@ -139,8 +139,11 @@ class TreeJudge:
             name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt
         )
         base = self._results(replace(trial, as_base=True), stop)
-        shown = self._results(replace(trial, name=f"{label}-check", commit=commit, before=base), stop)
-        checks = [self._check(work, base[command], shown[command]) for command in commands]
+        earlier = (
+            self._results(replace(trial, commit=work.before_tests, as_base=True), stop) if work.before_tests else {}
+        )
+        shown = self._results(replace(trial, name=f"{label}-check", commit=commit, before=earlier or base), stop)
+        checks = [self._check(work, base[command], shown[command], earlier.get(command)) for command in commands]
         trees = self._trees(work)
         found = verdict.of_work(checks)
         found = replace(found, judge_files=trees.judging, beside=self._beside(trees))
@@ -159,11 +162,34 @@ class TreeJudge:
             found = self._with_criteria(found, work, checks, trial, stop)
         return Judged(verdict=found, record=record.document(found, checks))
 
-    def _check(self, work: Work, base: Shown, shown: Shown) -> Check:
+    def _written(self, work: Work, stop: Stop) -> Judged:
+        """Say whether the tests that an attempt wrote run and fail for want of the work; nothing else of it is kept."""
+        trees, commands = self._trees(work), commands_of(work.story, self.run_input)
+        if not trees.judging:
+            return _failed(Reason.NOTHING_VERIFIED, tests_first.none(trees.paths))
+        commit, label = trees.with_new_tests(), f"{work.story.id}-{work.attempt}"
+        trial = Trial(
+            name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt, as_base=True
+        )  # fmt: skip
+        before = self._results(trial, stop)
+        after = self._results(replace(trial, name=f"{label}-tests", commit=commit), stop)
+        files, read = self.workspace.files(commit), partial(self.workspace.read, commit)
+        lacks = partial(missing_module, files=files, read=read, words=work.story.files)
+        pairs = [(before[command], after[command]) for command in commands]
+        found = tests_first.verdict(pairs, files, trees.text_changed, lacks)
+        left_out = [path for path in trees.paths if path not in trees.judging]
+        found = replace(found, judge_files=trees.judging)
+        if found.passed and left_out:
+            found = replace(found, message=tests_first.left_out(left_out))
+        checks = [Check(base=base, work=shown) for base, shown in pairs]
+        return Judged(verdict=found, record=record.document(found, checks), tests=commit if found.passed else None)
+
+    def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None) -> Check:
         came = absent(base.command, self.workspace.files(work.base), self.workspace.files(work.snapshot.commit))
         return Check(
-            base=base, work=shown, is_own=base.command in work.story.verify, came_with_work=came or found_no_test(base)
-        )
+            base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,
+            came_with_work=came or found_no_test(base), earlier=earlier,
+        )  # fmt: skip
 
     def _trees(self, work: Work) -> Trees:
         paths = [change.path for change in work.snapshot.changes]

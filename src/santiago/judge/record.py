@@ -28,6 +28,7 @@ def document(verdict: Verdict, checks: Sequence[Check]) -> bytes:
         "results": verdict.results, "as_before": verdict.as_before, "broken": verdict.broken, "eased": verdict.eased,
         "changed": verdict.changed, "vanished": verdict.vanished, "difference": verdict.difference, "doubts": verdict.doubts,
         "judge_files": verdict.judge_files, "beside": verdict.beside, "criteria": verdict.criteria,
+        "awaiting": verdict.awaiting,
         **{name: [_short(shown) for shown in found] for name, found in trees.items()},
     }  # fmt: skip
     return canonical(data)

@@ -40,6 +40,8 @@ class Check:
     """It stands in the story itself, so its failure is nobody else's."""
     came_with_work: bool = False
     """Its own test file or script is not on the base, so a failure there says nothing."""
+    earlier: Shown | None = None
+    """What it showed before the story's own tests were put onto the base, where such tests were written first."""
 
     @property
     def said_no(self) -> bool:
@@ -70,7 +72,8 @@ def of_work(checks: Sequence[Check]) -> Verdict:
 
 
 def _marked(check: Check) -> CheckResult:
-    if not check.is_own and fails_alike(check.base, check.work):
+    # The tests that were written for the story are its own, though they fail on the base like others.
+    if not check.is_own and fails_alike(check.earlier or check.base, check.work):
         return replace(check.work.result, verdict=CheckVerdict.INHERITED)
     return check.work.result
 
@@ -119,20 +122,27 @@ def of_old_tests(checks: Sequence[Check], text_changed: TextChanged) -> Findings
             gone += name(vanished(check.base, check.work))
         if check.old_tests is None or check.came_with_work:
             continue
-        fallen = lost(check.base, check.old_tests)
+        own = _written_first(check, check.old_tests)
+        if check.earlier is not None:
+            gone += name(test for test in vanished(check.old_tests, check.work) if test not in gone)
+        fallen = [test for test in lost(check.base, check.old_tests) if test not in own]
         changed += name(test for test in fallen if text_changed(test))
         broken += name(test for test in fallen if not text_changed(test))
         if check.said_no:
-            eased += name(
-                test
-                for test in check.base.failing
-                if test in check.old_tests.failing and test not in check.work.failing
-            )
+            failed = dict.fromkeys((*(test for test in check.base.failing if test in check.old_tests.failing), *own))
+            eased += name(test for test in failed if test not in check.work.failing)
     first = slice(MOST_NAMES)
     return Findings(
         broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
         vanished=tuple(test for test in gone if test not in changed)[first],
     )  # fmt: skip
+
+
+def _written_first(check: Check, old_tests: Shown) -> list[str]:
+    """Return the failing tests that were written for the story, also those whose file could not be loaded on the base."""
+    if check.earlier is None:
+        return []
+    return [test for test in old_tests.failing if test not in (check.earlier.tests or {})]
 
 
 def is_proved(checks: Sequence[Check]) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
-_BASE = "base"
-"""Ends the name of a ref that keeps an attempt's base, where that was made for it."""
+_BASE, _TESTS = "base", "tests"
+"""End the names of refs that keep an attempt's base, where that was made for it, and the tests alone that it wrote."""
 
 
 class AttemptRef(NamedTuple):
@@ -25,13 +25,18 @@ def base_of(attempt: str) -> str:
     return f"{attempt}-{_BASE}"
 
 
+def tests_of(attempt: str) -> str:
+    """Return the ref that keeps nothing but the tests of an attempt, whose own ref is given."""
+    return f"{attempt}-{_TESTS}"
+
+
 def attempts(repository: Repository, prefix: str) -> list[AttemptRef]:
     """Return the refs that keep the work of attempts."""
     found = []
     for commit, name in _listed(repository, f"{prefix}/"):
         *_, story, attempt = name.split("/")
         number, _, more = attempt.partition("-")
-        if more != _BASE:
+        if not more:
             found.append(AttemptRef(name, commit, story, int(number)))
     return found
 

@@ -214,6 +214,10 @@ class GitWorkspace:
     def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:
         return compose(self.repository, self.folders, (checked(onto), checked(other)), paths, contents)
 
+    def keep_tests(self, story: str, attempt: int, commit: str) -> None:
+        ref = refs.tests_of(self._ref(story, attempt))
+        self.repository.move(ref, checked(commit), self.repository.resolve(ref) or self.repository.zero)
+
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         changes = self.repository.changes(self.tree(old), self.tree(new))
         return tuple(change.path for change in changes.listed)
@@ -232,7 +236,7 @@ class GitWorkspace:
         if head is None:
             raise SantiagoError(Kind.BUG, f"the run's branch is missing, {story} cannot be integrated")
         tree = repository.trees(checked(commit))[0]  # raises where there is no such commit
-        if head in (base, commit):
+        if head == commit or head == base == self.base_of(commit):
             return Integration(head=commit, moved=False)
         applied = apply(repository, head, commit, checked(base))
         if applied.tree is None:

@@ -15,6 +15,7 @@ from santiago.agent.ralph_fresh import RalphFresh
 from santiago.artifacts.files import read_text
 from santiago.cli.profiles import own_catalog
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.policy import Agent
 from santiago.contract.reasons import Reason
 from santiago.process import environment
 from santiago.process.credentials import secrets_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from santiago.agent.profile import Profile
-    from santiago.contract.policy import Agent, RunInput
+    from santiago.contract.policy import RunInput
     from santiago.contract.ports.agent import AgentBackend
     from santiago.process.command import Command
     from santiago.process.place import Ground, Place
@@ -46,6 +47,22 @@ def named(agent: Agent, name: str | None, playbook: Path | None, model: str | No
         own_catalog().get(words[0])  # raises where nothing is called like this
         return replace(agent, mode="ralph_fresh", profile=words[0], command=None)
     return replace(agent, mode="ralph_fresh", command=words, profile=None)
+
+
+SAME = "same"
+"""Stands for the run's own agent where somebody is to write the tests."""
+
+
+def lasting(name: str) -> str:
+    """Return the name of an agent, or its command line, as it is understood from any folder."""
+    command = named(Agent(), name, None, None).command if name != SAME else None
+    return shlex.join(command) if command else name
+
+
+def for_tests(run_input: RunInput) -> Agent | None:
+    """Return the agent that writes tests first, where that is another one than the run's."""
+    name = run_input.policy.tests_first
+    return named(replace(run_input.agent, model_hint=None), name, None, None) if name not in ("", SAME) else None
 
 
 def _words(line: str) -> tuple[str, ...]:
@@ -173,7 +190,7 @@ def playing(run_input: RunInput) -> AgentBackend:
         hint = "Name one with `--playbook FILE` of `santiago run`, or as `playbook` under [agent] in santiago.toml."
         raise SantiagoError(Kind.USAGE, "the scripted agent has no playbook", hint=hint, reason=Reason.INVALID_INPUT)
     path = Path(run_input.repo_path) / run_input.agent.playbook
-    return scripted.Scripted(scripted.load(read_text(path), str(path)))
+    return scripted.Scripted(*scripted.load(read_text(path), str(path)))
 
 
 def backend(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -125,12 +125,15 @@ class _Start:
             hold.workspace.tidy()
             return log.state
         going_on = self._going_on()
-        agent, name = self._agent(notices)
-        coordinator = self._coordinator(agent)
+        agent, name = self._agent(self.run_input, notices)
+        tests_agent, other = agent, ""
+        if (settings := agents.for_tests(self.run_input)) is not None:
+            tests_agent, other = self._agent(replace(self.run_input, agent=settings), notices)
+        coordinator = self._coordinator(agent, tests_agent)
         opening.refuse_cut(log.state, self.attempts, hold.workspace)
         notices += opening.put_back(log.state, hold.workspace)
         log.open()
-        self._announce(name, notices)
+        self._announce(f"{name}, tests by {other}" if other else name, notices)
         coordinator.recovered, ends = opening.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.alive_ms, self.run_input.limits.attempt_ms
         )
@@ -148,7 +151,8 @@ class _Start:
 
     def _consent_unfenced(self) -> None:
         policy = self.run_input.policy.sandbox
-        if self.fence.kind == "none" and policy == "auto" and self.run_input.agent.mode != "scripted":
+        working = (self.run_input.agent, agents.for_tests(self.run_input))
+        if self.fence.kind == "none" and policy == "auto" and any(one and one.mode != "scripted" for one in working):
             self.request.consent_unfenced()
 
     @property
@@ -180,9 +184,9 @@ class _Start:
         self.log.finish(state)
         return state
 
-    def _agent(self, notices: list[str]) -> tuple[AgentBackend, str]:
+    def _agent(self, run_input: RunInput, notices: list[str]) -> tuple[AgentBackend, str]:
         """Return the agent of this start and its name; where none is named, the first that can work here."""
-        run_input, source = self.run_input, self.around.source
+        source = self.around.source
         if run_input.agent.mode == "scripted":
             return agents.playing(run_input), "scripted"
         profile = agents.profile_of(run_input.agent, source)
@@ -201,7 +205,7 @@ class _Start:
         )
         return agent, agents.name_of(profile)
 
-    def _coordinator(self, agent: AgentBackend) -> Coordinator:
+    def _coordinator(self, agent: AgentBackend, tests_agent: AgentBackend) -> Coordinator:
         request, run_input, plan, workspace = self.request, self.run_input, self.request.plan, self.hold.workspace
         means = Means(
             server=self.server,
@@ -218,6 +222,7 @@ class _Start:
             run_input=run_input,
             workspace=workspace,
             agent=agent,
+            tests_agent=tests_agent,
             judge=means.judge(plan, run_input, self.ground),
             files=self.attempts,
             clock=self.clock,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,8 @@ def show(request: Request, *, trusted: bool, as_json: bool) -> int:
         # Raises where going on would only repeat a failure.
         reopening(state, run_input.limits, request.grants, workspace.head())
     agent = _agent(run_input, checkout)
+    if (other := agents.for_tests(run_input)) is not None:
+        agent = f"{agent}, tests by {_agent(replace(run_input, agent=other), checkout)}"
     fence = sandbox.detect(run_input.policy.sandbox, dict(os.environ))
     if not trusted:
         notes += _asks(request, state)

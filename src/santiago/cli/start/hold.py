@@ -48,7 +48,9 @@ class Surroundings:
 def look_around(run_input: RunInput) -> Surroundings:
     source, repo = dict(os.environ), Path(run_input.repo_path)
     provided = provide.present(repo, run_input.workspace.copy)
-    secrets = (*to_hide(source), *agents.credentials(run_input.agent, source), *provide.secrets(repo, provided))
+    working = (run_input.agent, agents.for_tests(run_input))
+    signed_in = [value for one in working if one is not None for value in agents.credentials(one, source)]
+    secrets = (*to_hide(source), *signed_in, *provide.secrets(repo, provided))
     return Surroundings(source=source, repo=repo, provided=provided, secrets=secrets)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.store import PLAN
-from santiago.cli.loading import has_begun
+from santiago.cli.loading import frozen_input, has_begun
+from santiago.cli.start.agents import lasting
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
 from santiago.cli.start.edited import refuse_edited
@@ -52,7 +53,11 @@ def start(
     if not has_begun(out_dir):  # later, the digest in the log guards it
         refuse_edited(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
-    frozen = replace(run_input.policy, optimistic=flags.optimistic or run_input.policy.optimistic)
+    frozen = replace(
+        run_input.policy,
+        optimistic=flags.optimistic or run_input.policy.optimistic,
+        tests_first=_tests_first(out_dir, run_input, flags),
+    )
     run_id = run_input.run_id or derived_id(out_dir, repo)
     now = repository_of(out_dir, run_id, repo)
     settings = replace(run_input, repo_path=frozen_path(out_dir, run_id, repo, now), policy=frozen, run_id=run_id)
@@ -80,6 +85,13 @@ def start(
 
         return show(request, trusted=flags.trust_commands, as_json=flags.as_json)
     return _shown(request, flags)
+
+
+def _tests_first(out_dir: Path, run_input: RunInput, flags: Flags) -> str:
+    """Return who writes tests first as the run began; a later start may say otherwise for itself."""
+    if has_begun(out_dir):
+        return frozen_input(out_dir).policy.tests_first
+    return lasting(flags.tests_first) if flags.tests_first else run_input.policy.tests_first
 
 
 def _shown(request: Request, flags: Flags) -> int:
@@ -118,6 +130,7 @@ def _policy(frozen: Policy, flags: Flags) -> Policy:
         sandbox=flags.sandbox or frozen.sandbox,  # type: ignore[arg-type]  # one of click's choices
         changed_tests=flags.changed_tests or frozen.changed_tests,  # type: ignore[arg-type]  # one of click's choices
         doubts=flags.doubts or frozen.doubts,  # type: ignore[arg-type]  # one of click's choices
+        tests_first=lasting(flags.tests_first) if flags.tests_first else frozen.tests_first,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from santiago.cli.view.measures import between
+from santiago.contract.details import TESTS
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import ENDED, RunPhase
 
@@ -37,6 +38,7 @@ class AttemptStory:
     pruned: bool = False
     """Its ref was removed since."""
     hint: str = ""
+    writes_tests: bool = False
 
     def end(self, event: Event) -> None:
         context = event.context
@@ -130,7 +132,10 @@ class History:
             number, base = event.attempt or len(tried) + 1, event.context.get("base", "")
             own_work = event.context.get("ref", event.actor) if event.actor != "santiago" else ""
             agent = "" if own_work else self.start.get("agent", "")
-            tried.append(AttemptStory(number, event.timestamp, base=base, agent=agent, own_work=own_work))
+            tests = event.context.get("mode") == TESTS
+            tried.append(
+                AttemptStory(number, event.timestamp, base=base, agent=agent, own_work=own_work, writes_tests=tests)
+            )
         elif event.event in _ENDS:
             attempt = next((one for one in reversed(tried) if one.number == event.attempt), None)
             if attempt is not None:

@@ -10,6 +10,7 @@ from santiago.cli.view.measures import count, span
 from santiago.cli.view.resting import stopping
 from santiago.cli.view.spending import dollars
 from santiago.cli.view.text import broken, columns_of, first, flat, paint
+from santiago.contract.details import TESTS
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, Reason
@@ -107,12 +108,16 @@ def _started(lines: Lines, event: Event, state: RunState) -> Line:
         return Line("start", f"{lines.story(event)}  (attempt {event.attempt}, a person's own work)")
     voided = state.stories[event.story_id].voided if event.story_id in state.stories else 0
     uncounted = f", {voided} not counted" if voided else ""
-    return Line("start", f"{lines.story(event)}  (attempt {event.attempt} of {most + voided}{uncounted})")
+    task = ", writing its tests" if event.context.get("mode") == TESTS else ""
+    return Line("start", f"{lines.story(event)}  (attempt {event.attempt} of {most + voided}{uncounted}{task})")
 
 
 def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
     if event.status == "ok":
         told = first(flat(event.context.get("message", "")), MESSAGE)
+        if written := event.context.get("tests", []):
+            words = f"{event.story_id}: they fail without the work: {flat(_few(written))}"
+            return Line("tests", f"{words}; {told}" if told else words, "green")
         return Line("note", f"{event.story_id} attempt {event.attempt}: {told}", "yellow") if told else None
     story = state.stories.get(event.story_id or "")
     last = story is not None and story.counted >= lines.tries(state, story.id)

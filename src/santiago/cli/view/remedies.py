@@ -85,6 +85,7 @@ def _policy_flags(report: Report) -> list[str]:
         f"--sandbox {now.sandbox}": now.sandbox != was.sandbox,
         f"--changed-tests {now.changed_tests}": now.changed_tests != was.changed_tests,
         f"--doubts {now.doubts}": now.doubts != was.doubts,
+        f"--tests-first {quote(now.tests_first)}": now.tests_first != was.tests_first,
     }
     return [flag for flag, is_new in told.items() if is_new]
 

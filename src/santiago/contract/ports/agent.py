@@ -40,6 +40,12 @@ class Packet:
     budget_micro_usd: int | None = None
     """What is left of the run's money when the attempt begins; None where it is not limited."""
     budget_tokens: int | None = None
+    tests_only: bool = False
+    """The attempt only writes the story's tests."""
+    tests_by: int = 0
+    """Number of the attempt that wrote the story's tests, where that was done first."""
+    test_files: tuple[str, ...] = ()
+    """Where those tests are; for an attempt that is to write them, where the repository has others."""
 
 
 class AgentBackend(Protocol):

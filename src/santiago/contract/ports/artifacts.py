@@ -41,8 +41,8 @@ class AttemptFiles(Protocol):
     def outcome(self, story: str, attempt: int) -> AttemptOutcome | None:
         """Return the outcome that was written; None where there is none that can be read."""
 
-    def critiques(self, story: str, before: int) -> tuple[str, ...]:
-        """Return the critiques of the attempts before this one, oldest first."""
+    def critiques(self, story: str, before: int, after: int = 0) -> tuple[str, ...]:
+        """Return the critiques of the attempts between two numbers, oldest first."""
 
     def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> str | None:
         """Write an attempt's outcome, critique and record; return the record's digest."""

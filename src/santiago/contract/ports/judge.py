@@ -27,6 +27,10 @@ class Work:
     snapshot: Snapshot
     evidence: tuple[tuple[str, str], ...] = ()
     """Criterion → the test, or the command, that is said to show it."""
+    writes_tests: bool = False
+    """It only writes the story's tests: they must fail on the base for want of the work."""
+    before_tests: str | None = None
+    """What the base was before the story's own tests were put onto it, where such tests were written first."""
 
 
 @record
@@ -35,6 +39,8 @@ class Judged:
 
     verdict: Verdict
     record: bytes
+    tests: str | None = None
+    """A commit like the base with nothing but the new tests, where these were asked for and are good."""
 
 
 @record
@@ -82,7 +88,10 @@ class Judge(Protocol):
         """Run every check of these stories, and of the run, once on a base; say what stands in the way of a verdict."""
 
     def attempt(self, work: Work, stop: Stop) -> Judged | None:
-        """Return the verdict on an attempt's work, by its own tests and by those of the base."""
+        """Return the verdict on an attempt's work, by its own tests and by those of the base.
+
+        One that only writes tests passes where they run and fail for want of the work.
+        """
 
     def tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged | None:
         """Return what a story's checks say of any commit, held against a base where one is given."""

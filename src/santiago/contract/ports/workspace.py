@@ -92,6 +92,9 @@ class Workspace(Protocol):
     def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:
         """Return a commit like `onto` in which these paths are as in `other`, also missing, and some have given contents."""
 
+    def keep_tests(self, story: str, attempt: int, commit: str) -> None:
+        """Keep the commit with the tests that an attempt wrote, beside its snapshot."""
+
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Return the paths that differ between two commits."""
 
