@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -120,7 +121,7 @@ def test_a_red_check_is_written_with_the_tests_that_fail(tmp_path: Path) -> None
     (tried,) = json.loads(done.stdout)["tried"]
     assert (tried["state"], tried["red"]) == ("red", ["test_shop.Price.test_price"])
     assert written(repo)["verification"]["story_commands"] == ["python3 -m unittest discover"]
-    assert "1 of 1 test fail already: test_shop.Price.test_price" in (repo / "santiago.toml").read_text()
+    assert "runs, with 1 of 1 test red already: test_shop.Price.test_price" in (repo / "santiago.toml").read_text()
 
 
 @needs_npm
@@ -146,27 +147,38 @@ def test_packages_that_are_missing_are_installed_by_the_set_up_that_is_written(t
     assert written(repo)["workspace"]["setup"] == [], again.stderr
 
 
-def test_a_runner_that_is_missing_is_installed_into_an_environment_of_the_checkout(
+def test_what_is_proposed_for_a_check_that_cannot_run_is_tried(tmp_path: Path, bare: dict[str, str]) -> None:
+    files = {"shop.py": SHOP, "Makefile": "test:\n\tpython3 -m pytest -q\n", ".gitignore": ".venv\n"}
+    repo = committed(tmp_path, files)
+    environment(repo / ".venv", pytest="import sys\nimport shop\nsys.exit(shop.price() != 3)\n")
+    done = init(repo, env=bare)
+    assert "make test\n      cannot run here: the Python module `pytest` is missing" in done.stderr
+    assert written(repo)["verification"]["story_commands"] == ['PATH="$PWD/.venv/bin:$PATH" make test']
+
+
+def test_a_check_of_which_nothing_passes_is_tried_with_what_the_project_asks_for(
     tmp_path: Path, bare: dict[str, str]
 ) -> None:
-    repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": WITH_PYTEST})
-    wheel(repo / "wheels", "pytest", "import sys\nimport shop\nsys.exit(shop.price() != 3)\n")
+    """No name in the repository tells that the module which is missing comes with one of its requirements."""
+    tests = f"import shoptool\n{WITH_UNITTEST}"
+    repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": tests, "requirements.txt": "tool-for-shops\n"})
+    wheel(repo / "wheels", "tool_for_shops", "shoptool")
     greeter.git(repo, "add", "-A")
     greeter.git(repo, "commit", "-q", "-m", "Wheels")
     done = init(repo, env={**bare, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "wheels"})
-    assert "cannot run here: the Python module `pytest` is missing" in done.stderr
-    assert written(repo)["verification"]["story_commands"] == [".venv/bin/python -m pytest -q"], done.stderr
-    assert written(repo)["workspace"]["setup"] == ["python3 -m venv .venv && .venv/bin/pip install -q pytest"]
+    assert "python3 -m unittest discover\n      runs, with 1 of 1 test red already: test_shop" in done.stderr
+    assert written(repo)["verification"]["story_commands"] == [".venv/bin/python -m unittest discover"], done.stderr
+    setup = "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt"
+    assert written(repo)["workspace"]["setup"] == [setup]
     assert not (repo / ".venv").exists()
 
 
-def wheel(folder: Path, name: str, main: str) -> None:
+def wheel(folder: Path, name: str, module: str) -> None:
     """Make a package that pip can install without any index."""
     folder.mkdir()
     about = f"{name}-1.dist-info"
     with zipfile.ZipFile(folder / f"{name}-1-py3-none-any.whl", "w") as file:
-        file.writestr(f"{name}/__init__.py", "")
-        file.writestr(f"{name}/__main__.py", main)
+        file.writestr(f"{module}.py", "")
         file.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
         file.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         file.writestr(f"{about}/RECORD", "")
@@ -281,3 +293,18 @@ def test_a_file_that_is_there_stays_and_a_damaged_one_can_be_replaced(tmp_path: 
     assert (repo / "santiago.toml").read_text() == "x = [\n"
     assert init(repo, "--force").returncode == 0
     assert written(repo)["verification"]["story_commands"] == ["python3 -m unittest discover"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_one_that_is_stopped_leaves_nothing_behind(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    repo = committed(tmp_path, {"shop.py": SHOP})
+    words = ["init", "--verify", "cat shop.py && sleep 1000"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "santiago", *words], cwd=repo, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert any("sleep 1000" in line for line in process.stderr)
+        process.send_signal(number)
+        assert process.wait(60) == code
+    assert not (repo / "santiago.toml").exists()
+    assert not list((tmp_path / "cache").rglob("shop.py"))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from santiago.judge.remedies import node_install
+from santiago.judge.remedies import ENVIRONMENT, node_install, python_install
 from santiago.util import regular
 
 _LARGEST = 2**20
 _MOST_FILES = 50
+_MOST_LISTED = 10_000
 _MOST_PARTS = 8
 """Folders of a monorepo that get a check of their own."""
 _FOR_PYTEST = re.compile(r"^(?:async )?def test_|^(?:import|from) pytest\b", re.MULTILINE)
@@ -96,7 +98,19 @@ def _python(root: Path) -> list[Found]:
         for runner in runners
         if runner.startswith("unittest") or any(root.glob(f"{name}/lib*/python*/site-packages/pytest/"))
     ]
-    return [*in_environments, *_locked(root, runners), *(Found(f"python3 -m {one}", because) for one in runners)]
+    plain = [Found(f"python3 -m {runner}", because) for runner in runners]
+    installed = _installed(root, runners[0], because) if runners and not in_environments else []
+    return [*in_environments, *_locked(root, runners), *plain, *installed]
+
+
+def _installed(root: Path, runner: str, because: str) -> list[Found]:
+    """A project whose tests load it as it is installed needs an environment of its own."""
+    files = [path.relative_to(root).as_posix() for path in islice(root.glob("*"), _MOST_LISTED)]
+    files += [f"requirements/{path.name}" for path in islice(root.glob("requirements/*"), _MOST_FILES)]
+    words = python_install(files, _text(root / "pyproject.toml").encode())
+    tools = ["pytest"] if runner.startswith("pytest") else []
+    setup = f"{ENVIRONMENT} {shlex.join([*words, *tools])}"
+    return [Found(f".venv/bin/python -m {runner}", because, setup)] if words else []
 
 
 def _locked(root: Path, runners: list[str]) -> list[Found]:
@@ -134,7 +148,7 @@ def _runners_of_tests(root: Path) -> tuple[list[str], str]:
 
 def _javascript(root: Path) -> list[Found]:
     package = _package(root)
-    names = {path.name for path in islice(root.iterdir(), 10_000)} if package else set()
+    names = {path.name for path in islice(root.glob("*"), _MOST_LISTED)} if package else set()
     setup = node_install(names)
     tool = setup.split()[0]
     scripts = package.get("scripts")

@@ -117,7 +117,7 @@ class _Search:
         while left:
             way = left.popleft()
             tried = self._try(way)
-            if tried.is_usable and not tried.is_whole:
+            if tried.is_hopeful:
                 return way
             failing = failing or (way if tried.is_usable else None)
             further = self._further(way, tried.proposal)
@@ -174,7 +174,7 @@ def _show(root: Path, written: Written) -> None:
         say(f"{paint('Found', 'green', bold=True, stderr=False)}  {one.test}   (because of {one.because})")
     for tried in written.usable:
         if tried.state == "red":
-            mild = "" if tried.is_whole else "; no story is held to what was red before it"
+            mild = "; no story is held to what was red before it" if tried.is_hopeful else ""
             say(f"  note: `{tried.command}` {harmless(tried.text)}{mild}")
     if not written.checks:
         _show_nothing(written)

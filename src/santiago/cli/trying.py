@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +18,7 @@ from santiago.cli.view.measures import count
 from santiago.cli.view.text import first, flat
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
-from santiago.contract.reasons import Reason
+from santiago.contract.reasons import ExitCode, Reason
 from santiago.process import sandbox
 from santiago.util.clock import SystemClock
 from santiago.workspace.workspace import GitWorkspace
@@ -62,9 +63,9 @@ class Tried:
         return self.state in ("runs", "red")
 
     @property
-    def is_whole(self) -> bool:
-        """Whether it fails and no test of it was seen to run: another way may do better."""
-        return self.state == "red" and not self.tests
+    def is_hopeful(self) -> bool:
+        """Whether something of it passes; where nothing does, another way may do better."""
+        return self.state == "runs" or (self.state == "red" and len(self.red) < (self.tests or 0))
 
     def to_data(self) -> dict[str, Any]:
         return {
@@ -140,7 +141,7 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
     hidden = (str(workspace.folders.top.parent),)
     means = Means(server=server, fence=fence, around=around, workspace=workspace, hidden=hidden)
     try:
-        with workspace.working():
+        with _ending_in_order(), workspace.working():
             yield Bench(
                 means=means,
                 run_input=run_input,
@@ -152,6 +153,21 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
         workspace.tidy()
         with suppress(OSError):
             scratch.rmdir()  # runs of this repository may have left something there
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Let a signal that ends santiago lead through everything that tidies up."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(ExitCode.TERMINATED)
+
+    old = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
 
 
 def _told(command: str, found: Examination, minutes: float) -> Tried:
@@ -191,7 +207,7 @@ def _red(red: Sequence[str], result: CheckResult) -> str:
         return f"runs, and fails already as a whole: {_last_words(result)}"
     more = f" and {len(red) - _MOST_NAMED} more" if len(red) > _MOST_NAMED else ""
     of = f" of {count(result.checks, 'test')}" if result.checks else ""
-    return f"runs: {len(red)}{of} fail already: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}"
+    return f"runs, with {len(red)}{of} red already: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}"
 
 
 def _last_words(result: CheckResult) -> str:
@@ -200,7 +216,7 @@ def _last_words(result: CheckResult) -> str:
     return first(flat(telling[-1]), _LONGEST) if telling else f"exit {result.exit_code}"
 
 
-_TELLS = re.compile(r"^(?!npm (?:error|ERR!) A complete log|make: \*\*\*).*\w")
+_TELLS = re.compile(r"^(?!npm (?:error|ERR!) A complete log|make(?:\[\d+\])?: \*\*\* \[).*\w")
 """Lines of output that say more than where a log is or that something failed."""
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     Read = Callable[[str], bytes | None]
 
-ENVIRONMENTS = (".venv", "venv")
+ENVIRONMENT = "python3 -m venv .venv && .venv/bin/pip install -q"
+_ENVIRONMENTS = (".venv", "venv")
 _FOLDER = re.compile(r"cd ([\w.@/-]+) && ")
 _STARTS_PYTHON = re.compile(
     r"(?:(?:uv|poetry|pdm|pipenv|hatch) run (?:--?[\w-]+ )*)?(?:python[\d.]*(?= )|(?=pytest\b))"
@@ -49,11 +50,11 @@ def remedy(
     match = _FOLDER.match(found.command)
     prefix, folder = (match[0], f"{match[1].rstrip('/')}/") if match else ("", "")
     if found.kind == "Python" or (found.kind == "program" and found.name in PYTHON_TOOLS):
-        own = next((name for name in ENVIRONMENTS if has_folder(f"{folder}{name}")), "")
+        own = next((name for name in _ENVIRONMENTS if has_folder(f"{folder}{name}")), "")
         if own:
             return _in_environment(found, prefix, own, _installed(found, folder, files, read))
-        install = f"python3 -m venv .venv && .venv/bin/pip install -q {_installed(found, folder, files, read)}"
-        return _set_up(Proposal(check=_with_environment(found.command, ".venv"), setup=prefix + install), found.command)
+        setup = f"{prefix}{ENVIRONMENT} {_installed(found, folder, files, read)}"
+        return _set_up(Proposal(check=_with_environment(found.command, ".venv"), setup=setup), found.command)
     starter = next((one.written[0] for one in programs(found.command.removeprefix(prefix))), "")
     if found.kind == "Node" or (
         found.kind == "program" and starter in _STARTS_NODE and found.name not in ("", starter)
@@ -95,18 +96,20 @@ def _with_environment(command: str, environment: str) -> str:
 
 
 def _installed(found: Missing, folder: str, files: Collection[str], read: Read) -> str:
-    """Return what pip has to install so that the tests of a folder can run, as words of a command line."""
-    project = _table(read(f"{folder}pyproject.toml"))
-    words = list(_project(project, f"{folder}setup.py" in files))
-    for path in sorted(files):
-        if path.startswith(folder) and _REQUIREMENTS.fullmatch(path[len(folder) :]):
-            words += ["-r", path[len(folder) :]]
+    """Return what pip has to install so that a check can run, as words of a command line."""
+    below = [path[len(folder) :] for path in files if path.startswith(folder)]
     tools = [found.name] if found.name in PYTHON_TOOLS else []
-    for tool in (*tools, *(["pytest"] if "unittest" not in found.command else [])):
-        name = _OTHER_NAMES.get(tool, tool.replace("_", "-"))
-        if name not in words:
-            words.append(name)
-    return shlex.join(words)
+    tools += ["pytest"] if "unittest" not in found.command else []
+    names = [_OTHER_NAMES.get(tool, tool.replace("_", "-")) for tool in dict.fromkeys(tools)]
+    return shlex.join([*python_install(below, read(f"{folder}pyproject.toml")), *names])
+
+
+def python_install(files: Collection[str], project: bytes | None) -> list[str]:
+    """Return what pip has to install of a project: itself, and what it names for its tests; nothing where there is nothing."""
+    words = list(_project(_table(project), "setup.py" in files))
+    for path in sorted(files):
+        words += ["-r", path] if _REQUIREMENTS.fullmatch(path) else []
+    return words
 
 
 def _project(project: dict[str, Any], has_script: bool) -> Iterator[str]:
