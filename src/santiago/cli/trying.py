@@ -207,7 +207,9 @@ def _red(red: Sequence[str], result: CheckResult) -> str:
         return f"runs, and fails already as a whole: {_last_words(result)}"
     more = f" and {len(red) - _MOST_NAMED} more" if len(red) > _MOST_NAMED else ""
     of = f" of {count(result.checks, 'test')}" if result.checks else ""
-    return f"runs, with {len(red)}{of} red already: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}"
+    error = _ERROR.search(result.output.head + result.output.tail) if len(red) >= (result.checks or 0) else None
+    why = f" ({first(flat(error[0]), _LONGEST)})" if error else ""  # of a few red tests each has its own
+    return f"runs, with {len(red)}{of} red already: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}{why}"
 
 
 def _last_words(result: CheckResult) -> str:
@@ -216,6 +218,7 @@ def _last_words(result: CheckResult) -> str:
     return first(flat(telling[-1]), _LONGEST) if telling else f"exit {result.exit_code}"
 
 
+_ERROR = re.compile(r"\b[A-Z]\w{0,80}(?:Error|Exception): [^\n]{1,300}")
 _TELLS = re.compile(r"^(?!npm (?:error|ERR!) A complete log|make(?:\[\d+\])?: \*\*\* \[).*\w")
 """Lines of output that say more than where a log is or that something failed."""
 
