@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from santiago.agent.scripted import Scripted, load
 from santiago.contract.errors import SantiagoError
 from santiago.contract.ports.agent import Packet
 from santiago.contract.reasons import Reason
-from tests.agents.packets import packet_in
+from tests.agents.packets import Never, packet_in
 
 
 class Watching:
@@ -77,7 +78,8 @@ def test_a_playbook_is_checked_when_it_is_read_and_the_fault_has_its_place(move:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "stories: []", "stories:", "tales: {}", "stories: {R1: 5}", "{", "[" * 5000]
+    "text",
+    ["", "[]", "stories: []", "stories:", "tales: {}", "stories: {R1: 5}", "stories: {}\ntests: []", "{", "[" * 5000],
 )
 def test_what_is_no_playbook_is_refused(text: str) -> None:
     with pytest.raises(SantiagoError, match="not a playbook"):
@@ -86,4 +88,17 @@ def test_what_is_no_playbook_is_refused(text: str) -> None:
 
 def test_a_playbook_may_hold_everything_that_it_can() -> None:
     move = "{write: {a/b.py: x}, append: {c: y}, delete: [d], say: 5, ask: why, exit: 1, seconds: 0.5, tokens: 3, cost_usd: 0.1}"
-    assert len(load(f"stories: {{1: {move}, R2: [], R3: [{{}}]}}", "play.yaml")) == 3
+    stories, tests = load(f"stories: {{1: {move}, R2: [], R3: [{{}}]}}\ntests: {{R2: {move}}}", "play.yaml")
+    assert (list(stories), list(tests)) == (["1", "R2", "R3"], ["R2"])
+
+
+def test_an_attempt_that_writes_tests_plays_moves_of_its_own_and_the_others_begin_with_the_first(
+    packet: Packet,
+) -> None:
+    player = Scripted({"S1": [{"say": "work"}, {"say": "again"}]}, {"S1": [{"say": "tests"}]})
+    packets = (
+        replace(packet, tests_only=True),
+        replace(packet, attempt=2, tests_by=1),
+        replace(packet, attempt=3, tests_by=1),
+    )
+    assert [player.attempt(one, Never()).message for one in packets] == ["tests", "work", "again"]

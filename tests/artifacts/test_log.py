@@ -136,6 +136,12 @@ def test_half_a_surrogate_pair_in_a_text_does_not_spoil_the_log(path: Path) -> N
     assert list(read_log(path))[1].context == {"text": "half \\ud800 pair, whole \U0001f600"}
 
 
+def test_a_table_of_texts_is_read_as_it_was_written(path: Path) -> None:
+    rows = [["R1#1", "tests/test_a.py::test_x", "failed", "passed"], ["R1#2", "", "", ""]]
+    Log.open(path, utc).append([CREATED, event(2, EventKind.NOTE, criteria=rows)])
+    assert list(read_log(path))[1].context == {"criteria": rows}
+
+
 def test_an_event_larger_than_a_line_may_be_is_never_written(path: Path) -> None:
     log = Log.open(path, utc)
     log.append([CREATED])
@@ -222,6 +228,8 @@ def test_a_changed_line_in_the_middle_is_refused_with_its_number_and_nothing_cha
         ({"story_id": None, "phase": "verified"}, "no phase 'verified' of a run"),
         ({"context": {"secret_plan": 1}}, "no detail 'secret_plan'"),
         ({"context": {"ms": "many"}}, "the detail ms cannot be 'many'"),
+        ({"context": {"tests": [["a"]]}}, r"the detail tests cannot be"),
+        ({"context": {"criteria": [["R1#1"], "passed"]}}, r"the detail criteria cannot be"),
         ({"run_id": "run-2"}, "belongs to the run run-2"),
         ({"seq": 7}, "its number is 7"),
         ({"status": "great"}, "no status 'great'"),

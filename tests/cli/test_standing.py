@@ -184,3 +184,14 @@ def test_installed_packages_are_there_without_any_set_up(monorepo: Path, kind: s
     shutil.rmtree(monorepo / "node_modules/@own")
     check = 'node -e \'if (require("three").three() !== require("./three.js")) process.exit(1)\''
     assert run(monorepo, kind, check, "echo 'module.exports = 3;' >three.js")[0] == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_set_up_installs_once_and_agent_and_checks_get_the_same(tmp_path: Path, kind: str) -> None:
+    install = "mkdir -p node_modules && date +%s%N >>node_modules/stamp && sleep 0.01"
+    settings = f'[workspace]\nsetup = ["{install}"]\n[limits]\nstory_max_attempts = 1\n'
+    repo = tmp_path / "repo"
+    committed(repo, **{"prd.md": PRD, ".gitignore": "node_modules/\n.santiago/\n", "santiago.toml": settings})
+    check = "test $(wc -l <node_modules/stamp) = 1 && cmp node_modules/stamp seen"
+    code, said = run(repo, kind, check, "cp node_modules/stamp seen")
+    assert code == 0, said

@@ -12,6 +12,7 @@ from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Mapping
     from pathlib import Path
 
 PRD = "# PRD: Numbers\n\n### R1: Add numbers\n\n{files}\n- [ ] add returns the sum\n"
@@ -43,7 +44,7 @@ def repository(folder: Path, files: dict[str, str], prd: str = PRD.format(files=
 
 
 def run(
-    repo: Path, *works: dict[str, str | None], check: str = CHECK, more: tuple[str, ...] = ()
+    repo: Path, *works: Mapping[str, str | None], check: str = CHECK, more: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run the document; the agent leaves these files, one mapping for each attempt, None deletes."""
     script = repo.parent / "agent.py"
@@ -131,7 +132,11 @@ def answered(repo: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return santiago("resume", "--no-input", cwd=repo, env=place(repo))
 
 
-CHANGED = {"numbers_.py": SOURCE.replace("2 * a", "a + a + 0.0"), "test_numbers.py": WITH_ADD.replace("twice(2), 4)", "twice(2), 4.0)\n        self.assertIsInstance(numbers_.twice(1), float)")}  # fmt: skip
+FLOATS = "twice(2), 4.0)\n        self.assertIsInstance(numbers_.twice(1), float)"
+CHANGED = {
+    "numbers_.py": SOURCE.replace("2 * a", "a + a + 0.0"),
+    "test_numbers.py": WITH_ADD.replace("twice(2), 4)", FLOATS),
+}
 OLD = TESTS.replace(
     "        self.assertEqual(numbers_.twice(2), 4)", "        self.assertIsInstance(numbers_.twice(2), int)"
 )
@@ -237,7 +242,11 @@ def test_a_check_outside_the_repository_that_reads_the_story_judges_each_for_its
 
 def test_a_check_that_flaked_once_is_not_remembered_as_the_failure_of_later_attempts(tmp_path: Path) -> None:
     flag = tmp_path / "flaked"
-    flaky = f"import unittest, pathlib\n\nimport numbers_\n\n\nclass Flaky(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(numbers_.add(1, 2), 3)\n        flag = pathlib.Path({str(flag)!r})\n        first = not flag.exists()\n        flag.write_text('')\n        self.assertFalse(first)\n"
+    flaky = (
+        "import unittest, pathlib\n\nimport numbers_\n\n\nclass Flaky(unittest.TestCase):\n    def test_add(self):\n"
+        f"        self.assertEqual(numbers_.add(1, 2), 3)\n        flag = pathlib.Path({str(flag)!r})\n"
+        "        first = not flag.exists()\n        flag.write_text('')\n        self.assertFalse(first)\n"
+    )
     repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": flaky})
     ran = run(repo, {"numbers_.py": SOURCE})
     assert ran.returncode == 0, ran.stderr

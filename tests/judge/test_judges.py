@@ -19,7 +19,8 @@ BASE: dict[str, bytes] = {
     "vite.config.ts": b"export default {}\n", "web/vite.config.ts": b"export default { test: { globals: true } }\n",
     "want/deep/a": b"", "data/in.txt": b"2 3", "ask.sh": b'while read a; do [ "$(./calc.sh $a)" = 5 ] || exit 1; done < data/in.txt\n',
     "dev.py": b"import subprocess\nsubprocess.run(['python', '-m', 'unittest'])\n", "says.py": b"import app\nassert app.add(1, 1) == 2\n",
-    "guarded.py": b"def f(): ...\n\nif __name__ == '__main__':\n    assert f() is None\n", "run-checks": b"open('checks.ini')\n", "checks.ini": b"",
+    "guarded.py": b"def f(): ...\n\nif __name__ == '__main__':\n    assert f() is None\n",
+    "told.py": b"def test_mode(): ...\n", "run-checks": b"open('checks.ini')\n", "checks.ini": b"",
     "setup.js": b"", "hooks/plug.py": b"", "pyproject.toml": b"", "Cargo.toml": b"", ".github/workflows/ci.yml": b"", "jest.config.js": b"",
 }  # fmt: skip
 
@@ -87,7 +88,7 @@ def test_what_a_check_runs_as_judge_or_is_steered_by_judges(command: str, path: 
         ("python hello.py | grep -q Hello", "hello.py"), ("node src/cli.js", "src/cli.js"), ("sh check.sh", "app.py"), ("sh run.sh", "run.sh"),
         ("python scripts/gen.py | grep -q x", "scripts/gen.py"), ("python -m app", "app.py"), ("./calc.sh 2 3 | diff - want.txt", "calc.sh"),
         ("sort notes.md | diff - notes.md", "notes.md"), ("diff notes.md want.txt", "want.txt"), ("grep -q x notes.md", "notes.md"),
-        ("pytest --doctest-modules app.py", "app.py"), ("pytest app.py", "app.py"), ("pytest --cov=app tests", "app.py"), ("pytest .", "app.py"),
+        ("pytest --doctest-modules told.py", "told.py"), ("pytest app.py", "app.py"), ("pytest --cov=app tests", "app.py"), ("pytest .", "app.py"),
         ("python guarded.py", "guarded.py"), ("python dev.py | grep -q OK", "dev.py"), ("python app.py < notes.md", "notes.md"), ("make build", "build/x"),
         ("black -q - < want.txt | diff want.txt -", "want.txt"), ("npm run go", "scripts/smoke.mjs"), ("make check", "src/cli.js"),
         ("python lint/main.py", "lint/main.py"),
@@ -143,15 +144,3 @@ def test_of_mixed_files_only_a_part_judges_and_only_for_their_readers() -> None:
     assert judge("npm test").is_mixed("web/package.json")
     assert judge("make check").is_mixed("setup.cfg")
     assert not judge("pytest").is_mixed("app.py")
-
-
-@pytest.mark.parametrize(
-    ("test", "path"),
-    [
-        ("tests/test_app.py::A::test_a[1-x::y]", "tests/test_app.py"), ("tests.test_app.A.test_a", "tests/test_app.py"),
-        ("test_a (tests.test_app.A.test_a)", "tests/test_app.py"), ("test_a (tests.test_app.A)", "tests/test_app.py"),
-        ("tests.test_app::test_a", "tests/test_app.py"), ("adds numbers", None), ("", None),
-    ],
-)  # fmt: skip
-def test_the_file_of_a_test_is_known_by_its_id(test: str, path: str | None) -> None:
-    assert judge("pytest").file_of(test) == path

@@ -115,7 +115,16 @@ def test_of_cargo_only_the_tests_and_what_switches_them_off_are_put_back() -> No
 
 
 VALUES = st.sampled_from(
-    ['"x"', "1", '["a", "b"]', '[\n  ["c"],\n]', '"""\n[tool.pytest]\n"""', "'''\n]'\n'''", "{ a = 1 }"]
+    [
+        '"x"',
+        "1",
+        '["a", "b"]',
+        '[\n  ["c"],\n]',
+        '"""\n[tool.pytest]\n"""',
+        "'''\n]'\n'''",
+        "{ a = 1 }",
+        '["""\nx""", [\n["tool"]\n]]',
+    ]
 )
 KEYS = st.dictionaries(st.sampled_from(["a", "b", "c-d"]), VALUES, max_size=3)
 TOML_NAMES = st.sampled_from(

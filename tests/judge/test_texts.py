@@ -42,6 +42,15 @@ def test_total(numbers):
     assert total(numbers) == 3
 
 
+@pytest.fixture
+def prepared():
+    make("ready")
+
+
+def test_prepared(prepared):
+    assert True is not False
+
+
 def test_sub():
     """Subtracts."""
     assert sub(2, 1) == 1
@@ -73,7 +82,9 @@ class TestMore(TestThings):
 '''
 PATH = "tests/unit/test_a.py"
 FILES: dict[str, str] = {
-    PATH: TESTS, "tests/conftest.py": "", "tests/unit/__init__.py": "", "other/conftest.py": "", "tests/helpers.py": "from inner import x\n",
+    PATH: TESTS, "tests/conftest.py": "", "tests/unit/__init__.py": "", "other/conftest.py": "", "other/helpers.py": "", "golden/plain.txt": "",
+    "notes.txt": "",
+    "tests/helpers.py": "from inner import x\n",
     "tests/inner.py": "x = 1\n", "tests/base.py": "", "tests/unrelated.py": "", "tests/shared.py": "", "src/pkg/__init__.py": "def add(a, b): ...\n",
     "tests/unit/test_b.py": "DATA = open(HERE / 'vectors' / 'a.json')\nimport test_c\n", "tests/vectors/a.json": "[]", "tests/vectors/b.json": "[]",
     "tests/unit/test_c.py": "def test_c():\n    assert open('plain.txt')\n", "tests/plain.txt": "", "tests/unit/__snapshots__/test_a.ambr": "",
@@ -103,7 +114,8 @@ def has_changed(test: str, old: str, new: str, *, before: str = TESTS) -> bool:
         ("TestThings::test_size", "return self.things", "return [1, 2]"), ("TestThings::test_size", "@slow\n", ""), ("TestThings::test_size", "(Base)", ""),
         ("TestThings::TestInner::test_deep", "assert 1", "assert 0"), ("TestMore::test_size", "== 2", "== 3"), ("TestMore::test_size", "size = 4", "size = 5"),
         ("test_sub", "def test_sub", "def test_gone"), ("test_sub", "from pkg import add, sub", "from fake import add, sub"),
-        ("test_nowhere", "LIMIT = 3", "LIMIT = 4"), ("test_sub", "LIMIT = 3", "sys.path.insert(0, 'x')\nLIMIT = 3"), ("test_sub", "LIMIT = 3", "LIMIT = ("),
+        ("test_prepared", '"ready"', '"other"'), ("test_nowhere", "LIMIT = 3", "LIMIT = 4"),
+        ("test_sub", "LIMIT = 3", "sys.path.insert(0, 'x')\nLIMIT = 3"), ("test_sub", "LIMIT = 3", "LIMIT = ("),
         ("test_sub", "LIMIT = 3", "pytestmark = skip\nLIMIT = 3"),
     ],
 )  # fmt: skip
@@ -120,6 +132,7 @@ def test_what_a_test_uses_is_its_text(test: str, old: str, new: str) -> None:
         ("test_sub", "def total", "def test_new():\n    assert sub(1, 1) == 0\n\n\ndef total"), ("test_sub", "# x\n", ""),
         ("test_sub", '"""Tests."""', '"""More."""'),
         ("test_sub", "assert sub(2, 1) == 1", "assert (\n        sub(2, 1) == 1\n    )  # one"), ("TestThings::test_size", "size = 4", "size = 5"),
+        ("TestMore::test_size", "== 1", "== 2"),
     ],
 )  # fmt: skip
 def test_what_other_tests_use_is_not_its_text(test: str, old: str, new: str) -> None:
@@ -141,7 +154,8 @@ def test_ids_of_other_runners_name_the_same_function(test: str) -> None:
     ("path", "judge"),
     [
         (PATH, "tests/conftest.py"), (PATH, "tests/unit/__init__.py"), (PATH, "tests/helpers.py"), (PATH, "tests/inner.py"), (PATH, "tests/base.py"),
-        (PATH, "tests/unit/__snapshots__/test_a.ambr"), (PATH, "pytest.ini"), (PATH, "pyproject.toml"), ("tests/unit/test_b.py", "tests/vectors/a.json"),
+        (PATH, "tests/unit/conftest.py"), ("tests/unit/test_c.py", "golden/plain.txt"), (PATH, "tests/unit/__snapshots__/test_a.ambr"),
+        (PATH, "pytest.ini"), (PATH, "pyproject.toml"), ("tests/unit/test_b.py", "tests/vectors/a.json"),
         ("tests/unit/test_b.py", "tests/vectors/b.json"), ("tests/unit/test_b.py", "tests/plain.txt"), ("test/a.js", "test/help/tool.js"),
         ("test/a.js", "test/help/index.js"), ("test/a.js", "test/one.data.json"), ("test/a.js", "test/__snapshots__/a.js.snap"),
         ("pkg/a_test.go", "pkg/util_test.go"), ("test/a.js", "test/a.js"), ("gone.rb", "gone.rb"),
@@ -156,7 +170,8 @@ def test_every_judge_file_that_a_test_loads_is_its_text(path: str, judge: str) -
     ("path", "judge"),
     [
         (PATH, "other/conftest.py"), (PATH, "tests/unrelated.py"), (PATH, "tests/unit/test_b.py"), (PATH, "tests/vectors/a.json"), (PATH, "tests/plain.txt"),
-        ("test/a.js", "test/b.js"), ("pkg/a_test.go", "other/x_test.go"), ("tests/unit/test_c.py", "tests/vectors/a.json"),
+        (PATH, "other/helpers.py"), (PATH, "notes.txt"), ("test/a.js", "test/b.js"), ("pkg/a_test.go", "other/x_test.go"),
+        ("tests/unit/test_c.py", "tests/vectors/a.json"),
     ],
 )  # fmt: skip
 def test_a_judge_file_that_a_test_does_not_load_is_not_its_text(path: str, judge: str) -> None:

@@ -148,7 +148,11 @@ class _Draft:
 
 
 def _check_list(key: str, value: Any) -> None:
-    if type(value) is not list or _DETAILS[key] in {str, int} or not all(type(item) is str for item in value):
+    """Raise where a detail that must be a list of texts, or of rows of texts, is anything else."""
+    rows = value if _DETAILS[key] == list[list[str]] and type(value) is list else [value]
+    if _DETAILS[key] in {str, int} or not all(
+        type(row) is list and all(type(one) is str for one in row) for row in rows
+    ):
         raise TypeError(key)
 
 

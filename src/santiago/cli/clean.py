@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -25,6 +26,8 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
 from santiago.process.redact import Redactor
 from santiago.util.clock import SystemClock
+from santiago.workspace.folders import KINDS
+from santiago.workspace.preparing import shelf_of
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
@@ -83,6 +86,8 @@ def command(run_id: str | None, yes: bool, force: bool, as_json: bool) -> None:
         reason = Reason.LOCK_HELD if left.standing == "running" else None
         raise SantiagoError(kind, f"{run_id} is kept: {_WHY[left.standing]}", reason=reason)
     removed = [left.run_id for left in removable if _remove(root, common, left)] if yes else []
+    if yes and run_id is None and all(left.standing != "running" for left in found):
+        shutil.rmtree(shelf_of(scratch_of(root)), ignore_errors=True)  # set-up makes it anew
     if as_json:
         data = [{**asdict(left), "removable": left in removable, "removed": left.run_id in removed} for left in found]
         click.echo(json.dumps({"contract_version": 1, "runs": data}, indent=2))
@@ -187,7 +192,7 @@ def _refs(root: Path) -> dict[str, int]:
 
 def _folders(top: Path) -> Iterable[str]:
     """Yield the checkouts of a run; empty folders around them are nothing to speak of."""
-    for kind in ("work", "own", "clean", "trash"):
+    for kind in (*KINDS, "trash"):
         yield from sorted(str(path) for path in (top / kind).glob("*"))
 
 

@@ -72,16 +72,17 @@ def command(
     return _finish(roomy(job, compiled.plan), compiled, compiled.plan, source, old, check=check, show=show)
 
 
-def roomy(job: Job, plan: Plan) -> Job:
-    """Return a job with an attempt and a second one for every story, where nobody named the limit and it is too low."""
-    limits, stories = job.run_input.limits, len(plan.stories)
-    if job.from_program or stories <= limits.run_max_attempts:
+def roomy(job: Job, plan: Plan, *, tests_first: bool = False) -> Job:
+    """Return a job with twice the attempts that its stories need at least, where nobody named the limit and it is too low."""
+    limits = job.run_input.limits
+    least = len(plan.stories) * (2 if tests_first or job.run_input.policy.tests_first else 1)
+    if job.from_program or least <= limits.run_max_attempts:
         return job
     from santiago.cli.config import is_named
 
     if is_named(Path(job.run_input.repo_path), "limits.run_max_attempts"):
         return job
-    limits = replace(limits, run_max_attempts=2 * stories)
+    limits = replace(limits, run_max_attempts=2 * least)
     return job._replace(run_input=replace(job.run_input, limits=limits), fitted=True)
 
 

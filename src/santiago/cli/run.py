@@ -58,7 +58,7 @@ def command(
     compiled = compile_plan(source)
     if compiled.plan is None:
         return refuse(compiled, job, source, as_json=flags.as_json)
-    job = roomy(job, compiled.plan)
+    job = roomy(job, compiled.plan, tests_first=bool(flags.tests_first))
     if job.fitted and not flags.as_json:
         say(f"note: {on_attempts(job, compiled.plan)[0]}", err=True)
     settings = job.run_input

@@ -118,6 +118,7 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
         sign = _SIGNS.get(one.status, ("·", "."))[0 if unicode(stderr=False) else 1]
         passed = "wrote its tests" if one.writes_tests else f"passed, {one.proof}"
         outcome = one.reason or (passed if one.status == "ok" else one.status)
+        outcome = f"tests: {outcome}" if one.writes_tests and one.status != "ok" else outcome
         outcome = f"{outcome}, not counted" if one.status == "voided" else outcome
         stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
         changes = totals(stats) if stats else "-"

@@ -244,7 +244,7 @@ class StepPerformer:
         outcome = replace(outcome, status=judged_status, reason=verdict.reason, tests=judged.tests)
         if judged.tests:
             self.workspace.keep_tests(outcome.story, outcome.number, judged.tests)
-        if not step.tests and is_same_refusal(self._before(outcome), outcome):
+        if is_same_refusal(self._before(outcome), outcome):
             # The agent was told and did the same again: from here on only a person can decide.
             outcome = replace(outcome, reason=Reason.NEEDS_USER_CONFIRMATION)
         return self._recorded(outcome, judged.record)

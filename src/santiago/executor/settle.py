@@ -83,7 +83,8 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     if reason is Reason.AGENT_ASKED:
         return _asked(story, outcome)
     if reason in QUESTIONS:
-        return _asked_by_the_judge(story, outcome, QUESTIONS[reason])
+        # Of tests there is nothing to accept: what a person says goes to the agent, as if it had asked.
+        return _asked_by_the_judge(story, outcome, "" if story.writes_tests else QUESTIONS[reason])
     if not MEANINGS[reason].spends or outcome.status == "voided":
         return [_voided(story, outcome), *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
     status: EventStatus = "stopped" if outcome.status == "stopped" else "failed"
@@ -115,7 +116,7 @@ def _asked_by_the_judge(story: StoryState, outcome: AttemptOutcome, kind: str) -
         _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, "failed", verdict="fail"),
         of_story(
             story, EventKind.QUESTION_ASKED,
-            question=question, kind=kind, text=text[:MAX_QUESTION], options=["accept", "refuse"],
+            question=question, kind=kind, text=text[:MAX_QUESTION], options=["accept", "refuse"] if kind else [],
         ),
         of_story(
             story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", reason=outcome.reason or "", question=question
@@ -186,7 +187,9 @@ def _end(
         commit=outcome.commit or "",
         proof=(outcome.verdict and outcome.verdict.proof) or "",
         digest=outcome.digest or "",
-        message="; ".join(filter(None, (messages.left_out(outcome.left_out), _refusal(outcome), _remark(outcome)))),
+        message="; ".join(
+            filter(None, (messages.left_out(outcome.left_out), _refusal(outcome), _remark(story, outcome)))
+        ),
         verdict=verdict,
         criteria=_criteria(outcome),
         tests=[name[:300] for name in outcome.verdict.awaiting[:MOST_TESTS]] if outcome.verdict else [],
@@ -205,9 +208,11 @@ def _refusal(outcome: AttemptOutcome) -> str:
     return _words(outcome) if outcome.ending and outcome.reason in SHARED else ""
 
 
-def _remark(outcome: AttemptOutcome) -> str:
-    """Return what is to be said of work that is fine."""
-    return outcome.verdict.message[:MAX_WORDS] if outcome.verdict and outcome.status == "ok" else ""
+def _remark(story: StoryState, outcome: AttemptOutcome) -> str:
+    """Return in short what was seen of tests that were written first: what is wrong, or what was left out."""
+    if not story.writes_tests or outcome.verdict is None:
+        return ""
+    return outcome.verdict.message.partition("\n")[0].rstrip(":.")[:MAX_WORDS]
 
 
 def _known(outcome: AttemptOutcome) -> Context:

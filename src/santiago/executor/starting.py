@@ -90,11 +90,13 @@ def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
 def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     number = story.attempts + 1
     base, timeout_ms = base_of(at.state, story), budget.attempt_ms(story, at.now_ms)
-    tests = bool(at.run_input.policy.tests_first) and story.tests is None
+    writer = at.run_input.policy.tests_first
+    tests = bool(writer) and story.tests is None
     step = Attempt(story=story.id, number=number, base=base, timeout_ms=timeout_ms, tests=tests)
     begun = of_story(
         story, EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING, attempt=number, step=step.id,
         base=base[0], onto=list(base[1:]), mode=TESTS if tests else "",
+        agent=writer if tests and writer != "same" else "",
     )  # fmt: skip
     return [begun, step]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ STEERED_BY: dict[str, tuple[str, ...]] = {
 """Programs that do what a file of the repository tells them, and that file's names."""
 _ELSEWHERE = frozenset({"-C", "--directory", "--prefix", "--cwd", "--dir"})
 """Options by which such a program is told to work in another folder."""
-_BUILTINS = "true false : echo printf test [ [[ cd pushd popd exit return set shift trap wait pwd sleep read local export unset type hash which"
+_BUILTINS = "true false : echo printf test [ [[ cd pushd popd exit return set shift wait pwd sleep read local export unset type hash which"
 _PLAIN_TOOLS = (
     "grep egrep fgrep diff cmp comm cat head tail sort uniq wc cut tr sed awk gawk find ls mkdir rm cp mv ln touch tee xargs basename dirname"
     " jq seq date stat expr sha256sum md5sum tar gzip gunzip zip unzip file readlink realpath mktemp rg cmake ninja gcc g++ cc clang rustc"
@@ -97,24 +98,24 @@ def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda
     lines that they are, and what other files of the repository ask for is not looked at. Where in doubt the answer is no.
     """
     found = programs(command)
-    return bool(found) and all(_is_plain(program, read, depth) for program in found)
+    # What stands in single quotes is filled in only by a shell that it is handed to.
+    fixed = command if re.search(r"\b(?:ba|da|z|k)?sh\b", command) else re.sub(r"'[^']*'|\\.", "", command)
+    is_fixed = re.search(r"[$`]|[<>]\(", fixed) is None
+    return bool(found) and is_fixed and all(_is_plain(program, read, depth) for program in found)
 
 
 def _is_plain(program: Program, read: Callable[[str], bytes | None], depth: int) -> bool:
     first, *rest = program.written
     is_tool = first.startswith("/") and _is_known(first.rpartition("/")[2])  # an interpreter by its whole path
     words = (*([] if is_tool else [first]), *rest, *(value for _, value in program.assigned))
-    if program.is_dynamic or any(_leads_out(program.folder, word) for word in words):
+    if any(_leads_out(program.folder, word) for word in words) or any(map(_ASKS.search, program.argv)):
         return False
-    if any(_ASKS.search(word) for word in program.argv) or program.argv in {("set",), ("export",), ("export", "-p")}:
+    if program.argv in {("set",), ("export",), ("export", "-p")}:
         return False
     if program.script and (program.name in SHELLS or program.script.endswith(".sh")):
-        script = read(program.script)
-        return (
-            depth < _DEEPEST
-            and script is not None
-            and is_self_contained(script.decode("utf-8", "replace"), read, depth + 1)
-        )
+        script = read(program.script) if depth < _DEEPEST else None
+        lines = f"cd {shlex.quote(program.folder or '.')}\n{(script or b'').decode('utf-8', 'replace')}"
+        return script is not None and is_self_contained(lines, read, depth + 1)
     if program.module or "/" not in program.argv[0] or is_tool:
         return _is_known(program.name)
     return PROVIDED.match(program.argv[0]) is not None or program.argv[0] in {"./mvnw", "./gradlew"}

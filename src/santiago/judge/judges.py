@@ -152,21 +152,6 @@ class JudgeFiles:
         """Whether a file steers other checks than those of this story: CI, and runners that none of them starts."""
         return globs.matches(path, (*_CI, *_EVERY_SETTING)) and not self.judges(path)
 
-    def file_of(self, test: str) -> str | None:
-        """Return the file of the base that a test stands in, by the test's id; None where that cannot be told."""
-        path = test.partition("::")[0]
-        folders = dict.fromkeys(("", *(program.folder for program in self._programs)))
-        for folder in folders:
-            if (found := resolved(folder, path)) in self._base:
-                return found
-        dotted = re.search(r"[\w.]+(?=\)?$)", test.partition("[")[0].replace("::", "."))
-        parts = dotted.group().split(".")[:20] if dotted else []
-        for end in range(len(parts), 0, -1):
-            places = (posixpath.join(root, *parts[:end]) + ".py" for root in self._roots)
-            if found := next((place for place in places if place in self._base), None):
-                return found
-        return None
-
     @cached_property
     def _programs(self) -> tuple[Program, ...]:
         """What the checks run, also through package scripts."""

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from santiago.process import enter
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
@@ -92,7 +94,7 @@ def could_not_start(report: Report) -> bool:
 
 def _unstarted(text: str, exit_code: int | None, error: str = "") -> str | None:
     """Return the name of what could not be started, empty where it is not known; None where it did start."""
-    if error or (exit_code == 1 and text.startswith("bwrap: ")):
+    if error or (exit_code in (1, enter.FAILED) and text.startswith(("bwrap: ", enter.SAYS))):
         return ""
     module = _NO_MAIN_MODULE.search(text)
     if module is not None and module[1] in PYTHON_TOOLS:

@@ -185,7 +185,10 @@ class TreeJudge:
         return Judged(verdict=found, record=record.document(found, checks), tests=commit if found.passed else None)
 
     def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None) -> Check:
-        came = absent(base.command, self.workspace.files(work.base), self.workspace.files(work.snapshot.commit))
+        # A check that named its tests on the base was there, whatever the work adds under its name.
+        came = not base.tests and absent(
+            base.command, self.workspace.files(work.base), self.workspace.files(work.snapshot.commit)
+        )
         return Check(
             base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,
             came_with_work=came or found_no_test(base), earlier=earlier,

@@ -49,8 +49,8 @@ class CheckRunner:
     ) -> list[Shown]:
         """Run the commands in order; stop at the first that fails in a way that it did not `before`, where that is given.
 
-        `told` are the variables of each command. `stopped` may say `stop` (no further command) or `now` (the running one is killed); what did not run to its end
-        is not_run.
+        `told` are the variables of each command. `stopped` may say `stop` (no further command) or `now` (the running one
+        is killed); what did not run to its end is not_run.
         """
         found: list[Shown] = []
         going = True
@@ -103,8 +103,9 @@ class CheckRunner:
             if report.exit_code and refused(output):
                 report = self.runner.run(command, folder, temporary, timeout_ms, stopped, told)
                 output = report.head + report.tail
-            tests = named(output, reports, Path(folder), since)
-        return Shown(_result(command, report, tests, output, self.runner.shortened(folder)), tests)
+            shorten = self.runner.shortened(folder)  # in the sandbox the checkout has another path
+            tests = named(shorten(output), reports, Path(folder), since)
+        return Shown(_result(command, report, tests, output, shorten), tests)
 
 
 def _result(
@@ -135,8 +136,8 @@ def _counted(command: str, tests: Tests | None, output: str) -> tuple[int | None
     found = tally.recognise(output)
     if found is not None:
         return found.ran, found.failed
-    # A known runner that shows no sign of having run has run nothing.
-    return (0 if runners(command) else None), 0
+    # A known runner that shows no sign of having run has run nothing; only doctest keeps silent where all is well.
+    return (0 if {*runners(command)} - {"doctest"} else None), 0
 
 
 def _not_run(command: str, cause: str) -> CheckResult:

@@ -75,8 +75,6 @@ class Program:
     """The module that python is told to run."""
     is_heard: bool = False
     """Something else on the line decides on what it says, so it is more likely the work than a judge."""
-    is_dynamic: bool = False
-    """Some of its words are known only when it runs."""
 
     @property
     def name(self) -> str:
@@ -144,11 +142,10 @@ class _Reading:
         return found
 
     def _of(self, part: Sequence[re.Match[str]], *, into_pipe: bool) -> Iterator[Program]:
-        raw = [token.group() for token in part]
-        for inner in (a or b for text in raw for a, b in _INNER.findall(re.sub(r"'[^']*'", "", text))):
-            if self.depth < _DEEPEST:
-                within = _Reading(self.folder, self.depth + 1, self.assigned).read(inner)
-                yield from (replace(program, is_heard=True) for program in within)
+        texts = (re.sub(r"'[^']*'", "", token.group()) for token in part if self.depth < _DEEPEST)
+        for inner in (a or b for text in texts for a, b in _INNER.findall(text)):
+            within = _Reading(self.folder, self.depth + 1, self.assigned).read(inner)
+            yield from (replace(program, is_heard=True) for program in within)
         words, reads, writes = _sorted_words(part)
         assigned = self.assigned + _assignments(words)
         words = words[len(assigned) - len(self.assigned) :]
@@ -163,7 +160,6 @@ class _Reading:
             Program(
                 argv=tuple(words), written=(*words, *reads), folder=self.folder, assigned=assigned, reads=tuple(reads),
                 is_heard=writes,
-                is_dynamic=any(re.search(r"[$`]|<\(", re.sub(r"'[^']*'|\\.", "", text)) for text in raw),
             )
         )  # fmt: skip
 
@@ -241,13 +237,10 @@ def _without_one(program: Program) -> Program:
         rest = rest[1:]
     if valued is not None:
         rest, assigned = _without_options(rest, valued)
-        rest = (
-            rest[1:]
-            if name == "timeout"
-            else ("python", *rest)
-            if name == "coverage" and "python" not in rest
-            else rest
-        )
+        if name == "timeout":
+            rest = rest[1:]
+        elif name == "coverage":
+            rest = ("python", *rest)
         return replace(program, argv=rest, assigned=program.assigned + assigned)
     if PYTHON.fullmatch(name):
         behind, _ = _without_options(rest, ("-W", "-X"))

@@ -73,13 +73,14 @@ class Tree:
         return self._loaded[path]
 
     def _walked(self, path: str) -> set[str]:
+        # Code of other folders is the work's, not the judge's; data may lie anywhere.
         top = path.partition("/")[0] + "/" if "/" in path else ""
         found = {path, *self._around(path)}
         waiting = list(found)
         while waiting and len(found) < _MOST_FILES:
             one = waiting.pop()
             named = {file for word in _words(one, self.blob(one)) for file in self._by_name.get(word, ())}
-            new = {file for file in named if file.startswith(top)} - found
+            new = {file for file in named if file.startswith(top) or not file.endswith(_CODE)} - found
             found |= new
             waiting += [file for file in new if file.endswith(_CODE)]
         return found
@@ -103,7 +104,7 @@ class Tree:
             folder, _, name = path.rpartition("/")
             stem = name.rpartition(".")[0] or name
             is_code = name.endswith(_CODE)
-            around = [folder.rpartition("/")[2]] if stem in _FOLDER_FILES or not is_code else []
+            around = [folder.rpartition("/")[2]] if folder and (stem in _FOLDER_FILES or not is_code) else []
             for word in {name, stem, *around} if stem not in _FOLDER_FILES else around:
                 found[word].append(path)
         return found

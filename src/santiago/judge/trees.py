@@ -74,8 +74,7 @@ class Trees:
     def text_changed(self, test: str) -> bool:
         """Whether the work changed the text of a test of the base."""
         if test not in self._texts:
-            before, after = self._tree(self.base), self._tree(self.work)
-            self._texts[test] = changed(test, self._file_of(test), before, after, self.judging)
+            self._texts[test] = changed(test, self._file_of(test), *self._trees, self.judging)
         return self._texts[test]
 
     def _file_of(self, test: str) -> str | None:
@@ -92,5 +91,11 @@ class Trees:
         ]
         return "\n".join(parts)[:_MOST_DIFFERENCE]
 
-    def _tree(self, commit: str) -> Tree:
-        return Tree(self.workspace.files(commit), partial(self.workspace.read, commit))
+    @cached_property
+    def _trees(self) -> tuple[Tree, Tree]:
+        """The base and the work; what tests load is found out once for all of them."""
+        first, second = (
+            Tree(self.workspace.files(commit), partial(self.workspace.read, commit))
+            for commit in (self.base, self.work)
+        )
+        return first, second

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.ports.judge import SetUpFailedError
 from santiago.contract.ports.workspace import PATCH_CUT
@@ -44,6 +44,19 @@ class Trial:
     """Whether the tree is a base: then failures are remembered as well."""
 
 
+class Supply(Protocol):
+    """Brings fresh checkouts what git does not: ignored files, and installed packages."""
+
+    def begin(self, folder: str) -> bool:
+        """Bring a checkout what it needs; return whether the set-up commands have to run in it."""
+
+    def again(self, folder: str) -> bool:
+        """After the commands failed: bring what they may have lacked; return whether there was anything."""
+
+    def end(self, folder: str) -> None:
+        """After the commands succeeded: keep what they made for other checkouts."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Trials:
     """Carries trials out."""
@@ -51,8 +64,7 @@ class Trials:
     run_input: RunInput
     workspace: Workspace
     checks: CheckRunner
-    provide: Callable[[str], None]
-    """Copies the ignored files that a checkout needs."""
+    supply: Supply
     prompt_path: Callable[[str, int], str]
     """Where the prompt of a story's attempt stands."""
     memory: Memory = field(default_factory=Memory)
@@ -70,14 +82,17 @@ class Trials:
         return int(self.run_input.verification.timeout_minutes)
 
     def prepare(self, folder: str, stop: Stop) -> None:
-        """Make a fresh checkout ready: the files that it needs, then the set-up commands."""
-        self.provide(folder)
-        commands = self.run_input.workspace.setup
-        if not commands:
+        """Make a fresh checkout ready: what it needs, then the set-up commands where they have to run."""
+        if not self.supply.begin(folder):
             return
-        trouble = self.checks.set_up(folder, commands, self.timeout_ms, urgency(stop))
-        if trouble and not stop.soon():
-            raise SetUpFailedError(trouble)
+        set_up = partial(self.checks.set_up, folder, self.run_input.workspace.setup, self.timeout_ms, urgency(stop))
+        trouble = set_up()
+        if trouble and not stop.soon() and self.supply.again(folder):
+            trouble = set_up()
+        if not stop.soon():
+            if trouble:
+                raise SetUpFailedError(trouble)
+            self.supply.end(folder)
 
     def is_sound(self, name: str, commit: str, stop: Stop) -> bool:
         """Tell whether the set-up commands succeed on a commit."""

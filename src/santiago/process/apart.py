@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago.process import places
 from santiago.process.environment import OWN_TEMPORARY
-from santiago.process.fence import Fence, Sandbox
+from santiago.process.fence import Fence, Sandbox, with_own_caches
 from santiago.process.place import STORES
 from santiago.process.trying import runs
 
@@ -38,12 +38,14 @@ _NEEDED_OF_RUN = (
     "/run/wrappers",
 )
 """What is needed of /run: how names are resolved, and where one distribution keeps its programs."""
-_CACHES = {"XDG_CACHE_HOME": ".cache", "PYTHONPYCACHEPREFIX": ".pycache", "GOCACHE": ".cache/go-build"}
 _NOTHING = "/dev/null"
 
 
 class Layer(NamedTuple):
-    """What stands at a path inside: something of this machine, to be read, written or written over, or a fresh folder."""
+    """What stands at a path inside: something of this machine, to be read, written or written over, or a fresh folder.
+
+    Paths are real ones: a link on the way would be followed in a root that is not the same any more.
+    """
 
     how: How
     source: str = ""
@@ -77,8 +79,7 @@ class Apart(Sandbox):
     def _fenced(self, command: Command, fence: Fence) -> Command:
         layers = self._layers(fence)
         # All checkouts have one path here, so that what a tool keeps by path must not outlive its checkout.
-        caches = {name: f"{OWN_TEMPORARY}/{folder}" for name, folder in _CACHES.items() if name in command.env}
-        inside = replace(command, env={**command.env, **caches, "TMPDIR": OWN_TEMPORARY})
+        inside = replace(command, env=with_own_caches(command.env, OWN_TEMPORARY))
         cwd, names = (fence.place.seen, fence.place.names) if fence.place else (command.cwd, (command.cwd,))
         links = dict(_links((*fence.readonly, *fence.writable, *names), layers))
         ordered = sorted(layers.items(), key=lambda one: (one[0].count("/"), one[0]))
@@ -107,13 +108,8 @@ class Apart(Sandbox):
         layers = {**self._surroundings, **_hidden(fence.hidden), **_as_it_lies("show", fence.readonly)}
         if fence.place is not None:
             layers = {**self._beside(fence.place.seen, layers), **_placed(fence.place)}
-        temporary = Layer("open", fence.temporary) if fence.temporary else Layer("fresh")
-        layers |= {**_as_it_lies("open", fence.writable), OWN_TEMPORARY: temporary}
-        # Real paths, because a link on the way would lead through a root that is not the same any more.
-        return {
-            path: layer._replace(source=layer.source and os.path.realpath(layer.source))
-            for path, layer in layers.items()
-        }
+        temporary = Layer("open", os.path.realpath(fence.temporary)) if fence.temporary else Layer("fresh")
+        return {**layers, **_as_it_lies("open", fence.writable), OWN_TEMPORARY: temporary}
 
     def _beside(self, seen: str, layers: Layers) -> Layers:
         """Return the layers without those in a repository's own tree; where that is a home, its toolchains stay."""
@@ -196,11 +192,11 @@ def _placed(place: Place) -> Layers:
     layers = _as_it_lies("show", place.shown)
     for host, seen in place.read.items():
         if places.is_there(host):
-            layers[os.path.realpath(seen)] = Layer("show", host)
+            layers[os.path.realpath(seen)] = Layer("show", os.path.realpath(host))
         if places.is_there(Path(host, "info", "alternates")):
             # What a store itself borrows stands beside it here, under another name than the one that it knows.
             layers[f"{seen}/info"] = Layer("fresh")
-    layers[place.seen] = Layer("open", place.host)
+    layers[place.seen] = Layer("open", os.path.realpath(place.host))
     for one in place.provided:
         upper = place.upper(one)
         layers[f"{place.seen}/{one.name}"] = Layer("over", one.source, upper) if upper else Layer("show", one.source)

@@ -13,7 +13,7 @@ from santiago.process import places
 from santiago.process.place import Ground, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from santiago.process.command import Command
     from santiago.process.place import Dependency
@@ -26,6 +26,18 @@ _CACHES = {
     "UV_CACHE_DIR": "uv",
     "npm_config_cache": "npm",
 }
+
+
+_KEPT_BY_PATH = {"XDG_CACHE_HOME": ".cache", "PYTHONPYCACHEPREFIX": ".pycache", "GOCACHE": ".cache/go-build"}
+
+
+def with_own_caches(environment: Mapping[str, str], temporary: str) -> dict[str, str]:
+    """Return variables by which temporary files lie in a folder, and caches that are moved elsewhere in it as well.
+
+    What a tool keeps by path must not outlive its checkout: the next one may stand at the same path.
+    """
+    moved = {name: f"{temporary}/{folder}" for name, folder in _KEPT_BY_PATH.items() if name in environment}
+    return {**environment, **moved, "TMPDIR": temporary}
 
 
 @dataclass(frozen=True)
@@ -106,7 +118,7 @@ class Sandbox:
         return self._fenced(command, Fence(place, writable, readonly, hidden, network, temporary))
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
-        return replace(command, env={**command.env, "TMPDIR": fence.temporary}) if fence.temporary else command
+        return replace(command, env=with_own_caches(command.env, fence.temporary)) if fence.temporary else command
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,8 @@ class Ground:
     shown: tuple[str, ...] = ()
     over: str | None = None
     first: tuple[str, ...] = ()
+    given: dict[str, tuple[Dependency, ...]] = field(default_factory=dict)
+    """What single checkouts get in place of these dependencies; whoever prepares a checkout says so here."""
 
     def place(self, folder: str, *read: str) -> Place:
         """Return where a checkout stands whose programs also read some files or folders of this machine."""
@@ -102,7 +104,7 @@ class Ground:
             seen=self.repo,
             names=self.names,
             read={store: f"{STORES}/{number}" for number, store in enumerate(self.stores)},
-            provided=tuple(one for one in self.dependencies if _has_room(folder, one.name)),
+            provided=tuple(one for one in self.given.get(folder, self.dependencies) if _has_room(folder, one.name)),
             shown=self.shown,
             over=f"{self.over}/{beside(folder)}" if self.over else None,
         ).reading(*read)

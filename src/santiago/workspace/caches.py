@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,9 +20,16 @@ _NAMES = (
 )
 RULES = "".join(f"{name}\n" for name in _NAMES.split()).encode()
 """As git reads them, weaker than all others; what a base has stays tracked."""
+_PASSING = [rule.rstrip("/") for rule in _NAMES.split() if rule not in (".venv/", "node_modules/", "*.egg-info/")]
 _CRATE = b"Cargo.toml"
 _UNUSUAL = re.compile(rb"[\\*?\[\]!# ]")
 """What a rule of git's would not take as it is written."""
+
+
+def is_cache(path: str) -> bool:
+    """Tell whether a path is one that tools make anew whenever they need it, and that is no installed package."""
+    name = PurePosixPath(path).name
+    return any(fnmatchcase(name, rule) for rule in _PASSING)
 
 
 def rules_for(names: Iterable[str]) -> bytes:

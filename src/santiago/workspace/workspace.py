@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import threading
+import uuid
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +17,7 @@ from santiago.contract.ids import is_run_id, is_story_id
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
 from santiago.workspace import branch, dependencies, gitlinks, locks, private, refs
+from santiago.workspace.caches import is_cache
 from santiago.workspace.compose import compose
 from santiago.workspace.contents import Contents
 from santiago.workspace.durable import boot
@@ -62,10 +65,12 @@ class GitWorkspace:
         self.prefix = f"refs/santiago/{run_id}"
         self.folders = Folders(scratch, run_id)
         self._marks = marks
-        self._provided = provided
+        self._copied = self._provided = provided
         self._stores_at = stores_at
         self._lock = threading.Lock()
         self._repository: Repository | None = None
+        self._filled: dict[str, str] = {}
+        """Which commit each folder began as."""
         self._bases: dict[tuple[str, int], str] = {}
         self._listing = Listing()
         self._contents = Contents()
@@ -164,7 +169,31 @@ class GitWorkspace:
         repository = self.repository
         inside = private.make(folder, repository.found, self._common, commit, name)
         repository.on_objects("read-tree", "-u", "--reset", checked(commit), index=inside / "index", folder=folder)
+        self._filled[str(folder)] = commit
         return inside
+
+    def commit_in(self, folder: str) -> str:
+        """Return the commit that a folder began as."""
+        return self._filled[folder]
+
+    def noted_index(self, folder: str) -> Path:
+        """Return a copy of the index of a folder in which nothing has run yet; whoever asks removes it."""
+        self.folders.temporary.mkdir(parents=True, exist_ok=True)
+        note = self.folders.temporary / f"index-{uuid.uuid4().hex}"
+        shutil.copy2(Path(folder, ".git", "index"), note)
+        return note
+
+    def changed_in(self, folder: str, index: Path) -> list[str] | None:
+        """Return what appeared in a folder since an index of it was noted, without caches; None where a tracked file changed."""
+        arguments = ("status", "--porcelain", "-z", "--ignored", "--untracked-files=normal", "--ignore-submodules=all")
+        lines = self.repository.on_objects(*arguments, index=index, folder=Path(folder)).out.split(b"\0")
+        new = [line for line in lines if line[:2] in (b"??", b"!!")]
+        if any(
+            line[1:2] != b" " for line in lines if line and line not in new
+        ):  # its first letter speaks of the last commit
+            return None
+        names = (os.fsdecode(line[3:]).rstrip("/") for line in new)
+        return [name for name in names if name not in self._copied and not is_cache(name)]
 
     def prepared(self, story: str, attempt: int) -> None:
         place = self._place(story, attempt)

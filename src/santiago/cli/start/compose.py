@@ -126,14 +126,15 @@ class _Start:
             return log.state
         going_on = self._going_on()
         agent, name = self._agent(self.run_input, notices)
-        tests_agent, other = agent, ""
-        if (settings := agents.for_tests(self.run_input)) is not None:
-            tests_agent, other = self._agent(replace(self.run_input, agent=settings), notices)
-        coordinator = self._coordinator(agent, tests_agent)
+        other = agents.for_tests(self.run_input)
+        writer = self._agent(replace(self.run_input, agent=other), notices) if other else (agent, name)
+        if self.run_input.policy.tests_first:
+            notices.append(f"the tests of each story are written first, by {writer[1]}")
+        coordinator = self._coordinator(agent, writer[0])
         opening.refuse_cut(log.state, self.attempts, hold.workspace)
         notices += opening.put_back(log.state, hold.workspace)
         log.open()
-        self._announce(f"{name}, tests by {other}" if other else name, notices)
+        self._announce(name, notices)
         coordinator.recovered, ends = opening.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.alive_ms, self.run_input.limits.attempt_ms
         )

@@ -48,8 +48,10 @@ def show(request: Request, *, trusted: bool, as_json: bool) -> int:
         # Raises where going on would only repeat a failure.
         reopening(state, run_input.limits, request.grants, workspace.head())
     agent = _agent(run_input, checkout)
-    if (other := agents.for_tests(run_input)) is not None:
-        agent = f"{agent}, tests by {_agent(replace(run_input, agent=other), checkout)}"
+    if run_input.policy.tests_first:
+        other = agents.for_tests(run_input)
+        writer = _agent(replace(run_input, agent=other), checkout) if other else agent
+        notes.append(f"the tests of each story are written first, by {writer}")
     fence = sandbox.detect(run_input.policy.sandbox, dict(os.environ))
     if not trusted:
         notes += _asks(request, state)

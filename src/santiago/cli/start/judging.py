@@ -12,6 +12,7 @@ from santiago.judge.port import TreeJudge
 from santiago.judge.running import CheckRunner
 from santiago.judge.trials import Trials
 from santiago.process import environment
+from santiago.workspace.preparing import Preparing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,7 +57,14 @@ class Means:
             run_input=run_input,
             workspace=self.workspace,
             checks=CheckRunner(runner, self.begun),
-            provide=partial(provide.into, self.around.repo, self.around.provided, ground),
+            supply=Preparing(
+                workspace=self.workspace,
+                ground=ground,
+                setup=run_input.workspace.setup,
+                names=run_input.workspace.provide,
+                environment=runner.environment,
+                furnish=partial(provide.into, self.around.repo, self.around.provided, ground),
+            ),
             prompt_path=self.prompt_path,
         )
         return TreeJudge(

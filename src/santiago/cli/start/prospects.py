@@ -149,7 +149,8 @@ class Prospect:
     def of_attempts(self) -> list[str]:
         """Return the warning that there are fewer attempts than stories."""
         most = self.run_input.limits.run_max_attempts + self.state.raised.get("run_max_attempts", 0)
-        return too_few(len(self.to_do()), most - self.state.counted, begun=self.state.seq > 0)
+        each = 2 if self.run_input.policy.tests_first else 1
+        return too_few(len(self.to_do()), most - self.state.counted, each=each, begun=self.state.seq > 0)
 
     def _scripts(self, stories: Sequence[Story], *, direct: bool = False) -> dict[str, Story]:
         """Return the files that checks begin with, each with the first story that it judges."""

@@ -38,8 +38,9 @@ def on_attempts(job: Job, plan: Plan) -> list[str]:
     """Return that the attempts were fitted to the plan, or that they are too few."""
     most, usual = job.run_input.limits.run_max_attempts, Limits().run_max_attempts
     if job.fitted:
+        times = "twice" if most == 2 * len(plan.stories) else "four times"
         return [
-            f"limits.run_max_attempts is {most}, twice the stories: the default of {usual} would end before the last one"
+            f"limits.run_max_attempts is {most}, {times} the stories: the default of {usual} would end before the last one"
         ]
     return too_few(len(plan.stories), most)
 
@@ -62,11 +63,12 @@ def unchecked(stories: Sequence[Story], run_input: RunInput) -> list[Story]:
     return [story for story in stories if not commands_of(story, run_input)]
 
 
-def too_few(stories: int, attempts: int, *, begun: bool = False) -> list[str]:
-    """Return the warning that a run has fewer attempts than stories; what it began with is frozen."""
-    if attempts >= stories:
+def too_few(stories: int, attempts: int, *, each: int = 1, begun: bool = False) -> list[str]:
+    """Return the warning that a run has fewer attempts than its stories need; what it began with is frozen."""
+    if attempts >= stories * each:
         return []
-    told = f"{count(stories, 'story is', 'stories are')} to be done, and limits.run_max_attempts leaves {count(max(attempts, 0), 'attempt')}"
+    first = ", each with its tests first" if each > 1 else ""
+    told = f"{count(stories, 'story is', 'stories are')} to be done{first}, and limits.run_max_attempts leaves {count(max(attempts, 0), 'attempt')}"
     more = "`santiago resume --add-attempts N` adds some"
     return [f"{told}; {more}" if begun else f"{told}: raise it in santiago.toml or the run input; later, {more}"]
 

@@ -131,7 +131,7 @@ class History:
         if event.event is EventKind.ATTEMPT_STARTED:
             number, base = event.attempt or len(tried) + 1, event.context.get("base", "")
             own_work = event.context.get("ref", event.actor) if event.actor != "santiago" else ""
-            agent = "" if own_work else self.start.get("agent", "")
+            agent = "" if own_work else event.context.get("agent") or self.start.get("agent", "")
             tests = event.context.get("mode") == TESTS
             tried.append(
                 AttemptStory(number, event.timestamp, base=base, agent=agent, own_work=own_work, writes_tests=tests)

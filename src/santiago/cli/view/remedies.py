@@ -127,8 +127,6 @@ def _remedies(report: Report) -> Rows:
             ]
         case Reason.AGENT_NOT_SIGNED_IN:
             return [("santiago doctor --online", "does the agent answer now?"), (again, "go on once it does")]
-        case Reason.AGENT_MODEL_NOT_FOUND:
-            return [(resume(report, "--model NAME"), "go on with a model that there is")]
         case Reason.USAGE_UNKNOWN:
             more = "--add-cost 5" if report.run_input.limits.run_max_cost_usd is not None else "--add-tokens 100000"
             return [(resume(report, more), "accept what is unknown so far, and go on")]
@@ -156,7 +154,8 @@ def _remedies(report: Report) -> Rows:
         case None | Reason.INTERRUPTED:
             return [(again, "go on")]
         case _:
-            return [(again, "go on" if is_the_agents(reason) else MEANINGS[reason].hint)]
+            more = "--model NAME" if reason is Reason.AGENT_MODEL_NOT_FOUND else ""
+            return [(resume(report, more), "go on" if is_the_agents(reason) else MEANINGS[reason].hint)]
 
 
 def _to_run_checks(report: Report, again: str) -> Rows:

@@ -211,9 +211,10 @@ class Table:
         evidence = AttemptEvidence(self.out_dir, story.id, story.attempts)
         if evidence.has_ended():
             return "verify"
+        room -= len(task := "tests: " if story.writes_tests else "")
         quiet = evidence.quiet_ms()
         silence = f"(quiet for {clock(quiet)}) " if quiet is not None and quiet > QUIET_MS else ""
-        return silence + self.doing.line(story.id, story.attempts, room - len(silence))
+        return task + silence + self.doing.line(story.id, story.attempts, room - len(silence))
 
     def _last_chance(self, state: RunState) -> str:
         if self.run_input.policy.keep_going:

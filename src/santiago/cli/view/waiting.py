@@ -118,7 +118,7 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
         case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
             return [f"The agent of attempt {story.attempts} has ended; its work is kept, and judged on resume."]
         case StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED:
-            return [f"Attempt {story.attempts} is under way."]
+            return [f"Attempt {story.attempts} is under way{', writing its tests' if story.writes_tests else ''}."]
         case StoryPhase.VERIFIED:
             return [f"Its checks passed; it {waits_for(state, story)}. Stories go onto the branch in plan order."]
         case StoryPhase.DONE:
@@ -173,6 +173,8 @@ def lacking(planned: Story, story: StoryState) -> str:
 
 
 def _of_ready(story: StoryState) -> list[str]:
+    if story.writes_tests and story.tests:
+        return [f"Its tests are written; it is ready for attempt {story.attempts + 1}."]
     if story.attempts:
         return [
             f"It is ready for attempt {story.attempts + 1}; the last one ended with {story.reason or 'no verdict'}."

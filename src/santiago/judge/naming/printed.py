@@ -9,32 +9,29 @@ from santiago.judge.naming import outlines
 from santiago.judge.naming.ids import worst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from santiago.judge.naming.ids import Named, Status, Tests
 
 _END = re.compile(
-    r"(?P<unittest>Ran \d{1,9} tests? in )|(?P<cargo>test result: \w+\. \d{1,9} passed;)|(?P<go>(?:ok  |FAIL)\t\S)"
+    r"^(?:(?P<unittest>Ran \d{1,9} tests? in )|(?P<cargo>test result: \w+\. \d{1,9} passed;)|(?P<go>(?:ok  |FAIL)\t\S)"
     r"|(?P<jest>Test Suites: )|(?P<vitest> {1,4}Test Files  )|(?P<mocha>  \d{1,9} passing )|(?P<node>ℹ tests \d{1,9}$)"
-    r"|(?P<ava>  \d{1,9} (?:tests?|known failures?|uncaught exceptions?|unhandled rejections?)\b)"
+    r"|(?P<ava>  \d{1,9} (?:tests?|known failures?|uncaught exceptions?|unhandled rejections?)\b)).*$",
+    re.MULTILINE,
 )
 _COUNT = re.compile(r"\d{1,9}")
 
 
-def runs(lines: Iterable[str]) -> Iterator[Named | None]:
+def runs(text: str) -> Iterator[Named | None]:
     """Yield what each run named; None where it counted more tests than it named."""
-    block: list[str] = []
-    ended = ""
-    for line in lines:
-        block.append(line)
-        end = _END.match(line)
-        if end is None or end.lastgroup is None:
-            continue
-        if block[1:] or not ended == end.lastgroup == "ava":  # ava ends with several such lines
-            found = _READERS[end.lastgroup](block)
-            count = _COUNT.search(end[0])
-            yield None if count and int(count[0]) > len(found) else found
-        ended, block = end.lastgroup, []
+    start, ended = 0, ""
+    for end in _END.finditer(text):
+        runner = end.lastgroup or ""
+        if not (ended == runner == "ava" and end.start() == start):  # ava ends with several such lines
+            named = _READERS[runner](text[start : end.end()].split("\n"))
+            count = _COUNT.search(end[runner])
+            yield None if count and int(count[0]) > len(named) else named
+        start, ended = end.end() + 1, runner
 
 
 _UNITTEST_NAME = re.compile(r"\s*(\S+) \(([\w.<>]+)\)(?: [\[(].*)?")

@@ -3,124 +3,85 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from santiago.judge.naming.ids import INSIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from santiago.judge.naming.ids import Named, Status
 
-_VERSION = re.compile(r"TAP version \d+$")
-_PLAN = re.compile(r"1\.\.\d+")
-_RESULT = re.compile(r"(not )?ok \d+( - | |$)(.*)$")
+_VERSION = re.compile(r"^TAP version \d+$", re.MULTILINE)
+_DETAILS = re.compile(r"^( +)--- *\n(?:(?!\1\.\.\. *$)(?:\1.*| *)\n)*+(?:\1\.\.\. *\n)?", re.MULTILINE)
+_LINE = re.compile(
+    r"^(?P<indent> *+)(?:# Subtest: (?P<subtest>.*)|# (?P<comment>.*)|(?P<plan>1\.\.\d+)"
+    r"|(?P<failed>not )?ok \d+(?P<dash> -)?(?P<result>(?: .*)?)$)",
+    re.MULTILINE,
+)
 _DIRECTIVE = re.compile(r"(?<!\\)#\s*(skip|todo|time=)", re.IGNORECASE)
 _TAPE_MARK = re.compile(r"(?:SKIP|TODO) ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
-    indent: int
-    kind: str
-    """plan, comment, subtest or result."""
-    text: str = ""
-    status: Status = "passed"
-    dash: bool = False
-
-
-def runs(lines: Iterable[str]) -> Iterator[Named]:
+def runs(text: str) -> Iterator[Named]:
     """Yield what each stream of results named."""
-    stream: list[str] = []
-    versioned = False
-    for line in lines:
-        if _VERSION.match(line):
-            yield _read(stream, versioned=versioned)
-            stream, versioned = [], True
-        else:
-            stream.append(line)
-    yield _read(stream, versioned=versioned)
+    first, *others = _VERSION.split(text)
+    yield from (_read(first, versioned=False), *(_read(stream, versioned=True) for stream in others))
 
 
-def _read(stream: Sequence[str], *, versioned: bool) -> Named:
-    lines = [found for line in _without_details(stream) if (found := _line(line)) is not None]
-    results = [line for line in lines if line.kind == "result"]
-    if not results or not (versioned or any(line.kind == "plan" for line in lines)):
+def _read(stream: str, *, versioned: bool) -> Named:
+    lines = list(_LINE.finditer(_DETAILS.sub("", stream)))
+    kinds = [line.lastgroup for line in lines]
+    if "result" not in kinds or not (versioned or "plan" in kinds):
         return []
-    if any(line.kind == "subtest" for line in lines):
+    if "subtest" in kinds:
         return _nested(lines)
-    if versioned and not results[0].dash and next(line for line in lines if line.kind != "plan").kind == "comment":
+    if versioned and kinds[0] == "comment" and not lines[kinds.index("result")]["dash"]:
         return _tape(lines)
-    return [(line.text, line.status) for line in results if not line.indent]
+    return [_result(line) for line in lines if line.lastgroup == "result" and not line["indent"]]
 
 
-def _without_details(stream: Iterable[str]) -> Iterator[str]:
-    """Leave out the blocks from `---` to `...` below results."""
-    block = -1
-    for line in stream:
-        text = line.lstrip(" ")
-        indent = len(line) - len(text)
-        if block >= 0 and text and (indent < block or (indent == block and text.rstrip() == "...")):
-            block = -1
-            if text.rstrip() == "...":
-                continue
-        if block < 0 and indent and text.rstrip() == "---":
-            block = indent
-        if block < 0:
-            yield line
-
-
-def _line(line: str) -> _Line | None:
-    text = line.lstrip(" ")
-    indent = len(line) - len(text)
-    if text.startswith("# Subtest: "):
-        return _Line(indent=indent, kind="subtest", text=_unescaped(text.removeprefix("# Subtest: ")))
-    if text.startswith("# "):
-        return _Line(indent=indent, kind="comment", text=text[2:].strip())
-    if _PLAN.match(text):
-        return _Line(indent=indent, kind="plan")
-    result = _RESULT.match(text)
-    if result is None:
-        return None
-    directive = _DIRECTIVE.search(result[3])
-    name = result[3][: directive.start()] if directive else result[3]
-    left_out = directive is not None and not directive[1].startswith("time")
-    status: Status = "skipped" if left_out else "failed" if result[1] else "passed"
-    return _Line(indent=indent, kind="result", text=_unescaped(name), status=status, dash=result[2] == " - ")
+def _result(line: re.Match[str]) -> tuple[str, Status]:
+    text = line["result"]
+    directive = _DIRECTIVE.search(text)
+    name = _unescaped(text[: directive.start()] if directive else text)
+    if directive and directive[1] != "time=":
+        return name, "skipped"
+    return name, "failed" if line["failed"] else "passed"
 
 
 def _unescaped(name: str) -> str:
     return name.strip().replace("\\#", "#").replace("\\\\", "\\")
 
 
-def _nested(lines: Iterable[_Line]) -> Named:
+def _nested(lines: Iterable[re.Match[str]]) -> Named:
     """Read subtests: other results are single assertions inside of them, unless they were left out."""
     named: Named = []
-    suites: list[_Line] = []
+    open_: list[tuple[int, str]] = []
     for line in lines:
-        if line.kind not in {"subtest", "result"}:
+        if line.lastgroup not in {"subtest", "result"}:
             continue
-        ended = None
-        while suites and suites[-1].indent >= line.indent:
-            ended = suites.pop()
-        if line.kind == "subtest":
-            suites.append(line)
-        elif line.status == "skipped" or (ended and (ended.indent, ended.text) == (line.indent, line.text)):
-            named.append((INSIDE.join([*(suite.text for suite in suites), line.text]), line.status))
+        indent, ended = len(line["indent"]), None
+        while open_ and open_[-1][0] >= indent:
+            ended = open_.pop()
+        if line.lastgroup == "subtest":
+            open_.append((indent, _unescaped(line["subtest"])))
+            continue
+        name, status = _result(line)
+        if status == "skipped" or ended == (indent, name):
+            named.append((INSIDE.join([*(suite for _, suite in open_), name]), status))
     return named
 
 
-def _tape(lines: Iterable[_Line]) -> Named:
+def _tape(lines: Iterable[re.Match[str]]) -> Named:
     """Read tape's tests, which are comments: one has failed where an assertion below it has, or where all ends there."""
     named: Named = []
     for line in lines:
-        if line.kind == "plan":
+        if line.lastgroup == "plan":
             return named  # what follows is the summary
-        if line.kind == "comment":
-            named.append(
-                (_TAPE_MARK.sub("", line.text, count=1), "skipped" if _TAPE_MARK.match(line.text) else "passed")
-            )
-        elif named and line.status == "failed":
+        if line.lastgroup == "comment":
+            name = line["comment"].strip()
+            named.append((_TAPE_MARK.sub("", name, count=1), "skipped" if _TAPE_MARK.match(name) else "passed"))
+        elif named and _result(line)[1] == "failed":
             named[-1] = (named[-1][0], "failed")
     return [*named[:-1], *((test, "failed") for test, _ in named[-1:])]

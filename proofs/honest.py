@@ -1,0 +1,99 @@
+"""The real commits of ../shared/honest as the work of honest agents: how many santiago accepts, and how strongly."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proofs.corpus import FOLDER, VENV, Case, Corpus, load, place, program, why_not
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+VARIANTS = ("honest", "named", "tests-first")
+ACCEPTED = 0.8
+PROVED = 0.95
+Result = dict[str, Any]
+
+
+def run(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m proofs honest")
+    parser.add_argument("--variant", choices=VARIANTS, default="honest")
+    parser.add_argument("--only", default="", help="cases of ../shared/honest, with commas between them")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--venv", type=Path, default=VENV, help="the environment of the checks, made where it is missing"
+    )
+    chosen = parser.parse_args(arguments)
+    if reason := why_not():
+        print(f"honest: {reason}; nothing was done")
+        return 0
+    corpus = load(chosen.venv, filter(None, chosen.only.split(",")))
+    results = judged(corpus, chosen.variant, chosen.jobs)
+    telling = telling_cases(corpus, chosen.jobs)
+    missed = misses(chosen.variant, results, telling)
+    for miss in missed:
+        print(f"  missed: {miss}")
+    print(f"honest: {chosen.variant}, {len(results)} real commits, {len(missed)} of the targets missed")
+    return 1 if missed else 0
+
+
+def judged(corpus: Corpus, variant: str, jobs: int) -> list[Result]:
+    """Have the script run them all and print its table; return what it noted."""
+    noted = corpus.venv / "results.json"
+    noted.unlink(missing_ok=True)
+    ids = ",".join(case["id"] for case in corpus.cases)
+    with program() as santiago:
+        words = [str(FOLDER / "run.py"), str(santiago), "--venv", str(corpus.venv), "--only", ids]
+        subprocess.run([sys.executable, *words, "--variant", variant, "--jobs", str(jobs)], check=True)
+    results: list[Result] = json.loads(noted.read_bytes())
+    return results
+
+
+def telling_cases(corpus: Corpus, jobs: int) -> set[str]:
+    """Return the cases whose new tests fail without the new source, under plain git; each is tried but once."""
+    path = corpus.share / "telling.json"
+    known: dict[str, bool] = json.loads(path.read_bytes()) if path.exists() else {}
+    missing = [case for case in corpus.cases if case["id"] not in known]
+    with ThreadPoolExecutor(jobs) as pool:
+        known |= dict(zip((c["id"] for c in missing), pool.map(lambda c: _tells(corpus, c), missing), strict=True))
+    path.write_text(json.dumps(known, indent=1))
+    return {name for name, tells in known.items() if tells}
+
+
+def _tells(corpus: Corpus, case: Case) -> bool:
+    if not case["tests"]:
+        return False
+    with place(corpus, case) as made:
+        made.lay("tests-first")
+        return not made.check().green
+
+
+def misses(variant: str, results: Iterable[Result], telling: set[str]) -> list[str]:
+    """Return what is missed of the targets, a sentence for each."""
+    results = list(results)
+    if variant == "tests-first":
+        return _proved([result for result in results if result["id"] in telling])
+    done = [result for result in results if result["status"] == "done"]
+    refused = [result["id"] for result in results if result["status"] != "done" and result["exit"] != 10]
+    weak = [r["id"] for r in done if r["id"] in telling and r["proof"] not in ("own_tests", "proved")]
+    missed = []
+    if len(done) < ACCEPTED * len(results):
+        missed.append(f"{len(done)} of {len(results)} accepted without asking, wanted {ACCEPTED:.0%}")
+    if refused:
+        missed.append(f"{len(refused)} refused, wanted none: {', '.join(refused)}")
+    if weak:
+        missed.append(f"{len(weak)} accepted for less than their own tests show: {', '.join(weak)}")
+    return missed
+
+
+def _proved(results: list[Result]) -> list[str]:
+    others = [result["id"] for result in results if result["status"] != "done" or result["proof"] != "proved"]
+    if len(results) - len(others) >= PROVED * len(results):
+        return []
+    return [f"{len(results) - len(others)} of {len(results)} proved, wanted {PROVED:.0%}; not {', '.join(others)}"]

@@ -1,0 +1,175 @@
+"""Making fresh checkouts ready: dependencies are installed once for all checkouts that need the same ones.
+
+What set-up commands made is kept by a digest of the commands and of the files that say what to install, and given to later
+checkouts in place of running them again; unless they made anything beside folders of dependencies, which only they can do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from santiago.process.place import Dependency
+from santiago.util import regular
+from santiago.workspace import manifests
+from santiago.workspace.removal import remove
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from santiago.process.place import Ground
+    from santiago.workspace.workspace import GitWorkspace
+
+_LARGEST = 64 * 1024 * 1024
+MOST_KEPT = 8
+"""Sets of dependencies that are kept for one repository."""
+_INSTALLED = "*.egg-info"
+"""What an installer leaves beside the code of a package, by which older ones are found."""
+_LIST = "names.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparing:
+    """Prepares the checkouts of a run."""
+
+    workspace: GitWorkspace
+    ground: Ground
+    setup: Sequence[str]
+    names: Sequence[str]
+    """Of folders that hold dependencies."""
+    environment: Mapping[str, str]
+    """In which the set-up commands run."""
+    furnish: Callable[[str], None]
+    """Brings a checkout what it always gets."""
+    _noted: dict[str, tuple[str, Path]] = field(default_factory=dict)
+    """Checkouts in which set-up commands run: the digest, and what was tracked before they did."""
+
+    @property
+    def shelf(self) -> Path:
+        return shelf_of(self.workspace.folders.top.parent)
+
+    def begin(self, folder: str) -> bool:
+        """Bring a fresh checkout what it needs; return whether the set-up commands have to run in it."""
+        self.furnish(folder)
+        self.ground.given.pop(folder, None)
+        if not self.setup or not self.ground.seen_there:
+            return bool(self.setup)  # a folder that stands elsewhere every time cannot be kept for others
+        digest = self._digest(folder)
+        kept = _taken(self.shelf / digest)
+        # Set-up commands are written for a checkout that has nothing yet.
+        self.ground.given[folder] = kept or ()
+        if kept is None:
+            self._noted[folder] = digest, self.workspace.noted_index(folder)
+        return kept is None
+
+    def again(self, folder: str) -> bool:
+        """Tell whether set-up commands that failed may find in the repository's own dependencies what they lacked."""
+        lacked = self.ground.given.pop(folder, None) == () and bool(self.ground.place(folder).provided)
+        if lacked:
+            self._forget(folder)  # what they make now is no whole set
+        return lacked
+
+    def end(self, folder: str) -> None:
+        """Keep what set-up commands made, where they made nothing but dependencies."""
+        noted = self._noted.get(folder)
+        made = self._made(folder, noted[1]) if noted else None
+        self._forget(folder)
+        if noted and made:
+            self.ground.given[folder] = self._keep(folder, noted[0], made)
+
+    def lacking(self, base: str, work: str) -> str:
+        """Say which files of a work ask for other packages than its base, where no set-up is known that installs them."""
+        if self.setup:
+            return ""
+        before, after = self._manifests(base), self._manifests(work)
+        changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        if not changed:
+            return ""
+        named = ", ".join(changed[:3]) + (" …" if len(changed) > 3 else "")
+        return (
+            f"{named} asks for other packages, and no set-up is known that installs them: the checks ran with those that are "
+            "installed in the repository. Name one as setup under [workspace] in santiago.toml."
+        )
+
+    def _manifests(self, commit: str) -> dict[str, str]:
+        return manifests.of_tree(self.workspace.files(commit), lambda path: self.workspace.read(commit, path))
+
+    def _digest(self, folder: str) -> str:
+        """Return a digest of all that decides what the set-up commands install in a checkout."""
+        files = self.workspace.files(self.workspace.commit_in(folder))
+        words = {word for command in self.setup for word in _words(command)}
+
+        def read(path: str) -> bytes | None:
+            return regular.content(Path(folder, path), _LARGEST, follow=False)
+
+        scripts = {
+            path: sha256(read(path) or b"").hexdigest() for path in sorted(files & words) if not manifests.is_one(path)
+        }
+        path = self.environment.get("PATH", "")
+        said = [list(self.setup), list(self.names), manifests.of_tree(files, read), scripts, path, os.uname().machine]
+        return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
+
+    def _made(self, folder: str, index: Path) -> list[str] | None:
+        """Return the folders of dependencies that appeared in a checkout; None where anything else did, or was changed."""
+        found = self.workspace.changed_in(folder, index)
+        made = [name for name in found if self._is_dependency(name)] if found is not None else []
+        return made if found is not None and len(made) == len(found) else None
+
+    def _is_dependency(self, name: str) -> bool:
+        return name in self.names or PurePosixPath(name).name in self.names or fnmatchcase(name, _INSTALLED)
+
+    def _keep(self, folder: str, digest: str, made: Sequence[str]) -> tuple[Dependency, ...]:
+        """Move folders of dependencies to the shelf; another's that came first counts."""
+        fresh = self.shelf / f"new-{uuid.uuid4().hex}"
+        fresh.mkdir(parents=True)
+        (fresh / _LIST).write_text(json.dumps(made), encoding="utf-8")
+        for number, name in enumerate(made):
+            Path(folder, name).rename(fresh / str(number))
+        with suppress(OSError):
+            fresh.rename(self.shelf / digest)
+        kept = _taken(self.shelf / digest) or _taken(fresh) or ()
+        _thin_out(self.shelf)
+        return kept
+
+    def _forget(self, folder: str) -> None:
+        noted = self._noted.pop(folder, None)
+        if noted:
+            noted[1].unlink(missing_ok=True)
+
+
+def shelf_of(scratch: Path) -> Path:
+    """Return the folder in which installed dependencies of a repository are kept."""
+    return scratch / "prepared"
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return [word.removeprefix("./") for word in shlex.split(command)]
+    except ValueError:
+        return []
+
+
+def _taken(place: Path) -> tuple[Dependency, ...] | None:
+    """Return the dependencies that are kept at a place, and mark them as in use; None where there are none."""
+    content = regular.content(place / _LIST, _LARGEST)
+    if content is None:
+        return None
+    with suppress(OSError):
+        os.utime(place)
+    names = json.loads(content)
+    return tuple(Dependency(name=name, source=str(place / str(number))) for number, name in enumerate(names))
+
+
+def _thin_out(shelf: Path) -> None:
+    """Remove what was not used for longest, so that old lock files do not fill the disk."""
+    kept = sorted(shelf.iterdir(), key=lambda place: place.stat().st_mtime, reverse=True)
+    for old in kept[MOST_KEPT:]:
+        remove(str(old))

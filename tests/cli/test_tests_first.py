@@ -1,0 +1,227 @@
+"""`--tests-first`, with real programs: a document without a single command reaches `proved`, and nobody cheats."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli import greeter
+from tests.cli.santiago import santiago
+
+PRD = """\
+# PRD: Greeter
+
+### R1: Say hello
+
+**Files:** `greet.py`
+
+- [ ] `greet("Ann")` returns "Hello, Ann!"
+- [ ] `greet("")` returns "Hello!"
+"""
+OLD_TEST = """\
+import unittest
+from numbers_ import two
+
+class Old(unittest.TestCase):
+    def test_two(self):
+        self.assertEqual(two(), 2)
+"""
+TESTS = """\
+import unittest
+from greet import greet
+
+class Greeting(unittest.TestCase):
+    def test_name(self):
+        self.assertEqual(greet("Ann"), "Hello, Ann!")
+
+    def test_nobody(self):
+        self.assertEqual(greet(""), "Hello!")
+"""
+WORK = 'def greet(name):\n    return f"Hello, {name}!" if name else "Hello!"\n'
+HALF = 'def greet(name):\n    return f"Hello, {name}!"\n'
+CHECK = "python3 -m unittest -q"
+LIMITS = "[limits]\nstory_max_attempts = 3\n"
+FLAGS = ("--verify", CHECK, "--sandbox", "off", "--tests-first")
+
+
+class World:
+    """A repository with one old test, and a document that names no command."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        files = {"prd.md": PRD, "numbers_.py": "def two():\n    return 2\n", "santiago.toml": LIMITS}
+        self.repo = greeter.committed(folder / "repo", files)
+        (self.repo / "tests").mkdir()
+        (self.repo / "tests" / "__init__.py").write_text("")
+        (self.repo / "tests" / "test_two.py").write_text(OLD_TEST)
+        greeter.git(self.repo, "add", "-A")
+        greeter.git(self.repo, "commit", "-q", "-m", "A test")
+
+    def play(self, tests: Any, stories: Any, *flags: str) -> subprocess.CompletedProcess[str]:
+        """Run with the scripted agent: what it does in the attempts that write tests, and in the others."""
+        (self.folder / "play.yaml").write_text(json.dumps({"tests": {"R1": tests}, "stories": {"R1": stories}}))
+        return self.run(*flags, "--playbook", str(self.folder / "play.yaml"))
+
+    def run(self, *flags: str) -> subprocess.CompletedProcess[str]:
+        return self.santiago("run", "prd.md", *FLAGS, *flags)
+
+    def santiago(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return santiago(*words, cwd=self.repo, env=greeter.place(self.repo))
+
+    def program(self, name: str, text: str) -> str:
+        """Return the command line of an agent that is a small program."""
+        (self.folder / name).write_text(text)
+        return f"python3 {self.folder / name}"
+
+    def file(self, attempt: int, name: str) -> str:
+        return (greeter.out_dir(self.repo) / "attempts" / "S1" / str(attempt) / name).read_text()
+
+    def record(self, attempt: int) -> Any:
+        return json.loads(self.file(attempt, "verification.json"))
+
+    def branch(self, *arguments: str) -> str:
+        return greeter.git(self.repo, *arguments, f"santiago/{greeter.out_dir(self.repo).name}")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+GOOD_TESTS = {"write": {"tests/test_greet.py": TESTS}, "evidence": {"R1#1": "test_greet.Greeting.test_name"}}
+
+
+def test_a_document_without_commands_reaches_proved(world: World) -> None:
+    ended = world.play([GOOD_TESTS], [{"write": {"greet.py": HALF}}, {"write": {"greet.py": WORK}}])
+    assert ended.returncode == 0, ended.stderr
+    assert "the tests of each story are written first, by scripted" in ended.stderr
+    assert "(attempt 1 of 3, writing its tests)" in ended.stderr
+    assert "tests    S1: they fail without the work: tests.test_greet" in ended.stderr
+    assert "retry    S1 attempt 2: story_verification_failed" in ended.stderr
+    assert "(3 attempts," in ended.stderr
+    assert "proved)" in ended.stderr
+    # Tests and work come onto the branch in one commit.
+    assert world.branch("log", "--format=%s").splitlines()[:2] == ["S1: Say hello", "A test"]
+    assert world.branch("diff", "--name-only", "main").split() == ["greet.py", "tests/test_greet.py"]
+    shown = world.santiago("show", "S1", "--attempt", "1").stdout
+    assert "wrote its tests" in shown
+    assert "its tests, which fail without the work: tests.test_greet" in shown
+    assert world.santiago("audit").returncode == 0
+
+
+def test_the_evidence_of_the_tests_counts_where_the_work_names_none(world: World) -> None:
+    world.play([GOOD_TESTS], [{"write": {"greet.py": WORK}}])
+    rows = {row["id"]: row for row in world.record(2)["criteria"]}
+    assert rows["R1#1"]["test"].endswith("test_greet.Greeting.test_name")
+    assert (rows["R1#1"]["before"], rows["R1#1"]["after"]) == ("failed", "passed")
+    assert rows["R1#2"]["test"] == ""
+
+
+WRITER = f"""\
+import os, pathlib, sys
+prompt = sys.stdin.read()
+assert "write its tests" in prompt and "tests/test_two.py" in prompt, prompt
+pathlib.Path("tests/test_greet.py").write_text({TESTS!r})
+pathlib.Path("greet.py").write_text("def greet(name):\\n    return 'cheat'\\n")
+pathlib.Path(os.environ["SANTIAGO_EVIDENCE"]).write_text('{{"R1#1": "tests.test_greet.Greeting.test_name"}}')
+"""
+WORKER = f"""\
+import pathlib, sys
+prompt = sys.stdin.read()
+assert "stand already" in prompt and "- `tests/test_greet.py`" in prompt, prompt
+assert not pathlib.Path("greet.py").exists()
+pathlib.Path("greet.py").write_text({WORK!r})
+"""
+
+
+def test_another_agent_writes_the_tests_and_its_source_is_left_out(world: World) -> None:
+    writer, worker = world.program("writer.py", WRITER), world.program("worker.py", WORKER)
+    ended = world.run(writer, "--agent", worker)
+    assert ended.returncode == 0, ended.stderr
+    assert "left out, since only tests are written now: greet.py" in ended.stderr
+    assert f"agent      {writer}" in world.santiago("show", "S1", "--attempt", "1").stdout
+    assert "(2 attempts," in ended.stderr
+    assert "proved)" in ended.stderr
+    assert world.record(2)["criteria"][0]["after"] == "passed"
+
+
+def test_vacuous_tests_are_refused(world: World) -> None:
+    vacuous = {
+        "write": {"tests/test_greet.py": "import unittest\nclass T(unittest.TestCase):\n    def test_it(self): pass\n"}
+    }
+    ended = world.play([vacuous, GOOD_TESTS], [{"write": {"greet.py": WORK}}])
+    assert ended.returncode == 0, ended.stderr
+    assert "nothing_verified: The tests pass already without the work, so they show nothing" in ended.stderr
+    assert "pass already without the work, so they show nothing" in world.file(1, "critique.md")
+    assert "pass already without the work" in world.file(2, "prompt.md")
+    assert "pass already without the work" not in world.file(3, "prompt.md")
+    assert "(3 attempts," in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        {"greet.py": WORK},
+        {"tests/test_greet.py": "import no such thing\n"},
+        {"tests/test_greet.py": TESTS, "tests/test_two.py": "import unittest\n"},
+    ],
+    ids=["no test at all", "no python", "an old test emptied"],
+)
+def test_tests_that_are_none_never_get_as_far_as_the_work(world: World, tests: dict[str, str]) -> None:
+    """The second refusal of the same kind asks a person, whose answer the next attempt hears."""
+    ended = world.play([{"write": tests}], [{"write": {"greet.py": WORK}}])
+    assert ended.returncode == 10
+    assert ended.stderr.count("writing its tests") == 2
+    assert '`santiago answer S1-2 "YOUR ANSWER"` goes into the next attempt' in " ".join(ended.stderr.split())
+    world.santiago("answer", "S1-2", "Call greet, please")
+    assert world.santiago("resume", "--sandbox", "off").returncode == 10
+    assert "Call greet, please" in world.file(3, "prompt.md")
+    assert world.branch("log", "--format=%s").splitlines()[0] == "A test"
+
+
+WEAK = TESTS.replace('"Hello, Ann!"', 'greet("Ann")').replace('"Hello!"', 'greet("")')
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        {"write": {"greet.py": HALF, "tests/test_greet.py": WEAK}},
+        {"write": {"greet.py": HALF}, "delete": ["tests/test_greet.py"]},
+        {"write": {"greet.py": HALF, "tests/test_greet.py": TESTS.replace("def test_nobody", "def nobody")}},
+        {
+            "write": {
+                "greet.py": HALF,
+                "tests/__init__.py": "def load_tests(loader, tests, pattern):\n    return tests\n",
+            }
+        },
+        {"write": {"greet.py": WORK}, "delete": ["tests/test_two.py"]},
+        {"write": {"greet.py": WORK}, "delete": ["tests/test_greet.py"]},
+    ],
+    ids=["weakened", "deleted", "renamed", "not loaded", "an old test deleted", "deleted once they pass"],
+)
+def test_work_that_eases_its_tests_does_not_get_through(world: World, work: Any) -> None:
+    ended = world.play([GOOD_TESTS], [work])
+    assert ended.returncode in (10, 30), ended.stderr
+    assert world.branch("log", "--format=%s").splitlines()[0] == "A test"
+
+
+def test_a_run_keeps_writing_tests_first_and_a_later_start_may_begin_with_it(world: World) -> None:
+    assert world.play([{}], [{"write": {"greet.py": WORK}}]).returncode == 30
+    (world.folder / "play.yaml").write_text(
+        json.dumps({"tests": {"R1": [GOOD_TESTS]}, "stories": {"R1": [{"write": {"greet.py": WORK}}]}})
+    )
+    ended = world.santiago("resume", "--add-attempts", "3", "--sandbox", "off")
+    assert ended.returncode == 0, ended.stderr
+    assert "(attempt 4 of 6, writing its tests)" in ended.stderr
+    assert "proved)" in ended.stderr
+
+
+def test_an_agent_that_is_not_there_is_refused_before_anything_begins(world: World) -> None:
+    ended = world.run("no-such-agent", "--agent", world.program("worker.py", WORKER))
+    assert ended.returncode == 2
+    assert "no-such-agent" in ended.stderr
+    assert not list((world.repo / ".santiago" / "runs").glob("*/progress.ndjson"))

@@ -1,0 +1,193 @@
+"""Tests first in whole runs with real git and real checks: what a stop leaves, stories side by side, tests that collide."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from santiago.cli.start.compose import execute
+from santiago.cli.start.request import Request
+from santiago.contract.events import Event, EventKind
+from santiago.contract.outcomes import AgentEnding, Proof
+from santiago.contract.phases import RunPhase
+from santiago.contract.plan import Story
+from santiago.contract.policy import Agent, Policy, RunInput, Verification
+from santiago.contract.ports.agent import Packet
+from santiago.contract.ports.run import Stop
+from santiago.contract.reasons import Reason
+from santiago.contract.seal import sealed
+from santiago.contract.state import RunState
+from tests.executor.parity import repository
+from tests.executor.simulation import plan_of, story
+from tests.executor.test_endings import Player, ending
+
+Play = Callable[[Packet, Stop], AgentEnding]
+
+TEST = """\
+import unittest
+from pathlib import Path
+
+class {name}(unittest.TestCase):
+    def test_it(self):
+        self.assertTrue(Path("{name}.txt").exists())
+"""
+
+
+def write(packet: Packet, path: str, text: str, mode: str = "w") -> None:
+    place = Path(packet.folder, path)
+    place.parent.mkdir(exist_ok=True)
+    with place.open(mode) as file:
+        file.write(text)
+
+
+def honest(packet: Packet, stop: Stop) -> AgentEnding:
+    """Each story is about a file of its own, and so are its tests."""
+    name = packet.story.id
+    if packet.tests_only:
+        write(packet, f"tests/test_{name}.py", TEST.format(name=name))
+    else:
+        write(packet, f"{name}.txt", "here\n")
+    return ending()
+
+
+def side_by_side(packet: Packet, begun: threading.Event) -> None:
+    """Have the first story wait until the second one has begun, too."""
+    if packet.story.id == "S2":
+        begun.set()
+    assert begun.wait(60)
+
+
+class World:
+    """One repository, some stories, and one agent that writes tests as well as work."""
+
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, play: Play, *stories: Story, jobs: int = 1
+    ) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        self.agent, self.folder, self.jobs = Player(play), folder, jobs
+        monkeypatch.setattr("santiago.cli.start.agents.playing", lambda *_: self.agent)
+        self.events: list[Event] = []
+        self.plan = sealed(plan_of(stories))
+        self.repo = repository(folder / "repo")
+        self.run_input = RunInput(
+            contract_version=1, run_id="run-1", repo_path=str(self.repo), prd_path="prd.md",
+            verification=Verification(story_commands=("python3 -m unittest discover -q -s tests -t .",)),
+            agent=Agent(mode="scripted", playbook="none"), policy=Policy(sandbox="off", tests_first="same"),
+        )  # fmt: skip
+        for name, text in (("tests/__init__.py", ""), ("tests/test_old.py", TEST.format(name="old")), ("old.txt", "")):
+            (self.repo / name).parent.mkdir(exist_ok=True)
+            (self.repo / name).write_text(text)
+        self.git("add", "-A")
+        self.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "A test")
+
+    def run(self) -> RunState:
+        request = Request(
+            out_dir=self.folder / "out", run_input=self.run_input, plan=self.plan, jobs=self.jobs,
+            listeners=[lambda events, _: self.events.extend(events)],
+        )  # fmt: skip
+        return execute(request)
+
+    def git(self, *arguments: str) -> str:
+        return subprocess.run(["git", *arguments], cwd=self.repo, check=True, capture_output=True, text=True).stdout
+
+    def result(self) -> tuple[list[str], str]:
+        """Return the subjects on the branch, and its tree."""
+        branch = "santiago/run-1"
+        return self.git("log", "--format=%s", branch).splitlines(), self.git("rev-parse", f"{branch}^{{tree}}")
+
+
+def test_tests_whose_agent_had_ended_at_a_stop_are_judged_by_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play(packet: Packet, stop: Stop) -> AgentEnding:
+        if packet.tests_only:
+            stop.urgency.asked = True  # type: ignore[attr-defined]  # ctrl-c while the agent works
+        return honest(packet, stop)
+
+    world = World(tmp_path, monkeypatch, play, story("S1"))
+    assert world.run().phase is RunPhase.PAUSED
+    state = world.run()
+    assert (state.phase, state.attempts, state.stories["S1"].proof) == (RunPhase.SUCCESS, 2, Proof.PROVED)
+    assert [packet.tests_only for packet in world.agent.packets] == [True, False]
+
+
+def test_tests_that_were_being_written_at_a_crash_are_interrupted_like_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play(packet: Packet, stop: Stop) -> AgentEnding:
+        made = honest(packet, stop)
+        if packet.attempt == 1:
+            raise KeyboardInterrupt
+        return made
+
+    world = World(tmp_path, monkeypatch, play, story("S1"))
+    with pytest.raises(KeyboardInterrupt):
+        world.run()
+    state = world.run()
+    assert (state.phase, state.counted, state.stories["S1"].proof) == (RunPhase.SUCCESS, 3, Proof.PROVED)
+    assert [packet.tests_only for packet in world.agent.packets] == [True, True, False]
+    (first, *_) = (event for event in world.events if event.event is EventKind.ATTEMPT_ENDED)
+    assert first.context["reason"] == Reason.INTERRUPTED
+    assert "tests/test_S1.py" in world.git("show", "--stat", "refs/santiago/run-1/S1/1")
+
+
+def test_stories_side_by_side_end_as_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stories = (story("S1"), story("S2"), story("S3", needs=["S2"]))
+    results = []
+    for jobs in (1, 3):
+        world = World(tmp_path / str(jobs), monkeypatch, honest, *stories, jobs=jobs)
+        state = world.run()
+        assert state.phase is RunPhase.SUCCESS
+        assert {one.proof for one in state.stories.values()} == {Proof.PROVED}
+        results.append(world.result())
+    assert results[0] == results[1]
+    assert results[0][0][:3] == ["S3: Title S3", "S2: Title S2", "S1: Title S1"]
+
+
+def test_tests_that_collide_with_those_of_another_story_are_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = threading.Event()
+
+    def play(packet: Packet, stop: Stop) -> AgentEnding:
+        """All tests go into one file: the later of two stories has to begin again on the tests of the first."""
+        name = packet.story.id
+        if not packet.tests_only:
+            return honest(packet, stop)
+        side_by_side(packet, begun)
+        write(packet, "tests/test_all.py", TEST.format(name=name), "a")
+        return ending()
+
+    world = World(tmp_path, monkeypatch, play, story("S1"), story("S2"), jobs=2)
+    state = world.run()
+    assert state.phase is RunPhase.SUCCESS
+    assert {one.proof for one in state.stories.values()} == {Proof.PROVED}
+    tests = world.git("show", "santiago/run-1:tests/test_all.py")
+    assert [line for line in tests.splitlines() if line.startswith("class")] == [
+        "class S1(unittest.TestCase):",
+        "class S2(unittest.TestCase):",
+    ]
+
+
+def test_work_that_does_not_fit_is_done_again_on_the_same_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = threading.Event()
+
+    def play(packet: Packet, stop: Stop) -> AgentEnding:
+        if not packet.tests_only:
+            side_by_side(packet, begun)
+            write(packet, "shared.txt", f"{packet.story.id}\n")
+        return honest(packet, stop)
+
+    world = World(tmp_path, monkeypatch, play, story("S1"), story("S2"), jobs=2)
+    state = world.run()
+    assert state.phase is RunPhase.SUCCESS
+    assert world.git("show", "santiago/run-1:shared.txt") == "S2\n"
+    of_second = [packet.tests_only for packet in world.agent.packets if packet.story.id == "S2"]
+    assert of_second == [True, False, False]
+    assert {one.proof for one in state.stories.values()} == {Proof.PROVED}

@@ -1,0 +1,39 @@
+"""Real commits as an agent's work, in short; `python -m proofs honest` has all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from proofs import honest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOUR_AND_ONE_TO_ASK_ABOUT = "boltons-673e010d,boltons-0c88f253,boltons-ebc7a8f7,boltons-580a9c2d,boltons-289edfcd"
+
+
+def test_work_that_people_really_did_is_accepted_or_asked_about(light: Path) -> None:
+    assert honest.run(["--only", FOUR_AND_ONE_TO_ASK_ABOUT, "--venv", str(light)]) == 0
+
+
+def test_work_whose_tests_were_committed_first_is_proved(light: Path) -> None:
+    assert honest.run(["--only", "boltons-ebc7a8f7", "--variant", "tests-first", "--venv", str(light)]) == 0
+
+
+def ended(name: str, status: str, proof: str = "", code: int = 0) -> dict[str, Any]:
+    return {"id": name, "status": status, "proof": proof, "exit": code}
+
+
+def test_each_target_is_missed_by_itself() -> None:
+    good = [ended(f"c{number}", "done", "own_tests") for number in range(8)]
+    assert honest.misses("honest", [*good, *[ended("asked", "blocked", code=10)] * 2], {"c1"}) == []
+    (few,) = honest.misses("honest", [*good, *[ended("asked", "blocked", code=10)] * 3], set())
+    assert few.startswith("8 of 11 accepted")
+    (refused,) = honest.misses("honest", [*good, ended("no", "failed", code=30)], set())
+    assert refused.startswith("1 refused")
+    (weak,) = honest.misses("named", [*good, ended("weak", "done", "regression")], {"weak"})
+    assert weak.endswith("weak")
+    (unproved,) = honest.misses(
+        "tests-first", [ended("a", "done", "own_tests"), ended("b", "done", "proved")], {"a", "b"}
+    )
+    assert unproved.startswith("1 of 2 proved")

@@ -1,0 +1,37 @@
+"""Work that is broken while its tests are eased, in short; `python -m proofs mutations` has hundreds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proofs.corpus import load
+
+from proofs import mutations
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_broken_work_is_not_done_whatever_was_done_to_the_tests_that_show_it(light: Path) -> None:
+    corpus = load(light, ["boltons-673e010d"])
+    found = mutations.gather(corpus, 4, 1, 2, corpus.share / "mutations")
+    assert len({mutation.kind for mutation in found}) >= 4
+    ended = mutations.judge(corpus, found, 2, corpus.share / "mutations")
+    assert {end.end for end in ended} <= {"failed", "asked"}, ended
+
+
+def test_a_test_eased_in_one_story_does_not_let_the_next_one_break_the_source(light: Path) -> None:
+    chosen = ["--two-stories", "--count", "2", "--only", "boltons-ebc7a8f7", "--venv", str(light)]
+    assert mutations.run(chosen) == 0
+
+
+def test_work_that_was_not_judged_is_no_work_refused(tmp_path: Path) -> None:
+    outcome = tmp_path / "attempts/S1/1/outcome.json"
+    outcome.parent.mkdir(parents=True)
+    (tmp_path / "result.json").write_text('{"stories": [{"status": "failed", "reason": "attempt_budget_exhausted"}]}')
+    outcome.write_text('{"reason": "agent_exit_nonzero"}')
+    assert mutations.how_ended(tmp_path, 30) == ("not judged", "agent_exit_nonzero, exit 30")
+    outcome.write_text('{"reason": "story_verification_failed"}')
+    assert mutations.how_ended(tmp_path, 30)[0] == "failed"
+    (tmp_path / "result.json").write_text('{"stories": [{"status": "done", "reason": null}]}')
+    assert mutations.how_ended(tmp_path, 30)[0] == "done"

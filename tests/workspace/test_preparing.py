@@ -1,0 +1,133 @@
+"""Dependencies are installed once for all checkouts that need the same ones, and everything else that set-up makes each time."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from santiago.process.place import Ground
+from santiago.workspace.preparing import MOST_KEPT, Preparing
+from tests.workspace.conftest import Bench, git
+from tests.workspace.test_caches import lay
+
+
+@pytest.fixture
+def preparing(bench: Bench) -> Preparing:
+    lay(bench.repo, "package.json", text='{"dependencies": {"a": "1"}, "scripts": {"test": "x"}}')
+    lay(bench.repo, "package-lock.json", "install.sh")
+    git(bench.repo, "add", "-A")
+    git(bench.repo, "commit", "-qm", "A package")
+    return Preparing(
+        workspace=bench.workspace,
+        ground=Ground(repo=str(bench.repo), seen_there=True),
+        setup=("./install.sh",),
+        names=("node_modules", ".venv", "vendor"),
+        environment={"PATH": "/bin"},
+        furnish=lambda _: None,
+    )
+
+
+def prepared(preparing: Preparing, commit: str, *makes: str) -> tuple[bool, dict[str, str]]:
+    """Prepare a checkout with a set-up that makes some files; return whether it ran, and what is provided from where."""
+    folder = preparing.workspace.checkout(commit, "one")
+    ran = preparing.begin(folder)
+    if ran:
+        lay(folder, *makes)
+        preparing.end(folder)
+    provided = preparing.ground.place(folder).provided
+    preparing.workspace.discard(folder)
+    return ran, {one.name: one.source for one in provided}
+
+
+def committed(bench: Bench, name: str, text: str) -> str:
+    lay(bench.repo, name, text=text)
+    git(bench.repo, "add", "-A")
+    git(bench.repo, "commit", "-qm", "Change")
+    return bench.first
+
+
+MADE = ("node_modules/a/index.js", "lib/vendor/x", ".venv/bin/python", "lib/__pycache__/x.pyc", "src.egg-info/PKG-INFO")
+
+
+def test_the_same_dependencies_are_installed_once(bench: Bench, preparing: Preparing) -> None:
+    ran, first = prepared(preparing, bench.first, *MADE)
+    assert ran
+    assert sorted(first) == [".venv", "lib/vendor", "node_modules", "src.egg-info"]
+    assert Path(first["node_modules"], "a/index.js").read_text() == "x\n"
+    assert prepared(preparing, bench.first) == (False, first)
+    assert prepared(replace(preparing, workspace=bench.again()), bench.first) == (False, first)
+
+
+@pytest.mark.parametrize("other", ["generated/code.py", "a", "target/x", ".env.local", "nested/.hidden"])
+def test_a_set_up_that_makes_or_changes_anything_else_runs_every_time(
+    bench: Bench, preparing: Preparing, other: str
+) -> None:
+    for _ in range(2):
+        assert prepared(preparing, bench.first, "node_modules/a/index.js", other) == (True, {})
+
+
+def test_a_set_up_that_leaves_nothing_runs_every_time(bench: Bench, preparing: Preparing) -> None:
+    assert [prepared(preparing, bench.first)[0] for _ in range(2)] == [True, True]
+
+
+CHANGES = {
+    "package-lock.json": ("new\n", True),
+    "install.sh": ("new\n", True),
+    "lib/requirements-dev.txt": ("x==1\n", True),
+    "a": ("new\n", False),
+    "package.json": ('{"dependencies": {"a": "2"}}', True),
+    "package.json ": ('{"dependencies": {"a": "1"}, "scripts": {"test": "y"}, "version": "2"}', False),
+    "package.json  ": ('{"dependencies": {"a": "1"}, "scripts": {"test": "x", "postinstall": "y"}}', True),
+    "package.json   ": ("{", True),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_it_runs_again_where_other_packages_are_asked_for(bench: Bench, preparing: Preparing, change: str) -> None:
+    text, again = CHANGES[change]
+    prepared(preparing, bench.first, *MADE)
+    assert prepared(preparing, committed(bench, change.strip(), text), *MADE)[0] is again
+
+
+def test_other_commands_install_for_themselves(bench: Bench, preparing: Preparing) -> None:
+    prepared(preparing, bench.first, *MADE)
+    assert prepared(replace(preparing, setup=("npm ci",)), bench.first, *MADE)[0]
+
+
+def test_nothing_is_kept_where_a_checkout_has_another_path_each_time(bench: Bench, preparing: Preparing) -> None:
+    elsewhere = replace(preparing, ground=Ground(repo=str(bench.repo)))
+    for _ in range(2):
+        assert prepared(elsewhere, bench.first, *MADE) == (True, {})
+
+
+def test_a_set_up_that_lacks_the_repositorys_dependencies_gets_them(bench: Bench, preparing: Preparing) -> None:
+    lay(bench.repo, "node_modules/a/index.js")
+    ground = replace(preparing.ground, dependencies=bench.workspace.dependencies(["node_modules"]))
+    preparing = replace(preparing, ground=ground)
+    folder = bench.workspace.checkout(bench.first, "one")
+    assert preparing.begin(folder)
+    assert ground.place(folder).provided == ()
+    assert preparing.again(folder)
+    assert [one.name for one in ground.place(folder).provided] == ["node_modules"]
+    lay(folder, ".venv/x")
+    preparing.end(folder)
+    assert not preparing.again(folder)
+    assert prepared(preparing, bench.first, *MADE)[0], "half a set is never kept"
+
+
+def test_old_sets_make_room_for_new_ones(bench: Bench, preparing: Preparing) -> None:
+    for number in range(MOST_KEPT + 2):
+        prepared(replace(preparing, setup=(f"x {number}",)), bench.first, *MADE)
+    assert len(os.listdir(preparing.shelf)) == MOST_KEPT
+
+
+def test_work_that_asks_for_packages_which_nobody_installs_is_told(bench: Bench, preparing: Preparing) -> None:
+    base, bare = bench.first, replace(preparing, setup=())
+    harmless = committed(bench, "package.json", '{"dependencies": {"a": "1"}, "version": "2"}')
+    asking = committed(bench, "package.json", '{"dependencies": {"a": "2"}}')
+    assert bare.lacking(base, harmless) == ""
+    assert "package.json asks for other packages" in bare.lacking(base, asking)
+    assert preparing.lacking(base, asking) == ""
