@@ -14,13 +14,14 @@ from santiago.judge import blind, criteria, record, telling, tests_first, verdic
 from santiago.judge.commandline import absent
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
-from santiago.judge.missing import found_no_test, missing, missing_module, remedy
+from santiago.judge.missing import found_no_test, missing, missing_module
+from santiago.judge.remedies import remedy
 from santiago.judge.trees import Trees
 from santiago.judge.trials import Trial
 from santiago.judge.verdict import Check, Findings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
@@ -78,20 +79,17 @@ class TreeJudge:
         examination = Examination(
             record=record.of_base(found),
             red=tuple(name for one in found.values() for name in one.names(one.failing))[:_MOST_RED],
+            results=tuple(one.result for one in found.values()),
         )
-        cannot = self._cannot_run(base, stories, found.values())
-        if cannot is not None:
-            return replace(examination, reason=Reason.VERIFICATION_UNRUNNABLE, message=cannot[0], hint=cannot[1])
-        return self._sighted(base, stories, found, examination, stop)
-
-    def _cannot_run(self, base: str, stories: Sequence[Story], found: Iterable[Shown]) -> tuple[str, str] | None:
         files, read = self.workspace.files(base), partial(self.workspace.read, base)
         words = [path for story in stories for path in story.files]
-        for shown in found:
+        for shown in found.values():
             lacks = missing(shown, files, read, words)
             if lacks is not None:
-                return lacks.sentence, remedy(lacks, files, self.has_folder)
-        return None
+                hint, proposal = remedy(lacks, files, read, self.has_folder)
+                reason = Reason.VERIFICATION_UNRUNNABLE
+                return replace(examination, reason=reason, message=lacks.sentence, hint=hint, proposal=proposal)
+        return self._sighted(base, stories, found, examination, stop)
 
     def _sighted(
         self, base: str, stories: Sequence[Story], found: Results, examination: Examination, stop: Stop
