@@ -18,24 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
 _CODE = (
-    ".py",
-    ".js",
-    ".jsx",
-    ".ts",
-    ".tsx",
-    ".mjs",
-    ".cjs",
-    ".mts",
-    ".cts",
-    ".rb",
-    ".go",
-    ".rs",
-    ".php",
-    ".java",
-    ".kt",
-    ".cs",
-    ".swift",
-)
+    ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".rb", ".go", ".rs", ".php", ".java", ".kt", ".cs", ".swift",
+)  # fmt: skip
 _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
 """Languages in which the files of a folder see each other without a word."""
 _FOLDER_FILES = frozenset({"__init__", "index", "mod"})
@@ -79,7 +63,7 @@ class Tree:
         waiting = list(found)
         while waiting and len(found) < _MOST_FILES:
             one = waiting.pop()
-            named = {file for word in _words(one, self.blob(one)) for file in self._by_name.get(word, ())}
+            named = {file for word in _words(self.blob(one)) for file in self._by_name.get(word, ())}
             new = {file for file in named if file.startswith(top) or not file.endswith(_CODE)} - found
             found |= new
             waiting += [file for file in new if file.endswith(_CODE)]
@@ -162,9 +146,7 @@ def _common(old: list[str], new: list[str]) -> int:
 
 
 @lru_cache(maxsize=512)
-def _words(path: str, blob: bytes | None) -> frozenset[str]:
-    """Return the words by which a file may mean others; in python these stand in imports and strings."""
-    if path.endswith(".py") and (file := parsed(blob or b"")):
-        return file.names_of_files
+def _words(blob: bytes | None) -> frozenset[str]:
+    """Return the words by which a file may mean others."""
     found = set(_WORD.findall((blob or b"")[:_LONGEST].decode("utf-8", "replace")))
-    return frozenset(found | {word.rpartition(".")[0] for word in found})
+    return frozenset(found | {part for word in found for part in (word.rpartition(".")[0], *word.split("."))})
