@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
+from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -34,15 +35,15 @@ STEERED_BY: dict[str, tuple[str, ...]] = {
 _ELSEWHERE = frozenset({"-C", "--directory", "--prefix", "--cwd", "--dir"})
 """Options by which such a program is told to work in another folder."""
 _WELL_KNOWN = re.compile(
-    r"true|false|:|echo|printf|test|\[|\[\[|cd|exit|set|export|sleep|pwd|grep|egrep|diff|cmp|comm|cat|head|tail|sort|uniq|wc|cut|tr|sed|awk|find"
-    r"|ls|mkdir|rm|cp|mv|ln|touch|tee|jq|seq|date|stat|expr|tar|rg|cmake|ninja|gcc|g\+\+|cc|clang|rustc|node|deno|bun|npm|npx|yarn|pnpm|go|cargo"
-    r"|make|gmake|just|task|mvn|mvnw|gradle|gradlew|ruby|rake|php|perl|java|javac|dotnet|swift|mix|tox|nox|ruff|mypy|pyright|flake8|black|isort"
-    r"|pylint|coverage|tsc|eslint|prettier|xo|standard|tsd|biome"
-    rf"|{PYTHON.pattern}|{_BY_NAME.replace(' ', '|')}"
+    r"true|false|:|echo|printf|test|\[|\[\[|cd|exit|set|export|pwd|e?grep|diff|cmp|comm|cat|head|tail|sort|uniq|wc|cut|tr|sed|awk|find|ls|mkdir|rm"
+    r"|cp|mv|touch|tee|jq|seq|expr|tar|rg|cmake|ninja|gcc|g\+\+|cc|clang|rustc|node|deno|bun|npm|npx|yarn|pnpm|go|cargo|g?make|just|task|mvnw?|gradlew?"
+    r"|ruby|rake|php|perl|java|javac|dotnet|swift|mix|tox|nox|ruff|mypy|pyright|flake8|black|isort|pylint|coverage|tsc|eslint|prettier|xo|standard"
+    rf"|tsd|biome|{PYTHON.pattern}|{_BY_NAME.replace(' ', '|')}"
 )
+_OUTSIDE = re.compile(r"(?:^|[=:,])[/~](?!dev/)|(?:^|[/=:,])\.\.(?:/|$)|SANTIAGO_|(?i:environ|getenv|\benv\b|/proc\b)")
+"""Words that lead out of the repository, or ask for what stands around the check."""
 _DEEPEST = 4
 """Scripts within scripts that are read."""
-_ASKS = re.compile(r"SANTIAGO_|(?i:environ|getenv|\benv\b|/proc\b)")
 
 
 def runners(command: str) -> tuple[str, ...]:
@@ -76,15 +77,17 @@ def absent(command: str, base_files: Collection[str], work_files: Collection[str
 def _judging(program: Program) -> Iterable[str]:
     """Return the files and folders that a program takes its judgement from."""
     if runner_of(program):
-        return (*given(program), *modules(program))
-    return (*filter(None, (program.script,)), *modules(program)) if not program.is_heard else ()
+        words = tuple(word for word in program.written if "=" not in word)
+        return (*given(replace(program, written=words)), *modules(program))
+    return (program.script or "", *modules(program)) if not program.is_heard else ()
 
 
 def holds(files: Collection[str], path: str) -> bool:
     """Whether a file, a folder or a pattern means any of these files."""
-    if path in files or any(file.startswith(f"{path}/") for file in files):
-        return True
-    return globs.is_wild(path) and any(globs.matches(file, (path,)) for file in files)
+    is_wild = globs.is_wild(path)
+    return path in files or any(
+        file.startswith(f"{path}/") or (is_wild and globs.matches(file, (path,))) for file in files
+    )
 
 
 def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda _: None, depth: int = 0) -> bool:
@@ -94,19 +97,15 @@ def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda
     lines that they are, and what other files of the repository ask for is not looked at. Where in doubt the answer is no.
     """
     found = programs(command)
-    # What stands in single quotes is filled in only by a shell that it is handed to.
-    fixed = command if re.search(r"\b(?:ba|da|z|k)?sh\b", command) else re.sub(r"'[^']*'|\\.", "", command)
-    is_fixed = re.search(r"[$`]|[<>]\(", fixed) is None
+    is_fixed = re.search(r"[$`]|[<>]\(", command) is None
     return bool(found) and is_fixed and all(_is_plain(program, read, depth) for program in found)
 
 
 def _is_plain(program: Program, read: Callable[[str], bytes | None], depth: int) -> bool:
     first, *rest = program.written
     is_tool = first.startswith("/") and _is_known(first.rpartition("/")[2])  # an interpreter by its whole path
-    words = (*([] if is_tool else [first]), *rest, *(value for _, value in program.assigned))
-    if any(_leads_out(program.folder, word) for word in words) or any(map(_ASKS.search, program.argv)):
-        return False
-    if program.argv in {("set",), ("export",), ("export", "-p")}:
+    words = (*rest, "" if is_tool else first, *(value for _, value in program.assigned))
+    if any(map(_OUTSIDE.search, words)) or program.argv in {("set",), ("export",), ("export", "-p")}:
         return False
     if program.script and (program.name in SHELLS or program.script.endswith(".sh")):
         script = read(program.script) if depth < _DEEPEST else None
@@ -119,15 +118,6 @@ def _is_plain(program: Program, read: Callable[[str], bytes | None], depth: int)
 
 def _is_known(name: str) -> bool:
     return _WELL_KNOWN.fullmatch(name) is not None
-
-
-def _leads_out(folder: str, word: str) -> bool:
-    """Whether a word, or the value of an option or a part of a list in it, is a path outside the repository."""
-    return any(
-        (part.startswith(("/", "~")) and not part.startswith("/dev/"))
-        or (".." in part.split("/") and resolved(folder, part) is None)
-        for part in re.split(r"[=:,]", word)
-    )
 
 
 def is_opaque(program: Program) -> bool:
@@ -166,6 +156,6 @@ def modules(program: Program) -> list[str]:
 
 
 def given(program: Program) -> list[str]:
-    """Return the paths that a program's words may mean, whether or not they are there: `path::id`, `path:12`, `path/...`."""
-    words = (re.sub(r"::.*|:\d+$|/\.\.\.$", "", word) for word in program.written)
+    """Return the paths that a program's words may mean, whether or not they are there: `path::id`, `--option=path`."""
+    words = (re.sub(r"^-[\w-]*=|::.*|:\d+$|/\.\.\.$", "", word) for word in program.written)
     return [path for word in dict.fromkeys(words) if (path := resolved(program.folder, word))]

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _LARGEST = 1024 * 1024
 _RUST_TESTS = re.compile(
@@ -29,8 +33,8 @@ def with_inline_tests(path: str, base: bytes, work: bytes) -> bytes:
 
 def _python(base: str, work: str) -> str:
     """Return the work with the base's examples set at its end, where all that they belong to is known."""
-    ours = _docstrings(ast.parse(work))
-    for name, text in _docstrings(ast.parse(base)).items():
+    ours = dict(_docstrings(ast.parse(work)))
+    for name, text in _docstrings(ast.parse(base)):
         if ">>> " in text and ours.get(name, text) != text:
             # A class method is found with its class bound to it; the docstring is that of the function inside.
             owner = f'getattr({name}, "__func__", {name}).__doc__' if name else "__doc__"
@@ -38,22 +42,16 @@ def _python(base: str, work: str) -> str:
     return work
 
 
-def _docstrings(owner: ast.Module | ast.ClassDef, above: str = "") -> dict[str, str]:
-    """Return the docstrings of a module and of what it and its classes define, by qualified names."""
-    found = {above: ast.get_docstring(owner, clean=False) or ""}
-    for one in owner.body:
-        name = f"{above}.{one.name}".lstrip(".") if isinstance(one, ast.ClassDef | ast.FunctionDef) else ""
-        if isinstance(one, ast.ClassDef):
-            found |= _docstrings(one, name)
-        elif isinstance(one, ast.FunctionDef):
-            found[name] = ast.get_docstring(one, clean=False) or ""
-    return found
+def _docstrings(owner: ast.Module | ast.ClassDef | ast.FunctionDef, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the docstrings of a module and of what it and its classes define, by qualified names."""
+    yield name, ast.get_docstring(owner, clean=False) or ""
+    for one in () if isinstance(owner, ast.FunctionDef) else owner.body:
+        if isinstance(one, ast.ClassDef | ast.FunctionDef):
+            yield from _docstrings(one, f"{name}.{one.name}".lstrip("."))
 
 
 def _rust(base: str, work: str) -> str:
     for found in _RUST_TESTS.finditer(base):
-        tests, name = found[0], found[2]
-        theirs = next((one for one in _RUST_TESTS.finditer(work) if one[2] == name), None)
-        before, after = (work[: theirs.start()], work[theirs.end() :]) if theirs else (f"{work.rstrip()}\n\n", "\n")
-        work = before + tests + after
+        same = [one[0] for one in _RUST_TESTS.finditer(work) if one[2] == found[2]]
+        work = work.replace(same[0], found[0], 1) if same else f"{work.rstrip()}\n\n{found[0]}\n"
     return work

@@ -7,7 +7,7 @@ import posixpath
 import re
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from santiago.judge import commandline, globs
@@ -50,42 +50,27 @@ _EVERY_SETTING = tuple(glob for settings in _SETTINGS.values() for glob in setti
 _CI = (
     ".github/workflows/**", ".circleci/**", ".buildkite/**", "Jenkinsfile", "{.gitlab-ci,azure-pipelines,.travis,appveyor,bitbucket-pipelines,.drone}.yml",
 )  # fmt: skip
-_NAME = re.compile(
-    r"(?:.*[_.-])?(?:check(?:s|er)?|verif(?:y|ier|ication)|validat(?:e|or|ion)|accept(?:ance)?|smoke|e2e|lint|ci|grade|judge|oracle|harness"
-    r"|selftest|specs?|(?:run|unit)?tests?|qa|configure|autogen|bootstrap|gradlew|mvnw)(?:[_.-].*)?",
-    re.IGNORECASE,
+_SAYS_SO = re.compile(
+    r"(?i)(?:.*/)?(?:scripts?|tools?|\.?ci|hack|qa|checks|acceptance|smoke)/.*|(?:.*/)?(?:[^/]*[_.-])?(?:check(?:s|er)?|verif(?:y|ier|ication)"
+    r"|validat(?:e|or|ion)|accept(?:ance)?|smoke|e2e|lint|ci|grade|judge|oracle|harness|selftest|specs?|(?:run|unit)?tests?|qa|configure|autogen"
+    r"|bootstrap|gradlew|mvnw)(?:[_.-][^/]*)?"
 )
-"""Names of scripts and folders that say that they judge."""
-_TOOL_FOLDERS = frozenset(
-    {"scripts", "script", "tools", "tool", "ci", ".ci", "hack", "qa", "checks", "acceptance", "smoke"}
-)
-_TOLD_BY = re.compile(
-    r"-[cfpr]|--(?:config|file|makefile|justfile|require|import|loader|env-file|bootstrap|rcfile|setupFiles|globalSetup|testEnvironment"
-    r"|(?:test-)?reporters?)"
-)
-"""Options of runners that are followed by a file that steers them."""
-_ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".rb", ".py")
+"""Folders of tools, and names of scripts and folders that say that they judge."""
+_STEERS = re.compile(r".*(?:conf|setup|reporter)[^/]*|(?:.*/)?\.\w+rc(?:\..*)?|.*\.(?:ini|toml|cfg|mk)")
+"""Names of files by which runners are told what to do."""
 _HOLDS_TESTS = re.compile(
-    r"^(?:async )?def test|^class \w*\(.*TestCase\)|(?<![\w.])(?:test|it|describe|suite|context)(?:\.\w+)?(?:\(| ['\"])"
-    r"|\bextends \w*TestCase\b|(?<![\w.])(?:is|ok|is_deeply|done_testing)\s?\(",
-    re.MULTILINE,
+    r"(?m)^(?:async )?def test|\bTestCase\b|(?<![\w.])(?:(?:test|it|describe|suite|context)(?:\.\w+)?(?:\(| ['\"])|(?:is|ok|is_deeply)\s?\()"
 )
 _SAYS_NO = re.compile(
-    r"\b(?:unittest|pytest|jest|mocha|vitest|rspec|phpunit|go test|cargo test|node --test)\b|^assert\b"
-    r"|(?:\[|\btest) \"?\$\([^)\n]{0,200}[./]",
-    re.MULTILINE,
+    r"(?m)\b(?:unittest|pytest|jest|mocha|vitest|rspec|phpunit|go test|cargo test|node --test)\b|^assert\b|(?:\[|\btest) \"?\$\([^)\n]{0,200}[./]"
 )
 """What a script that judges has in it, whatever its name is: a runner, bare assertions, the output of another program compared."""
 _QUESTIONS = (".txt", ".json", ".csv", ".tsv", ".in", ".dat", ".xml", ".yml", ".yaml")
 """Data that a check feeds to the work."""
-_BY_PACKAGE = frozenset({"go", "cargo", "maven", "gradle", "dotnet", "doctest", "swift", "mix", "ctest"})
-"""Runners whose words are packages and filters, or the work itself, and no test files."""
 _WORD = re.compile(r"(<[ \t]{0,9})?([\w./-]{2,200})")
 """A word that may be a path, and whether it is fed to a program."""
-_SCRIPTS = (".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
-_LONGEST = 200_000
-_DEEPEST = 3
-_MOST = 200
+_LONGEST, _DEEPEST, _MOST = 200_000, 3, 200
+"""Characters of a file, package scripts within package scripts, programs or files that are looked at."""
 
 
 def is_setting(path: str) -> bool:
@@ -116,7 +101,7 @@ class JudgeFiles:
         if self.is_mixed(path):
             return False
         is_run = path in self._named or path in self._mentioned or path.startswith(self._folders)
-        return is_run or globs.matches(path, self._tests) or self._is_setting(path)
+        return is_run or globs.matches(path, self._tests) or globs.matches(path, self._settings)
 
     def is_mixed(self, path: str) -> bool:
         """Whether only those sections of a file judge that belong to a runner of the checks."""
@@ -129,12 +114,8 @@ class JudgeFiles:
         """Whether a file of the work may hold tests that the checks run: Rust's modules, examples in docstrings."""
         if path.endswith(".rs"):
             return self._is_opaque or "cargo" in self._runners
-        return path.endswith(".py") and self._runs_examples
-
-    @cached_property
-    def _runs_examples(self) -> bool:
         settings = map(self._text, ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"))
-        return any("doctest" in text for text in (*self._commands, *settings))
+        return path.endswith(".py") and any("doctest" in text for text in (*self._commands, *settings))
 
     def beside(self, path: str) -> bool:
         """Whether a file steers other checks than those of this story: CI, and runners that none of them starts."""
@@ -143,20 +124,16 @@ class JudgeFiles:
     @cached_property
     def _programs(self) -> tuple[Program, ...]:
         """What the checks run, also through package scripts."""
-        found: list[Program] = []
-        waiting = [(program, 0) for command in self._commands for program in programs(command)]
-        while waiting and len(found) < _MOST:
-            program, depth = waiting.pop(0)
-            found.append(program)
-            waiting += [(one, depth + 1) for one in self._behind(program) if depth < _DEEPEST]
-        return tuple(found)
+        return tuple(islice((program for command in self._commands for program in self._started(command)), _MOST))
 
-    def _behind(self, program: Program) -> Iterator[Program]:
-        wanted = commandline.package_scripts(program)
-        for path in commandline.steering(program)[:1] if wanted else ():
-            scripts = _scripts(self._text(path))
-            for name in wanted:
-                yield from programs(scripts.get(name, ""), posixpath.dirname(path))
+    def _started(self, command: str, folder: str = "", depth: int = 0) -> Iterator[Program]:
+        for program in programs(command, folder):
+            yield program
+            wanted = commandline.package_scripts(program) if depth < _DEEPEST else []
+            for path in commandline.steering(program)[:1] if wanted else ():
+                scripts = _scripts(self._text(path))
+                for name in wanted:
+                    yield from self._started(scripts.get(name, ""), posixpath.dirname(path), depth + 1)
 
     @cached_property
     def _runners(self) -> frozenset[str]:
@@ -166,12 +143,6 @@ class JudgeFiles:
     @cached_property
     def _is_opaque(self) -> bool:
         return any(map(commandline.is_opaque, self._programs))
-
-    def _is_setting(self, path: str) -> bool:
-        if not globs.matches(path, self._settings):
-            return False
-        is_build_too = posixpath.basename(path).startswith("vite.config.") and path in self._base
-        return not is_build_too or re.search(r"\btest\s*:", self._text(path)) is not None
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
@@ -184,32 +155,30 @@ class JudgeFiles:
         """Scripts, test files, settings and data that the checks name, whether or not the base has them."""
         found = set(self._held_against)
         for program in self._programs:
-            found |= {*commandline.steering(program), *_told(program), *self._tests_given(program)}
+            scripts = (program.script or "", *commandline.modules(program))
+            found |= {path for path in scripts if self._is_judge_script(program, path)}
+            found |= {path for path in self._given(program) if not self._is_own(path)}
             found |= {path for path in commandline.given(program) if globs.matches(path, _CI)}
-            scripts = (program.script, *commandline.modules(program))
-            found |= {path for path in scripts if path and self._is_judge_script(program, path)}
+            found |= set(commandline.steering(program))
         return frozenset(path for path in found if posixpath.basename(path) not in MIXED)
 
     def _is_own(self, path: str) -> bool:
         return globs.names(self._own_files, path)
 
     def _is_judge_script(self, program: Program, path: str) -> bool:
-        if self._is_own(path):
-            return False
-        if _NAME.fullmatch(posixpath.basename(path)):
-            return True
-        return not program.is_heard and (_is_tool(path) or _SAYS_NO.search(self._text(path)) is not None)
+        """Whether a script judges: one whose output is looked at is rather the work, unless its own name says so."""
+        says = _SAYS_SO.fullmatch(posixpath.basename(path) if program.is_heard else path)
+        return bool(says or (not program.is_heard and _SAYS_NO.search(self._text(path)))) and not self._is_own(path)
 
-    def _tests_given(self, program: Program) -> Iterator[str]:
-        """Yield the files that a runner is given and that hold tests, or are not there yet."""
-        runner = commandline.runner_of(program)
-        if runner is None or runner in _BY_PACKAGE or "--doctest-modules" in program.argv:
-            return
-        given = (*commandline.given(program), *commandline.modules(program))
+    def _given(self, program: Program) -> Iterator[str]:
+        """Yield the files that a runner is given: those that hold tests, or are not there yet, or say what it does."""
+        runs_tests = commandline.runner_of(program) is not None and "doctest" not in " ".join(program.argv)
+        given = (*commandline.given(program), *(commandline.modules(program) if runs_tests else ()))
         wild = [path for path in given if globs.is_wild(path)]
         for path in (*given, *(file for file in self._base if globs.matches(file, wild))):
-            is_test = path not in self._base or _HOLDS_TESTS.search(self._text(path)) is not None
-            if "." in posixpath.basename(path) and is_test and not self._is_own(path):
+            is_test = runs_tests and (path not in self._base or _HOLDS_TESTS.search(self._text(path)))
+            is_told = runs_tests or program.name in commandline.STEERED_BY
+            if "." in posixpath.basename(path) and (is_test or (is_told and _STEERS.fullmatch(path))):
                 yield path
 
     @cached_property
@@ -217,13 +186,11 @@ class JudgeFiles:
         """Folders that runners are given, packages that are run and folders that are compared with, if they judge."""
         found: set[str] = set()
         for program in self._programs:
-            package = program.module.partition(".")[0]
+            package = replace(program, module=program.module.partition(".")[0])
+            found |= {path.removesuffix("/__main__.py") for path in commandline.modules(package)}
             found |= set(commandline.given(program)) if commandline.runner_of(program) else set()
-            found |= {
-                path.removesuffix("/__main__.py") for path in commandline.modules(replace(program, module=package))
-            }
-        named = (path for path in found if _NAME.fullmatch(posixpath.basename(path)) and not self._is_own(path))
-        return tuple(f"{path}/" for path in (*named, *self._held_against))
+        judging = (path for path in found if _SAYS_SO.fullmatch(path) and not self._is_own(path))
+        return tuple(f"{path}/" for path in (*judging, *self._held_against))
 
     @property
     def _held_against(self) -> Iterator[str]:
@@ -234,7 +201,8 @@ class JudgeFiles:
         for line in map(programs, self._commands):
             for program in line:
                 others = {path for other in line if other is not program for path in commandline.given(other)}
-                known = [word for word in program.reads if word.endswith(_QUESTIONS)]
+                fed = [word for word in program.reads if word.endswith(_QUESTIONS)]
+                known = [path for word in fed if (path := resolved(program.folder, word))]
                 if program.name in {"diff", "cmp", "comm"}:
                     compared = [path for path in commandline.given(program) if commandline.holds(self._base, path)]
                     known += compared if len(compared) == 1 else []
@@ -247,42 +215,25 @@ class JudgeFiles:
         waiting = [path for path in self._named if path in self._base]
         while waiting and len(found) < _MOST:
             path = waiting.pop()
-            words = {word for fed, word in _WORD.findall(self._text(path)) if self._helps(word, is_fed=bool(fed))}
+            words = {
+                word
+                for fed, word in _WORD.findall(self._text(path))
+                if _SAYS_SO.fullmatch(word) or (fed and word.endswith(_QUESTIONS))
+            }
             places = {resolved(folder, word) for word in words for folder in ("", posixpath.dirname(path))}
-            new = {place for place in places if place in self._base and place} - found
+            new = {place for place in places if place in self._base and not self._is_own(place)} - found
             found |= new
             waiting += new
         return frozenset(found)
-
-    def _helps(self, path: str, *, is_fed: bool) -> bool:
-        judges = (path.endswith(_SCRIPTS) and _is_tool(path)) or _NAME.fullmatch(posixpath.basename(path)) is not None
-        return (is_fed and path.endswith(_QUESTIONS)) or (judges and not self._is_own(path))
 
     def _text(self, path: str) -> str:
         return (self._read(path) or b"")[:_LONGEST].decode("utf-8", "replace")
 
 
-def _is_tool(path: str) -> bool:
-    return not _TOOL_FOLDERS.isdisjoint(path.split("/")[:-1])
-
-
-def _told(program: Program) -> Iterator[str]:
-    """Yield the files that a runner's options may name, also as a module."""
-    if not (commandline.runner_of(program) or program.name in commandline.STEERED_BY or program.name == "node"):
-        return
-    words = [part for word in program.argv for part in word.split("=", 1)]
-    told = [after for option, after in pairwise(words) if _TOLD_BY.fullmatch(option)]
-    told += [word.replace(".", "/") for word in told if re.fullmatch(r"[\w.]+", word)]
-    for path in (resolved(program.folder, word) for word in told):
-        yield from (path + ending for ending in _ENDINGS if path)
-
-
 def _scripts(text: str) -> dict[str, str]:
     """Return the scripts of a package.json."""
     try:
-        data = json.loads(text or "{}")
-    except (ValueError, RecursionError):
+        found: dict[str, object] = json.loads(text)["scripts"]
+        return {name: str(line) for name, line in found.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
-    scripts = data.get("scripts") if isinstance(data, dict) else None
-    pairs = scripts.items() if isinstance(scripts, dict) else ()
-    return {name: line for name, line in pairs if isinstance(line, str)}

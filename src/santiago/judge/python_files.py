@@ -45,11 +45,8 @@ class PythonFile:
         for node in tree.body:
             for part in _by_alias(node):
                 piece, names = _piece(part), set(_defines(part))
-                if (
-                    (not names and not _is_docstring(part))
-                    or any(map(_ALWAYS_USED.fullmatch, names))
-                    or "'autouse'" in piece[0]
-                ):
+                is_code = not names and not isinstance(getattr(part, "value", None), ast.Constant)
+                if is_code or any(map(_ALWAYS_USED.fullmatch, names)) or "'autouse'" in piece[0]:
                     self._always.append(piece)
                 for name in names:
                     self._named[name].append(piece)
@@ -101,17 +98,16 @@ def _piece(node: ast.AST) -> _Piece:
 def _parts(test: str) -> list[str]:
     """Return the names in an id: `path::Class::name[case]`, `pkg.module.Class.name`, `name (pkg.module.Class)`."""
     name, _, place = test.partition("[")[0].strip().partition(" (")
-    dotted = place.rstrip(")").split(".")
-    if place:
-        return dotted if dotted[-1] == name else [*dotted, name]
-    return re.split(r"::|\.", name)
+    if not place:
+        return re.split(r"::|\.", name)
+    return [*place.removesuffix(f".{name})").rstrip(")").split("."), name]
 
 
 def _by_alias(node: ast.stmt) -> list[ast.stmt]:
     """Return an import as one import for each name, so that one more name changes no test that uses the others."""
-    if isinstance(node, ast.ImportFrom):
-        return [ast.ImportFrom(module=node.module, names=[alias], level=node.level) for alias in node.names]
-    return [ast.Import(names=[alias]) for alias in node.names] if isinstance(node, ast.Import) else [node]
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return [node]
+    return [type(node)(**{**dict(ast.iter_fields(node)), "names": [alias]}) for alias in node.names]
 
 
 def _defines(node: ast.AST) -> Iterator[str]:
@@ -125,7 +121,3 @@ def _defines(node: ast.AST) -> Iterator[str]:
         yield node.id
     for inner in ast.iter_child_nodes(node):
         yield from _defines(inner)
-
-
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

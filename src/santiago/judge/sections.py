@@ -6,6 +6,7 @@ import configparser
 import json
 import re
 import tomllib
+from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -55,11 +56,7 @@ def put_back(path: str, mine: bytes, judges_from: bytes) -> bytes:
         wanted |= {key: value for key, value in theirs.items() if is_judges(key)}
         if own == wanted:
             return mine
-        made = (
-            _composed(name, mine.decode(), judges_from.decode())
-            if name[-4:] != "json"
-            else _json(mine.decode(), wanted)
-        )
+        made = _composed(name, mine.decode(), judges_from.decode(), wanted)
         return made.encode() if _settings(name, made) == wanted else judges_from
     except _ERRORS:
         return judges_from
@@ -78,17 +75,15 @@ def _settings(name: str, text: str) -> dict[str, Any]:
 
 def _dotted(table: dict[str, Any], above: str) -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
-        yield from _dotted(value, f"{above}{key}.") if isinstance(value, dict) else [(above + key, value)]
+        name = above + key.replace(".", " ")  # a dot in quotes is none between tables
+        yield from _dotted(value, f"{name}.") if isinstance(value, dict) else [(name, value)]
 
 
-def _json(mine: str, wanted: dict[str, Any]) -> str:
-    """Return an object as JSON, with the indent that it was written with."""
-    indent = re.search(r"^[ \t]+", mine, re.MULTILINE)
-    return json.dumps(wanted, indent=indent[0] if indent else None, ensure_ascii=False) + "\n"
-
-
-def _composed(name: str, mine: str, judges: str) -> str:
+def _composed(name: str, mine: str, judges: str, wanted: dict[str, Any]) -> str:
     """Return the own sections, with the judge's in the places where sections of these names stand, or else at the end."""
+    if name.endswith(".json"):
+        indent = re.search(r"^[ \t]+", mine, re.MULTILINE)
+        return json.dumps(wanted, indent=indent[0] if indent else None, ensure_ascii=False) + "\n"
     left = {key: text for key, text in _sections(judges).items() if _JUDGES[name].fullmatch(key)}
     made = [left.pop(key, "") if _JUDGES[name].fullmatch(key) else text for key, text in _sections(mine).items()]
     return "".join([*made, *left.values()])
@@ -96,11 +91,10 @@ def _composed(name: str, mine: str, judges: str) -> str:
 
 def _sections(text: str) -> dict[str, str]:
     """Return the texts between headers, by name; brackets inside of long values may look like headers."""
-    found: dict[str, str] = {}
+    found: dict[str, str] = defaultdict(str)
     text = f"{text.rstrip()}\n"
-    ends = [0, *(header.start() for header in _HEADER.finditer(text)), len(text)]
-    for start, end in pairwise(ends):
+    starts = [0, *(header.start() for header in _HEADER.finditer(text)), len(text)]
+    for start, end in pairwise(starts):
         header = _HEADER.match(text, start)
-        name = re.sub(r"[\s\"']", "", header[1]) if header else ""
-        found[name] = found.get(name, "") + text[start:end]
+        found[re.sub(r"[\s\"']", "", header[1]) if header else ""] += text[start:end]
     return found

@@ -6,30 +6,27 @@ import posixpath
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import dropwhile, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_WORD = r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|[<>$]\((?:[^()]|\([^()]*\))*\)|[^\s;|&()<>'"`\\])+"""
 _TOKEN = re.compile(
-    r"""(?P<space>(?:[ \t\r]|\\\n)+|\#[^\n]*)
-    |(?P<redirect>\d*(?:&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|>(?!\()|<(?!\()))
-    |(?P<word>(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|[<>$]\((?:[^()]|\([^()]*\))*\)|[^\s;|&()<>'"`\\])+)
-    |(?P<operator>&&|\|\||;;|\|&|[;|&()\n])""",
-    re.VERBOSE | re.DOTALL,
+    rf"(?:[ \t\r]|\\\n)+|\#[^\n]*|\d*(?P<redirect>&>>?|<<<|<<-?|<>|<&|>>|>[|&]|[<>](?!\())[ \t]*(?P<file>{_WORD})"
+    rf"|(?P<word>{_WORD})|(?P<operator>&&|\|\||;;|\|&|[;|&()\n])",
+    re.DOTALL,
 )
 _QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:\\.|[^"\\])*)\"""", re.DOTALL)
+_WRITES = frozenset({">", ">>", ">|", "&>", "&>>"})
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=(.*)", re.DOTALL)
 _KEYWORDS = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"})
-_RUNS_NOTHING = frozenset({"for", "case", "select", "function", "esac"})
 _LONGEST = 8_000
 """Characters of a command that are read; a longer one names nothing that is known."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
-_INTERPRETER = re.compile(
-    rf"{PYTHON.pattern}|node|ruby|perl|php|deno|bun|tsx|ts-node|Rscript|lua|source|\.|{'|'.join(SHELLS)}"
-)
+_INTERPRETER = re.compile(rf"{PYTHON.pattern}|node|ruby|perl|php|deno|bun|tsx|ts-node|source|\.|{'|'.join(SHELLS)}")
 _NO_SCRIPT = frozenset({"-c", "-e", "-p", "--eval", "--print", "--test", "-"})
 """Options of interpreters with which no script is run."""
 PROVIDED = re.compile(
@@ -46,7 +43,6 @@ _STARTER = re.compile(
 _STARTERS_VALUED = re.compile(r"-[uCnkspIP]|--(?:unset|chdir|package|with|python|extra|group|source|rcfile)")
 _INTERPRETERS_VALUED = re.compile(r"-[WXr]|--(?:require|import|loader)")
 """Options of both that are followed by something else than the program."""
-_Assigned = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +55,7 @@ class Program:
     """All words as they stand on the line, also the files behind `<`."""
     folder: str = ""
     """Where it runs, from the root of the repository."""
-    assigned: _Assigned = ()
+    assigned: tuple[tuple[str, str], ...] = ()
     """Variables that are set for it."""
     reads: tuple[str, ...] = ()
     """Files behind `<`."""
@@ -127,40 +123,35 @@ def _parts(command: str) -> Iterator[tuple[list[re.Match[str]], str]]:
         return  # a quotation that is not closed
     part: list[re.Match[str]] = []
     for token in tokens:
-        if token.lastgroup == "operator":
-            yield part, token.group()
+        part.append(token)
+        if token["operator"]:
+            yield part, token["operator"]
             part = []
-        elif token.lastgroup != "space":
-            part.append(token)
     yield part, ""
 
 
 def _program(part: Sequence[re.Match[str]], folder: str) -> Program | None:
     """Return what a simple command runs, as it is written."""
-    words: list[str] = []
-    reads: list[str] = []
-    writes = False
-    redirect = ""
-    for token in part:
-        if token.lastgroup == "redirect":
-            redirect = token.group().lstrip("0123456789")
-            continue
-        text = _QUOTED.sub(lambda one: one[1] or one[2] or re.sub(r'\\(["\\$`])', r"\1", one[3] or ""), token.group())
-        (words if not redirect else reads if redirect == "<" else []).append(text)
-        writes |= redirect in {">", ">>", ">|", "&>", "&>>"} and not text.startswith("/dev/")
-        redirect = ""
-    while words and words[0] in _KEYWORDS:
-        words.pop(0)
+    words = [_plain(token["word"]) for token in part if token["word"]]
+    words = list(dropwhile(_KEYWORDS.__contains__, words))
     assigned = _assignments(words)
     argv = tuple(words[len(assigned) :])
-    if not argv or argv[0] in _RUNS_NOTHING:
-        return None
-    return Program(
-        argv=argv, written=(*argv, *reads), folder=folder, assigned=assigned, reads=tuple(reads), is_heard=writes
+    reads = tuple(_plain(token["file"]) for token in part if token["redirect"] == "<")
+    writes = any(token["redirect"] in _WRITES and not token["file"].startswith("/dev/") for token in part)
+    written = (*argv, *reads)
+    return (
+        Program(argv=argv, written=written, folder=folder, assigned=assigned, reads=reads, is_heard=writes)
+        if argv
+        else None
     )
 
 
-def _assignments(words: Sequence[str]) -> _Assigned:
+def _plain(word: str) -> str:
+    """Return a word without its quotes."""
+    return _QUOTED.sub(lambda one: one[1] or one[2] or re.sub(r'\\(["\\$`])', r"\1", one[3] or ""), word)
+
+
+def _assignments(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the variables that the first of these words set."""
     return tuple((found[1], found[2]) for found in takewhile(bool, map(_ASSIGNMENT.match, words)) if found)
 
