@@ -69,9 +69,14 @@ def fails_alike(before: Shown, after: Shown) -> bool:
     if before.result.cause != after.result.cause:
         return False
     if WHOLE in after.failing:
-        same_end = before.result.exit_code == after.result.exit_code
-        return WHOLE in before.failing and same_end and _last_lines(before.result) == _last_lines(after.result)
+        return WHOLE in before.failing and ends_alike(before, after)
     return all(test in before.failing or _is_case_of(test, before.failing) for test in after.failing)
+
+
+def ends_alike(before: Shown, after: Shown) -> bool:
+    """Whether two runs ended with the same exit code and, but for what always varies, the same last words."""
+    same_code = before.result.exit_code == after.result.exit_code
+    return same_code and _last_lines(before.result) == _last_lines(after.result)
 
 
 def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str]:

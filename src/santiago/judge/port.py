@@ -12,6 +12,7 @@ from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.judge import blind, criteria, record, telling, tests_first, verdict
 from santiago.judge.commandline import absent
+from santiago.judge.compare import ends_alike
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, missing, missing_module
@@ -220,9 +221,12 @@ class TreeJudge:
         elif verdict.has_own_tests(checks, trees.text_changed):
             proof = Proof.OWN_TESTS
         found = replace(found, proof=proof)
+        if not found.passed:
+            return found  # a person is asked already
         if proof is Proof.REGRESSION:
             if verdict.inherits(found):
-                return telling.nothing_shown(found)
+                red = [check for check in checks if not check.work.is_green]
+                return telling.nothing_shown(found, untouched=all(ends_alike(one.base, one.work) for one in red))
             if not self._can_see(checks, trees.work, label, stop):
                 return telling.nothing_seen(found)
         if _RANKS.index(proof) < _RANKS.index(Proof(self.run_input.policy.proof)):
