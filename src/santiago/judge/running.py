@@ -27,6 +27,24 @@ if TYPE_CHECKING:
 
 _LARGEST_OUTPUT = 16 * 1024 * 1024
 """Bytes of a check's output in which tests are looked for."""
+_ALWAYS_SAY = frozenset(
+    [
+        "pytest",
+        "unittest",
+        "go",
+        "cargo",
+        "jest",
+        "vitest",
+        "mocha",
+        "node",
+        "rspec",
+        "phpunit",
+        "ctest",
+        "dotnet",
+        "prove",
+    ]
+)
+"""Runners that always say what they ran, in words that are understood: where there are none, no test ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +154,8 @@ def _counted(command: str, tests: Tests | None, output: str) -> tuple[int | None
     found = tally.recognise(output)
     if found is not None:
         return found.ran, found.failed
-    # A known runner that shows no sign of having run has run nothing; only doctest keeps silent where all is well.
-    return (0 if {*runners(command)} - {"doctest"} else None), 0
+    # Others keep silent where all is well, or say it in words that nobody here reads.
+    return (0 if _ALWAYS_SAY.intersection(runners(command)) else None), 0
 
 
 def _not_run(command: str, cause: str) -> CheckResult:
