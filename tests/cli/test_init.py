@@ -135,6 +135,8 @@ def test_packages_that_are_missing_are_installed_by_the_set_up_that_is_written(t
     files = {"package.json": json.dumps(package), "shop.js": "module.exports = 3\n", ".gitignore": "node_modules\n"}
     files |= {"tool/package.json": json.dumps(tool), "tool/check.js": check}
     repo = committed(tmp_path, files)
+    (repo / "tool/check.js").chmod(0o755)
+    greeter.git(repo, "commit", "-q", "-a", "-m", "A program")
     done = init(repo)
     assert written(repo)["verification"]["story_commands"] == ["npm test"], done.stderr
     assert written(repo)["workspace"]["setup"] == ["npm install"]
