@@ -9,6 +9,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from santiago.judge.python_text import parsed
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -34,11 +36,11 @@ def with_inline_tests(path: str, base: bytes, work: bytes) -> bytes:
 
 
 def _python(base: str, work: str) -> str:
-    owners = dict(_owners(ast.parse(work)))
+    owners = dict(_owners(parsed(work)))
     lines = work.splitlines(keepends=True)
     examples = [
         (owners[name], ast.get_source_segment(base, text) or "")
-        for name, owner in _owners(ast.parse(base))
+        for name, owner in _owners(parsed(base))
         if (text := _docstring(owner)) and _EXAMPLE in str(text.value) and name in owners
     ]
     for owner, written in sorted(examples, key=lambda one: -_first_line(one[0])):
