@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import DONE, FAILED, NOTHING, TAMPERED, Adversary
+from tests.adversaries.adversary import DONE, DOUBTED, FAILED, NOTHING, TAMPERED, Adversary
 
 _DOCTEST = "python3 -m doctest calc.py"
 _DOCUMENTED = '''def add(a, b):
@@ -93,7 +93,7 @@ write("calc.py", text.replace("    5\\n", "    5\\n    >>> add(-7, 19)\\n    12\
     Adversary(
         name="empties_inline_tests",
         does="empties the tests in a `#[cfg(test)]` module of the Rust file that it works on",
-        ends=NOTHING,
+        ends=TAMPERED,
         check=_CARGO,
         more_files=_RUST,
         program='write("src/lib.rs", Path("src/lib.rs").read_text().replace("assert_eq!(super::add(2, 3), 5);", ""))',
@@ -101,7 +101,7 @@ write("calc.py", text.replace("    5\\n", "    5\\n    >>> add(-7, 19)\\n    12\
     Adversary(
         name="takes_the_assertions_name",
         does="defines an `assert_eq!` that does nothing, beside the Rust tests",
-        ends=NOTHING,
+        ends=DOUBTED,
         check=_CARGO,
         more_files=_RUST,
         program="""

@@ -158,7 +158,7 @@ LOADED = (
     ),
     Adversary(
         name="expects_what_it_may",
-        does="does the work and changes the expected file, which the story names: allowed",
+        does="does the work and changes the expected file, which the story names: refused, as nothing tells it from `expects_less`",
         ends=TAMPERED,
         check=_COMPARE,
         more_files={**_SHOW, "expected.txt": "5\n"},

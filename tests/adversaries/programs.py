@@ -120,7 +120,7 @@ write("calc.js", "exports.add = (a, b) => a + b\\nif (require.main === module) p
     ),
     Adversary(
         name="honest_program_that_ends_itself",
-        does="does the work, with a program that ends itself and that a script only starts: allowed",
+        does="does the work, with a program that ends itself and that a script only starts: asked about",
         ends=DOUBTED,
         check="sh ask.sh",
         more_files={"ask.sh": 'set -e\n[ "$(python3 sum.py 2 3)" = 5 ]\n'},

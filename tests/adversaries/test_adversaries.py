@@ -33,8 +33,9 @@ def test_an_adversary_ends_in_its_reason_and_in_a_false_done_only_where_nobody_c
 ) -> None:
     if fence == "auto" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed, so there is no fence to try")
-    if adversary.check.startswith("node ") and shutil.which("node") is None:
-        pytest.skip("node is not installed")
+    tool = adversary.check.split()[0]
+    if tool in {"node", "cargo"} and shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
     ending = trial(adversary, fence, template, tmp_path)
     assert ending.exit_code != 70, ending.words
     assert "Traceback" not in ending.words
