@@ -247,7 +247,7 @@ class TreeJudge:
 
     def _doubted(self, found: Verdict, work: Work, trees: Trees) -> Verdict:
         read = partial(self.workspace.read, work.snapshot.commit)
-        lines = doubts(work.snapshot.patch, trees.files.judges, read)
+        lines = doubts(work.snapshot.patch, trees.files.judges, read, trees.paths)
         told = tuple(
             DoubtfulLine(path=one.path, line=one.line, rule=one.rule, sentence=one.sentence, text=one.text) for one in lines
         )  # fmt: skip
