@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from santiago.judge.inline import with_inline_tests
+from santiago.judge import sections
 
 BASE = '''"""Sums.
 
@@ -54,7 +54,7 @@ def failed(text: str) -> int:
 
 
 def put_back(work: str, path: str = "sums.py", base: str = BASE) -> str:
-    return with_inline_tests(path, base.encode(), work.encode()).decode()
+    return sections.put_back(path, work.encode(), base.encode()).decode()
 
 
 @pytest.mark.parametrize(

@@ -145,10 +145,8 @@ def steering(program: Program) -> list[str]:
 
 def package_scripts(program: Program) -> list[str]:
     """Return the names of the scripts that a package manager is told to run, with those that run around them."""
-    words = [word for word in program.argv[1:] if not word.startswith("-")] if program.name in PACKAGE_MANAGERS else []
-    wanted = (
-        words[1:2] if words[:1] in (["run"], ["run-script"]) else ["test" if word == "t" else word for word in words]
-    )
+    words = program.argv[1:] if program.name in PACKAGE_MANAGERS else ()
+    wanted = ["test" if word == "t" else word for word in words if not word.startswith("-")]
     return [around + script for script in wanted for around in ("pre", "", "post")]
 
 

@@ -7,7 +7,7 @@ import posixpath
 import re
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from santiago.judge import commandline, globs
@@ -46,7 +46,7 @@ _SETTINGS: dict[str, tuple[str, ...]] = {
     "make": ("**/*.mk", "**/{GNUmakefile,makefile,Makefile}"), "npm": ("**/.npmrc", "**/.nycrc*", "**/.c8rc*"),
 }  # fmt: skip
 """Settings of each runner, beside those that are sections of other files."""
-_EVERY_SETTING = tuple(glob for settings in _SETTINGS.values() for glob in settings)
+_EVERY_SETTING = tuple(chain.from_iterable(_SETTINGS.values()))
 _CI = (
     ".github/workflows/**", ".circleci/**", ".buildkite/**", "Jenkinsfile", "{.gitlab-ci,azure-pipelines,.travis,appveyor,bitbucket-pipelines,.drone}.yml",
 )  # fmt: skip
@@ -124,7 +124,7 @@ class JudgeFiles:
     @cached_property
     def _programs(self) -> tuple[Program, ...]:
         """What the checks run, also through package scripts."""
-        return tuple(islice((program for command in self._commands for program in self._started(command)), _MOST))
+        return tuple(islice(chain.from_iterable(map(self._started, self._commands)), _MOST))
 
     def _started(self, command: str, folder: str = "", depth: int = 0) -> Iterator[Program]:
         for program in programs(command, folder):
@@ -147,8 +147,8 @@ class JudgeFiles:
     @cached_property
     def _settings(self) -> tuple[str, ...]:
         """Globs of the settings that count for these checks."""
-        counting = [runner for runner in _SETTINGS if self._is_opaque or runner in self._runners]
-        return tuple(glob for runner in counting for glob in _SETTINGS[runner]) if self._tests else ()
+        counting = [_SETTINGS[runner] for runner in _SETTINGS if self._is_opaque or runner in self._runners]
+        return tuple(chain.from_iterable(counting)) if self._tests else ()
 
     @cached_property
     def _named(self) -> frozenset[str]:
@@ -215,11 +215,8 @@ class JudgeFiles:
         waiting = [path for path in self._named if path in self._base]
         while waiting and len(found) < _MOST:
             path = waiting.pop()
-            words = {
-                word
-                for fed, word in _WORD.findall(self._text(path))
-                if _SAYS_SO.fullmatch(word) or (fed and word.endswith(_QUESTIONS))
-            }
+            mentioned = _WORD.findall(self._text(path))
+            words = {word for fed, word in mentioned if _SAYS_SO.fullmatch(word) or (fed and word.endswith(_QUESTIONS))}
             places = {resolved(folder, word) for word in words for folder in ("", posixpath.dirname(path))}
             new = {place for place in places if place in self._base and not self._is_own(place)} - found
             found |= new

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections import defaultdict
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,32 +41,27 @@ class PythonFile:
         self._classes: dict[str, list[_Piece]] = defaultdict(list)
         """What serves all tests of a class."""
         self._named: dict[str, list[_Piece]] = defaultdict(list)
-        """Pieces by the names that they define, methods with that of their class."""
+        """Pieces by the names that they define, those of a class behind its own."""
         self._always: list[_Piece] = []
-        for node in tree.body:
-            for part in _by_alias(node):
-                piece, names = _piece(part), set(_defines(part))
-                is_code = not names and not isinstance(getattr(part, "value", None), ast.Constant)
-                if is_code or any(map(_ALWAYS_USED.fullmatch, names)) or "'autouse'" in piece[0]:
-                    self._always.append(piece)
-                for name in names:
-                    self._named[name].append(piece)
-            if isinstance(node, ast.ClassDef):
-                self._take_apart(node, node.name)
+        self._take_apart(tree, "")
 
-    def _take_apart(self, node: ast.ClassDef, name: str) -> None:
+    def _take_apart(self, owner: ast.Module | ast.ClassDef, above: str) -> None:
         shared: list[ast.stmt] = []
-        for one in node.body:
-            if isinstance(one, ast.ClassDef):
-                self._take_apart(one, f"{name}.{one.name}")
-            elif any(own.startswith("test") for own in _defines(one)):
-                for own in _defines(one):
-                    self._named[f"{name}.{own}"].append(_piece(one))
-            else:
-                shared.append(one)
-        node.body = shared
-        text, names = _piece(node)
-        self._classes[name].append((text, names - {node.name}))
+        for node in chain.from_iterable(map(_by_alias, owner.body)):
+            piece, names = _piece(node), set(_defines(node))
+            for name in names:
+                self._named[above + name].append(piece)
+            is_code = not names and not isinstance(getattr(node, "value", None), ast.Constant)
+            if not above and (is_code or any(map(_ALWAYS_USED.fullmatch, names)) or "'autouse'" in piece[0]):
+                self._always.append(piece)
+            if isinstance(node, ast.ClassDef):
+                self._take_apart(node, f"{above}{node.name}.")
+            elif not any(name.startswith("test") for name in names):
+                shared.append(node)
+        if isinstance(owner, ast.ClassDef):
+            owner.body = shared
+            text, used = _piece(owner)
+            self._classes[above[:-1]].append((text, used - {owner.name}))
 
     def text_of(self, test: str) -> frozenset[str] | None:
         """Return the pieces of a test's text; None where the test is not found."""

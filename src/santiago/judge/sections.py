@@ -1,7 +1,11 @@
-"""Files of which only the runner's own sections judge: taking those from one version, and all else from another."""
+"""Files that are work and judge at once: the judge's part of one version, with all else of another.
+
+That part is the runner's own sections of settings, the examples in Python's docstrings, Rust's `#[cfg(test)]` modules.
+"""
 
 from __future__ import annotations
 
+import ast
 import configparser
 import json
 import re
@@ -31,20 +35,35 @@ _JUDGES: dict[str, re.Pattern[str]] = {
 }  # fmt: skip
 """The sections of runners."""
 _HEADER = re.compile(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[^\S\n]*(?:#.*)?$", re.MULTILINE)
+_RUST_TESTS = re.compile(
+    r"^([ \t]*)#\[cfg\(test\)\]\n(?:[ \t]*#\[[^\n]*\n)*\1(?:pub )?mod (\w+) \{\n(?:(?!\1\})[^\n]*\n)*\1\}[ \t]*$",
+    re.MULTILINE,
+)
+"""A module of tests, as far as the brace that stands under its beginning."""
 _LONGEST = 1_000_000
-"""Characters of a file that is taken apart; a longer one is the judge's as a whole."""
-_ERRORS = (ValueError, RecursionError, configparser.Error, AttributeError, TypeError)
+"""Characters of a file that is taken apart."""
+_ERRORS = (ValueError, RecursionError, configparser.Error, AttributeError, TypeError, SyntaxError, MemoryError)
 
 
 def put_back(path: str, mine: bytes, judges_from: bytes) -> bytes:
-    """Return `mine` with the runner's own sections as they are in `judges_from`.
+    """Return `mine` with the judge's part as it is in `judges_from`."""
+    name = path.rpartition("/")[2]
+    is_long = max(len(mine), len(judges_from)) > _LONGEST
+    if name in _JUDGES and mine != judges_from:
+        return judges_from if is_long else _with_sections(name, mine, judges_from)
+    compose = {".py": _with_examples, ".rs": _with_modules}.get(name[-3:])
+    try:
+        return compose(mine.decode(), judges_from.decode()).encode() if compose and not is_long else mine
+    except _ERRORS:  # nobody could run its tests either
+        return mine
+
+
+def _with_sections(name: str, mine: bytes, judges_from: bytes) -> bytes:
+    """Return settings with the runner's own sections of another version.
 
     Where that cannot be done section by section (they are written in another way, so that they would be missed or
     stand there twice) the whole file is taken from there.
     """
-    name = path.rpartition("/")[2]
-    if mine == judges_from or max(len(mine), len(judges_from)) > _LONGEST:
-        return judges_from
     try:
         theirs = _settings(name, judges_from.decode())
     except _ERRORS:
@@ -98,3 +117,29 @@ def _sections(text: str) -> dict[str, str]:
         header = _HEADER.match(text, start)
         found[re.sub(r"[\s\"']", "", header[1]) if header else ""] += text[start:end]
     return found
+
+
+def _with_examples(work: str, base: str) -> str:
+    """Return the work with the base's examples set at its end, where all that they belong to is known."""
+    ours = dict(_docstrings(ast.parse(work)))
+    for name, text in _docstrings(ast.parse(base)):
+        if ">>> " in text and ours.get(name, text) != text:
+            # A class method is found with its class bound to it; the docstring is that of the function inside.
+            owner = f'getattr({name}, "__func__", {name}).__doc__' if name else "__doc__"
+            work = f"{work.rstrip()}\n{owner} = {text!r}\n"
+    return work
+
+
+def _docstrings(owner: ast.Module | ast.ClassDef | ast.FunctionDef, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the docstrings of a module and of what it and its classes define, by qualified names."""
+    yield name, ast.get_docstring(owner, clean=False) or ""
+    for one in () if isinstance(owner, ast.FunctionDef) else owner.body:
+        if isinstance(one, ast.ClassDef | ast.FunctionDef):
+            yield from _docstrings(one, f"{name}.{one.name}".lstrip("."))
+
+
+def _with_modules(work: str, base: str) -> str:
+    for found in _RUST_TESTS.finditer(base):
+        same = [one[0] for one in _RUST_TESTS.finditer(work) if one[2] == found[2]]
+        work = work.replace(same[0], found[0], 1) if same else f"{work.rstrip()}\n\n{found[0]}\n"
+    return work

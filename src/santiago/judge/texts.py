@@ -27,12 +27,11 @@ _FOLDER_FILES = frozenset({"__init__", "index", "mod"})
 _ALWAYS_LOADED = ("conftest.py", "__init__.py")
 """Files that are loaded with every test of their folder and below."""
 _WORD = re.compile(r"[\w-]+(?:\.[\w-]+)*")
-_LONGEST = 1_000_000
-_MOST_FILES = 500
-_LONGEST_LINE = 300
-_CONTEXT = 3
-_WINDOW = 500
-"""Lines from the first difference on that are compared: only the beginning is shown anyway."""
+_HUNK = re.compile(r"(@@ -| \+(?=\d+(?:,\d+)? @@))(\d+)")
+_LONGEST, _MOST_FILES = 1_000_000, 500
+"""Characters of a file that is read, files that a test comes to."""
+_WINDOW, _LONGEST_LINE, _CONTEXT = 500, 300, 3
+"""Lines from the first difference on that are compared, since only the beginning is shown; characters; lines around it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +114,13 @@ def difference(path: str, before: bytes | None, after: bytes | None, most: int =
     if any(b"\0" in blob or len(blob) > _LONGEST for blob in blobs):
         return f"{path}: {len(blobs[0])} bytes before, {len(blobs[1])} bytes now; no text that can be shown here"
     old, new = (blob.decode("utf-8", "replace").splitlines() for blob in blobs)
-    first = _common(old, new)
+    first = max(0, _common(old, new) - _CONTEXT)
     last = max(0, _common(old[first:][::-1], new[first:][::-1]) - _CONTEXT)
-    old, new = old[: len(old) - last], new[: len(new) - last]
+    old, new = old[first : len(old) - last], new[first : len(new) - last]
     names = [f"{side}/{path}" if blob is not None else "/dev/null" for side, blob in (("a", before), ("b", after))]
-    end = first + _WINDOW
-    lines = list(difflib.unified_diff(old[:end], new[:end], names[0], names[1], n=_CONTEXT, lineterm=""))
-    is_cut = max(len(old), len(new)) > end or len(lines) > most
-    return "\n".join([line[:_LONGEST_LINE] for line in lines[:most]] + ["…"] * is_cut)
+    lines = list(difflib.unified_diff(old[:_WINDOW], new[:_WINDOW], names[0], names[1], lineterm=""))
+    shown = [_HUNK.sub(lambda hunk: f"{hunk[1]}{int(hunk[2]) + first}", line[:_LONGEST_LINE]) for line in lines[:most]]
+    return "\n".join(shown + ["…"] * (max(len(old), len(new)) > _WINDOW or len(lines) > most))
 
 
 def _common(old: list[str], new: list[str]) -> int:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from santiago.judge.inline import with_inline_tests
 from santiago.judge.naming import file_of
 from santiago.judge.sections import put_back
 from santiago.judge.texts import Tree, changed, difference
@@ -44,14 +43,10 @@ class Trees:
         mine, theirs = self.workspace.read(self.work, path), self.workspace.read(self.base, path)
         if not self._is_shared(path) or (mine is None and theirs is None):
             return False
-        return mine is None or self._with_tests_of(path, mine, theirs or b"") != mine
+        return mine is None or put_back(path, mine, theirs or b"") != mine
 
     def _is_shared(self, path: str) -> bool:
         return self.files.is_mixed(path) or self.files.has_inline_tests(path)
-
-    def _with_tests_of(self, path: str, mine: bytes, theirs: bytes) -> bytes:
-        """Return a file that is judge and work at once, with the judging part of another version of it."""
-        return put_back(path, mine, theirs) if self.files.is_mixed(path) else with_inline_tests(path, theirs, mine)
 
     def with_old_tests(self) -> str:
         """Return the work with the judge of the base."""
@@ -67,7 +62,7 @@ class Trees:
             if self._is_shared(path):
                 mine, theirs = self.workspace.read(onto, path), self.workspace.read(judges_from, path)
                 if mine is not None:
-                    mixed[path] = self._with_tests_of(path, mine, theirs or b"")
+                    mixed[path] = put_back(path, mine, theirs or b"")
         whole = [path for path in self.judging if path not in mixed]
         return self.workspace.compose(onto, judges_from, whole, mixed)
 
