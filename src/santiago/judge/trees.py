@@ -47,7 +47,8 @@ class Trees:
         return mine is None or self._with_tests_of(path, mine, theirs or b"") != mine
 
     def _is_shared(self, path: str) -> bool:
-        return self.files.is_mixed(path) or self.files.has_inline_tests(path)
+        """Whether a file judges in part only; a test judges as a whole, also where examples in it are run."""
+        return not self.files.judges(path) and (self.files.is_mixed(path) or self.files.has_inline_tests(path))
 
     def _with_tests_of(self, path: str, mine: bytes, theirs: bytes) -> bytes:
         """Return a file that is judge and work at once, with the judging part of another version of it."""
