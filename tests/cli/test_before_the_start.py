@@ -42,13 +42,6 @@ def attempts(repo: Path) -> int:
 
 WRONG = {
     "no check at all": ((), "../agent.sh", 30, 'santiago run PRD --verify "CMD"'),
-    "a check that cannot fail": (("--verify", "true", "--verify", "echo ok"), "../agent.sh", 30, "`true` cannot fail"),
-    "a runner whose summary nobody sees": (
-        ("--verify", "python3 -m unittest 2>&1 | grep -q '^OK'"),
-        "../agent.sh",
-        30,
-        "`| grep -q …` out of the check",
-    ),
     "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
     "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
     "an agent beside the repository that is nowhere": (
@@ -73,14 +66,29 @@ def test_the_dry_run_of_a_hopeless_start_is_refused(case: str, repo: Path) -> No
     assert (done[0], says in done[2]) == (code, True), done
 
 
-@pytest.mark.parametrize(
-    "case", ["a check that cannot fail", "a relative agent that is nowhere", "a check that was never committed"]
-)
+@pytest.mark.parametrize("case", ["a relative agent that is nowhere", "a check that was never committed"])
 def test_a_hopeless_start_spends_no_attempt(case: str, repo: Path) -> None:
     more, agent, code, says = WRONG[case]
     script(repo / "check.sh", CHECK)
     done = begin(repo, *more, agent=agent)
     assert (done[0], says in done[2], attempts(repo)) == (code, True, 0), done
+
+
+def test_checks_that_cannot_fail_spend_no_attempt(repo: Path) -> None:
+    """Nobody sees that from their words: they are tried on the base first."""
+    code, _, said = begin(repo, "--verify", "true", "--verify", "echo ok")
+    assert (code, attempts(repo)) == (30, 0), said
+    assert "nothing checks S1: `true` still passes when every file of the repository except the tests is" in said
+
+
+def test_a_runner_whose_words_only_grep_hears_is_a_check_as_a_whole(repo: Path) -> None:
+    test = "import unittest\n\n\nclass Notes(unittest.TestCase):\n    def test_one(self):\n        import note\n"
+    (repo / "test_note.py").write_text(test)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "A test")
+    script(repo.parent / "agent.sh", "#!/bin/sh\ntouch note.py\n")
+    code, _, said = begin(repo, "--verify", "python3 -m unittest 2>&1 | grep -q '^OK'", "--only", "S1")
+    assert (code, "1 done" in said) == (0, True), said
 
 
 @pytest.mark.parametrize(
