@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.cli.view.text import first, flat
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
-from santiago.workspace.leading import blind_to, leads
+from santiago.workspace.leading import blind_to, elsewhere, leads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +28,7 @@ def ground_of(
         names=names,
         stores=hold.workspace.stores,
         dependencies=hold.dependencies,
+        needed=elsewhere(hold.found.root, [one.source for one in hold.dependencies]),
         over=str(hold.workspace.folders.over),
     )
     if ground.seen_there:
