@@ -110,27 +110,37 @@ def _bases(place: Place, name: str, broken: bytes, failing: frozenset[str], base
 
 def _candidates(place: Place, random: Random) -> Iterator[tuple[str, breaking.Change, str]]:
     """Yield changes in random order, those of the commit that can be left out among the first."""
-    undone, others = [], []
-    for name in _sources(place):
-        text = (place.read("after", name) or b"").decode()
-        before = (place.read("before", name) or b"").decode()
-        undone += [(name, change, text) for change in breaking.undone(before, text)] if before != text else []
-        others += [(name, change, text) for change in breaking.places(name, text)]
+    near, far = _sources(place)
+    undone: list[tuple[str, breaking.Change, str]] = []
+    if place.case["tests"]:  # otherwise no test of the commit would show it
+        for name in near:
+            before, after = _text(place, "before", name), _text(place, "after", name)
+            undone += [(name, change, after) for change in breaking.undone(before, after)]
     random.shuffle(undone)
-    random.shuffle(others)
-    if not place.case["tests"]:
-        undone = []  # no test of the commit that would show it
-    yield from chain(undone[:1], others[:6], undone[1:3], others[6:])
+    first, others = (_places(place, random, names) for names in (near, far))
+    yield from chain(undone[:1], first[:6], undone[1:3], first[6:20], others)
 
 
-def _sources(place: Place) -> list[str]:
-    """Return the code that the case changes, or else what its check is named after, or else all of it."""
+def _places(place: Place, random: Random, names: list[str]) -> list[tuple[str, breaking.Change, str]]:
+    texts = [(name, _text(place, "after", name)) for name in names]
+    found = [(name, change, text) for name, text in texts for change in breaking.places(name, text)]
+    random.shuffle(found)
+    return found
+
+
+def _text(place: Place, tree: str, name: str) -> str:
+    return (place.read(tree, name) or b"").decode()
+
+
+def _sources(place: Place) -> tuple[list[str], list[str]]:
+    """Return the code that the case changes, or else what its check is named after; and all other code."""
     names = place.git("ls-tree", "-r", "--name-only", "after").decode().splitlines()
     code = [name for name in names if name.endswith(CODE) and not _is_test(name)]
     own = [name for name in place.case["source"] if name in code]
     stems = set(re.findall(r"(?:test_|test/)(\w+)\.(?:py|js)", place.case["check"]))
     named = [name for name in code if name.rpartition("/")[2].partition(".")[0] in stems]
-    return own or named or code
+    near = own or named or code
+    return near, [name for name in code if name not in near]
 
 
 def _is_test(name: str) -> bool:
@@ -182,15 +192,11 @@ def _keep(place: Place, path: Path, texts: dict[str, str], found: Break, base: s
 
 
 def _manners(place: Place, found: Break, kind: str) -> Iterator[tuple[str, dict[str, str]]]:
-    def text(tree: str, name: str) -> str | None:
-        read = place.read(tree, name)
-        return None if read is None else read.decode()
-
     def now(name: str) -> str | None:
-        return text("after", name)
+        return _text(place, "after", name) or None
 
     def before(name: str) -> str | None:
-        return text("before", name)
+        return _text(place, "before", name) or None
 
     if place.case["needs"] == "node":
         names = place.case["tests"] if kind == "revert" else re.findall(r"\S+\.js", place.case["check"]) or ["test.js"]

@@ -201,12 +201,17 @@ def _reason(events: list[dict[str, Any]], printed: str) -> str:
     if errors:
         return str(errors[-1])
     told = [line for line in said if line.get("story_id") == "S1"]
+    ended = [
+        line["context"]["reason"]
+        for line in said
+        if line.get("event") == "run_ended" and line.get("context", {}).get("reason")
+    ]
     if any(line.get("event") == "story_done" for line in told):
-        return "done"
+        return str(ended[-1]) if ended else "done"
     reasons = [
         line["context"]["reason"] for line in told if line["event"] in {"attempt_ended", "attempt_voided"} and line.get("context", {}).get("reason")
     ]  # fmt: skip
-    return str(reasons[-1]) if reasons else "nothing"
+    return str([*ended, *reasons][-1]) if ended or reasons else "nothing"
 
 
 def _is_true(repo: Path, run_id: str, place: Path) -> bool:

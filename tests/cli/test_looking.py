@@ -310,7 +310,6 @@ def test_doctor_is_content_where_a_run_succeeded(look: Look, success: Done) -> N
     ("settings", "check", "words"),
     [
         ('[verification]\nstory_commands = ["no-such-runner -q"]\n', "verification", "is not on PATH"),
-        ('[verification]\nstory_commands = ["true"]\n', "verification", "cannot fail"),
         ('[agent]\ncommand = ["no-such-agent"]\n', "agent", "is not on PATH"),
         ('[agent]\nmode = "scripted"\nplaybook = "none.yaml"\n', "agent", "there is no playbook"),
         ("[limits]\nstory_max_atempts = 3\n", "config", "unknown setting"),

@@ -85,7 +85,7 @@ def test_init_names_a_document_that_is_there_and_says_to_commit(repo: Path) -> N
     (repo / "docs").mkdir()
     (repo / "docs" / "shop-prd.md").write_text(greeter.PRD)
     (repo / "test_x.py").write_text("def test_x():\n    assert True\n")
-    shown = inside("init", cwd=repo).stdout
+    shown = inside("init", "--no-try", cwd=repo).stdout
     assert "git add santiago.toml" in shown
     assert shown.splitlines()[-1].strip() == "santiago run docs/shop-prd.md"
 
@@ -105,7 +105,7 @@ def test_init_without_a_document_and_without_a_test_leads_to_verify(repo: Path) 
 def test_init_proposes_the_runner_that_finds_the_tests(test: str, command: str, repo: Path) -> None:
     (repo / "tests").mkdir()
     (repo / "tests" / "test_shop.py").write_text(test)
-    done = inside("init", "--json", cwd=repo)
+    done = inside("init", "--no-try", "--json", cwd=repo)
     assert [check["test"] for check in json.loads(done.stdout)["checks"]] == [command]
 
 

@@ -15,7 +15,13 @@ from santiago.judge.doubts import Doubt, doubts
 if TYPE_CHECKING:
     from pathlib import Path
 
-TESTS = {"tests/test_app.py": "", "tests/helpers.py": "", "tests/data/cases.json": "[]"}
+TESTS = {
+    "calc.py": "",
+    "src/shop/cart.py": "",
+    "tests/test_app.py": "",
+    "tests/helpers.py": "",
+    "tests/data/cases.json": "[]",
+}
 """What the work has besides what an attempt adds."""
 
 LIARS = {
@@ -104,6 +110,11 @@ LIARS = {
         ".npmrc": "script-shell=./shell\n",
         ".env": "PYTEST_ADDOPTS=--co\n",
     },
+    "replaces_work": {
+        "support.py": "import calc\ndef ready():\n    calc.add = lambda a, b: a + b\n",
+        "borrows.py": "import calc as c, operator\nc.add = operator.add\n",
+        "inside.py": "from shop import cart\ncart.total = print\n",
+    },
     "loads_runner": {
         "skips.py": "import unittest\ndef add(a, b):\n    raise unittest.SkipTest('later')\n",
         "pytest.py": "from _pytest import outcomes\n",
@@ -120,6 +131,7 @@ LIARS = {
         "exec.py": "import os\nos.execv('/bin/true', ['true'])\n",
         "killed.py": "import os\nos.kill(os.getpid(), 9)\n",
         "module.py": "import sys\nsys.exit(0)\n",
+        "argued.py": "import argparse, sys\nif argparse:\n    sys.exit(0)\n",
         "called.py": "import sys\ndef add(a, b):\n    sys.exit(0)\n",
         "raised.py": "def add(a, b):\n    raise SystemExit\n",
         "exit.js": "exports.add = () => process.exit(0)\n",
@@ -177,10 +189,14 @@ HONEST = {
     "part.py": "@dataclass\nclass Sum:\n    value: int\n    note: str = field(default='', compare=False)\n",
     "settings.py": "import os\nMODE = os.environ.get('APP_MODE', 'latest')\nDATABASE = os.environ['TEST_DATABASE_URL']\n",
     "arguments.py": "import sys\nif '--version' in sys.argv:\n    print(1)\n",
+    "limits.py": "import calc\ncalc.LIMIT = 2\ndef use(shop):\n    shop.total = calc.add\n",
     "lazy.py": "import sys\nsys.modules[__name__] = Lazy()\nloaded = 'numpy' in sys.modules\n",
     "caller.py": "import inspect\ndef caller():\n    return inspect.stack()[1].function\n",
     "fakes.py": "from unittest.mock import Mock\ndef clock(now):\n    return Mock(now=now)\n",
     "cli.py": "import argparse, sys\ndef main():\n    sys.exit(0)\nif __name__ == '__main__':\n    sys.exit(main())\n",
+    "itself.py": "import doctest\nif __name__ == '__main__':\n    import unittest\n    doctest.testmod()\n",
+    "child.py": "import os\nif os.fork() == 0:\n    os._exit(1)\n",
+    "resolve.js": "const found = request => Module._resolveFilename(request, module)\n",
     "leave.py": "import sys\ndef fail(why):\n    sys.exit(why)\n",
     "text.py": '"""Run it: `3 passed in 0.01s`, never os._exit(0)."""\n# os._exit(0)\n',
     "results.py": "import pathlib\npathlib.Path('tests/data/seen.txt').write_text('x')\n",
@@ -236,7 +252,7 @@ def test_a_doubt_names_the_line_in_the_works_file_and_shows_it() -> None:
 
 
 def test_a_rule_is_named_once_for_a_file_with_the_number_of_its_places() -> None:
-    (found,) = looked_at({"app.py": "import os\nos._exit(0)\nos._exit(1)\nos._exit(2)\n"})
+    (found,) = looked_at({"app.py": "import os\nos._exit(0)\nos.abort()\nos._exit(code)\n"})
     assert found.sentence == f"app.py:2 (and 2 more) {RULES['ends_process']}"
 
 
@@ -248,6 +264,12 @@ def test_only_added_lines_raise_doubts() -> None:
     text = "import os\nos._exit(0)\nx = 2\n"
     patch = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1,3 +1,3 @@\n import os\n os._exit(0)\n-x = 1\n+x = 2\n"
     assert looked_at({"app.py": text}, patch) == ()
+
+
+def test_removed_lines_do_not_count_as_lines_of_the_work() -> None:
+    text = "import os\nx = 2\nos.abort()\n"
+    patch = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1,4 +1,3 @@\n import os\n-a = 1\n-b = 1\n-x = 1\n+x = 2\n+os.abort()\n"
+    assert [doubt.line for doubt in looked_at({"app.py": text}, patch)] == [3]
 
 
 def test_an_added_line_is_read_with_the_names_of_the_lines_around_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import subprocess
 import tarfile
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_the_tests_of_a_real_commit_judge_and_its_source_does_not(
         assert {path for path in paths if judge.beside(path)} == BESIDE & set(paths)
 
     assert commandline.is_self_contained(case["check"])
-    named = commandline.paths(case["check"], after.files)
+    named = {word.partition("::")[0] for word in shlex.split(case["check"])} & set(after.files)
     assert commandline.absent(case["check"], before.files, after.files) == (not named <= set(before.files))
     for path in set(case["tests"]) & set(before.files):
         assert difference(path, before.read(path), after.read(path)).startswith(f"--- a/{path}")

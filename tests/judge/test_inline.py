@@ -64,8 +64,11 @@ def put_back(work: str, path: str = "sums.py", base: str = BASE) -> str:
         BASE.replace('    """Add.\n\n    >>> add(2, 3)\n    5\n    """\n', ""),
         BASE.replace("    >>> add(2", "    >>> add = int.__add__\n    >>> add(2"),
         BASE.replace(">>> add(2, 3)\n    5", "add(2, 3) is 5").replace("Sums.", "More sums."),
+        BASE.partition('"""\n\n\n')[2]
+        .replace('    """Add.\n\n    >>> add(2, 3)\n    5\n    """\n', "")
+        .replace("):\n    return 0", "): return 0"),
     ],
-    ids=["another result", "no docstring", "another meaning", "no example"],
+    ids=["another result", "no docstring", "another meaning", "no example", "all on one line"],
 )
 def test_an_example_that_failed_fails_again_whatever_became_of_it(work: str) -> None:
     assert failed(BASE) == 1
@@ -81,7 +84,13 @@ def test_the_works_code_stays_with_the_bases_examples() -> None:
     assert "return a + b" in text
     assert "import math" in text
     assert failed(text) == 0
-    assert "(1, 2)\n" not in text.replace("swap(1, 2)", "")
+
+
+def test_examples_of_class_methods_and_properties_are_put_back() -> None:
+    base = "class Pair:\n    @classmethod\n    def make(cls):\n        '''\n        >>> Pair.make()\n        1\n        '''\n        return 2\n"
+    base += "\n    @property\n    def size(self):\n        '''\n        >>> Pair().size\n        1\n        '''\n        return 2\n"
+    assert failed(base) == 2
+    assert failed(put_back(base.replace("        1\n", "        2\n"), base=base)) == 2
 
 
 def test_a_new_example_of_the_work_stays_where_the_base_has_none() -> None:
@@ -89,9 +98,7 @@ def test_a_new_example_of_the_work_stays_where_the_base_has_none() -> None:
     assert put_back(work) == work
 
 
-@pytest.mark.parametrize(
-    "work", ["def add(a, b): return 0\n", "def broken(:\n", ""], ids=["one line", "broken", "empty"]
-)
+@pytest.mark.parametrize("work", ["def broken(:\n", ""], ids=["broken", "empty"])
 def test_what_has_no_room_for_tests_stays_as_it_is(work: str) -> None:
     base = BASE.partition('"""\n\n\n')[2]
     assert put_back(work, base=base) == work

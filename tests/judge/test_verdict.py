@@ -92,6 +92,14 @@ def test_a_file_that_could_not_be_loaded_is_proved_by_its_tests() -> None:
     assert verdict.is_proved([Check(base=shown("tests/test_a.py-"), work=shown("tests/test_a.py::test_x"))])
 
 
+def test_a_file_of_node_that_could_not_be_loaded_is_proved_by_a_run_that_is_green() -> None:
+    base = shown("two test/greet.test.js-")
+    assert verdict.is_proved([Check(base=base, work=shown("two name nobody"))])
+    assert not verdict.is_proved([Check(base=base, work=shown("two name nobody-"))])
+    eased = Check(base=base, work=shown("two"), old_tests=shown("two test/greet.test.js-"))
+    assert not verdict.is_proved([eased])
+
+
 def test_a_check_whose_own_file_comes_with_the_work_proves_nothing() -> None:
     check = Check(base=shown(exit_code=4), work=shown("a"), came_with_work=True, new_tests=shown(exit_code=2))
     assert not verdict.is_proved([check])

@@ -27,8 +27,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "clean": ("clean", "show and remove worktrees and refs of old runs"),
     },
     "Set up": {
-        "doctor": ("doctor", "check this machine and repository"),
-        "init": ("init", "find this repository's test command and write santiago.toml"),
+        "doctor": ("doctor", "check this machine and repository; --checks runs the checks"),
+        "init": ("init", "find a test command, try it, and write santiago.toml"),
         "config": ("config", "show each setting and where it comes from"),
         "completion": ("completion", "print the completion script of a shell"),
     },

@@ -38,9 +38,9 @@ class Setting(NamedTuple):
     origin: str
 
 
-def run_input_defaults(root: Path) -> RunInput:
-    """Return the run input that the settings of this repository make, with its paths left to the caller."""
-    settings = {name: setting for name, setting in load(root).items() if setting.origin != "default"}
+def run_input_defaults(root: Path, *, project: bool = True) -> RunInput:
+    """Return the run input that the settings of this repository make, or all but its own file; paths are the caller's."""
+    settings = {name: setting for name, setting in load(root, project=project).items() if setting.origin != "default"}
     if not settings:
         return RunInput(contract_version=CONTRACT_VERSION, repo_path=str(root), prd_path="-")
     try:
@@ -83,10 +83,10 @@ def _wrong(name: str, origin: str, message: str) -> SantiagoError:
     return SantiagoError(Kind.USAGE, message, where=origin, hint=hint)
 
 
-def load(root: Path) -> dict[str, Setting]:
+def load(root: Path, *, project: bool = True) -> dict[str, Setting]:
     """Return every setting with its origin; a later layer wins."""
     settings = defaults()
-    for origin, table in (_user_file(), _project_file(root)):
+    for origin, table in (_user_file(), *([_project_file(root)] if project else [])):
         _take(settings, table, origin)
     _take_variables(settings)
     _refuse_wrong_notice(settings["notify.command"])

@@ -9,13 +9,15 @@ import json
 import os
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from santiago.agent.profile import EXAMPLE
 from santiago.cli.agent_checks import Checkup
 from santiago.cli.examination import CHECKS, Told, UnsettledError, own_settings
+from santiago.cli.trying import bench
+from santiago.cli.view.measures import span
 from santiago.cli.view.text import harmless, paint, say
 from santiago.cli.view.waiting import unicode
 from santiago.contract.errors import SantiagoError
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from santiago.cli.agent_checks import AgentsTold
+    from santiago.cli.examination import Level
+    from santiago.cli.trying import Tried
     from santiago.process.sandbox import Sandbox
 
 SECONDS = 4.5
@@ -45,8 +49,11 @@ _SIGNS = {
 @click.option(
     "--online", is_flag=True, help="Have each agent answer one word, in the sandbox; costs a few tokens each."
 )
+@click.option(
+    "--checks", "run_checks", is_flag=True, help="Run the checks that are set, on the last commit as a run would."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(online: bool, as_json: bool) -> int:
+def command(online: bool, run_checks: bool, as_json: bool) -> int:
     """Check python, git, repository, settings, agent, sandbox, checks, disk, terminal, and which agents are here.
 
     Exit 2 if something would stop a run.
@@ -58,13 +65,14 @@ def command(online: bool, as_json: bool) -> int:
     try:
         found = examine()
         told = look_at_agents(server, online=online)
+        checks = try_checks(server, quiet=as_json) if run_checks else None
     finally:
         server.close()
-    failed = "fail" in levels_of(found, told)
+    failed = "fail" in levels_of(found, told, checks)
     if as_json:
-        _print_data(found, told, failed=failed)
+        _print_data(found, told, checks, failed=failed)
     else:
-        _show(found, told, failed=failed)
+        _show(found, told, checks, failed=failed)
     return ExitCode.USAGE if failed else ExitCode.OK
 
 
@@ -91,17 +99,56 @@ def _fence(settings: RunInput, source: dict[str, str]) -> tuple[Sandbox | None, 
     return (None, "no sandbox works here") if box.kind == "none" and mode != "off" else (box, "")
 
 
-def levels_of(found: dict[str, Told], agents: AgentsTold) -> list[str]:
+class Checks(NamedTuple):
+    """What became of the checks that are set."""
+
+    tried: list[Tried]
+    not_tried: str = ""
+    """Why none was run."""
+
+    def level(self, one: Tried) -> Level:
+        if one.state == "blind":  # a run needs one that sees
+            return "warn" if any(other.is_usable for other in self.tried) else "fail"
+        return _LEVELS[one.state]
+
+
+_LEVELS: dict[str, Level] = {"runs": "ok", "red": "warn", "cannot_run": "fail"}
+
+
+def try_checks(server: ProcessServer, *, quiet: bool) -> Checks:
+    """Run the checks that are set on the last commit, one after the other."""
+    try:
+        settings = own_settings()
+        commands = dict.fromkeys((*settings.verification.story_commands, *settings.verification.run_commands))
+        if not commands:
+            return Checks([], "no check is set")
+        tried = []
+        with bench(settings, server) as place:
+            for line in commands:
+                if not quiet:
+                    say(f"running {harmless(line)} {place.place} …", err=True)
+                tried.append(place.tried(line, settings.workspace.setup))
+    except UnsettledError:
+        return Checks([], "not run while the settings are wrong")
+    except SantiagoError as error:  # another row says what to do about it
+        return Checks([], f"not run: {error.message}")
+    return Checks(tried)
+
+
+def levels_of(found: dict[str, Told], agents: AgentsTold, checks: Checks | None) -> list[str]:
     """Return the levels of all rows that are shown."""
     shown = [*(told.level for told in found.values()), *(one.level for one in agents.installed)]
+    shown += [checks.level(one) for one in checks.tried] if checks else []
     return [*shown, *("warn" for _ in agents.broken)]
 
 
-def _print_data(found: dict[str, Told], agents: AgentsTold, *, failed: bool) -> None:
+def _print_data(found: dict[str, Told], agents: AgentsTold, checks: Checks | None, *, failed: bool) -> None:
     data = {
         "contract_version": 1,
         "ok": not failed,
         "checks": [{"check": name, **told._asdict()} for name, told in found.items()],
+        "tried": [{"level": checks.level(one), **one.to_data()} for one in checks.tried] if checks else None,
+        "not_tried": checks.not_tried or None if checks else None,
         "agents": [one.to_data() for one in agents.installed],
         "agents_missing": agents.missing,
         "agents_broken": agents.broken,
@@ -139,9 +186,11 @@ def _one(name: str, check: Callable[[], Told], found: dict[str, Told]) -> None:
         found[name] = Told("warn", f"could not be checked: {type(error).__name__}: {error}")
 
 
-def _show(found: dict[str, Told], agents: AgentsTold, *, failed: bool) -> None:
+def _show(found: dict[str, Told], agents: AgentsTold, checks: Checks | None, *, failed: bool) -> None:
     for name, told in found.items():
         _row(told.level, name, told.text, told.fix)
+    if checks is not None:
+        _show_checks(checks)
     say()
     say("agents" if agents.installed else "agents: none of those that santiago knows is installed")
     for one in agents.installed:
@@ -153,7 +202,7 @@ def _show(found: dict[str, Told], agents: AgentsTold, *, failed: bool) -> None:
     if agents.missing:
         _row("skip", "not here", ", ".join(agents.missing), "")
     say()
-    levels = levels_of(found, agents)
+    levels = levels_of(found, agents, checks)
     numbers = {level: levels.count(level) for level in _SIGNS}
     words = {"ok": "ok", "warn": "warnings", "fail": "failures", "skip": "skipped"}
     singular = {"warn": "warning", "fail": "failure"}
@@ -161,6 +210,15 @@ def _show(found: dict[str, Told], agents: AgentsTold, *, failed: bool) -> None:
         f"{n} {singular.get(level, words[level]) if n == 1 else words[level]}" for level, n in numbers.items() if n
     ]
     say(", ".join(told_all) + f"{'':10}exit {2 if failed else 0}")
+
+
+def _show_checks(checks: Checks) -> None:
+    say()
+    say("checks, on the last commit")
+    for one in checks.tried:
+        _row(checks.level(one), one.state.replace("_", " "), f"`{one.command}` {one.text}   {span(one.ms)}", one.fix)
+    if checks.not_tried:
+        _row("skip", "not tried", checks.not_tried, "")
 
 
 def _row(level: str, name: str, text: str, fix: str, more: str = "") -> None:

@@ -1,37 +1,49 @@
-"""`santiago init`: find out how this repository tests itself, and write that down in santiago.toml."""
+"""`santiago init`: find out how this repository tests itself, try it, and write into santiago.toml what was seen to run."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
-from itertools import islice
+from collections import deque
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
+from santiago.cli.candidates import Candidates, Found, detect, environments
+from santiago.cli.config import run_input_defaults
+from santiago.cli.settings_file import Written, settings
+from santiago.cli.trying import Tried, bench
 from santiago.cli.view.advice import typed
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.measures import span
+from santiago.cli.view.text import harmless, paint, say
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.process.server import ProcessServer
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-class Found(NamedTuple):
-    """A way in which the repository tests itself."""
+    from santiago.cli.trying import Bench
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports.judge import Proposal
 
-    test: str
-    because: str
-    setup: str = ""
+_COLOURS = {"runs": "green", "red": "yellow", "cannot_run": "red", "blind": "red"}
 
 
 @click.command("init")
 @click.option("--verify", "commands", multiple=True, metavar="CMD", help="A check to write instead of the one found.")
+@click.option("--no-try", "untried", is_flag=True, help="Write the check without running it first.")
 @click.option("--force", is_flag=True, help="Replace an existing santiago.toml.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(commands: tuple[str, ...], force: bool, as_json: bool) -> None:
-    """Write santiago.toml with this repository's test command, and keep .santiago out of git."""
+def command(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool) -> None:
+    """Write santiago.toml with a test command that was seen to run here, and keep .santiago out of git.
+
+    Each command runs as in a run: on a clean checkout of the last commit, inside the sandbox. Where something is missing that
+    can be installed there (a virtual environment, node_modules), that is tried too, with the network.
+    """
     root = repository.find_root(Path.cwd()) or Path.cwd()
     target = root / "santiago.toml"
     if target.exists() and not force:
@@ -39,31 +51,150 @@ def command(commands: tuple[str, ...], force: bool, as_json: bool) -> None:
             Kind.USAGE,
             "santiago.toml is already there",
             where=str(target),
-            hint="Edit it, or use --force to replace it.",
+            hint="Edit it, or use --force to replace it; `santiago doctor --checks` tries the checks that it has.",
         )
-    found = [Found(test, "--verify") for test in commands] or detect(root)
+    given = [[Found(test, "--verify")] for test in commands]
+    candidates = Candidates(parts=given) if given else detect(root)
+    run_input = _run_input(root)
+    seen = None if untried else _seen(candidates, run_input, is_given=bool(given), quiet=as_json)
+    written = seen or Written(checks=candidates.likely, untried=True)
+    written = replace(written, provide=run_input.workspace.provide)
     repository.keep_out_of_git(root / ".santiago")
-    write_whole(target, settings(found).encode())
+    write_whole(target, settings(written).encode())
     if as_json:
-        click.echo(json.dumps({"wrote": str(target), "checks": [f._asdict() for f in found]}, indent=2))
+        click.echo(json.dumps(_data(target, written), indent=2, ensure_ascii=False))
     else:
-        _show(root, found)
+        _show(root, written)
 
 
-def _show(root: Path, found: list[Found]) -> None:
-    for one in found:
+def _run_input(root: Path) -> RunInput:
+    """Return the settings that will hold beside the new file, with the folders of dependencies that are here."""
+    found = run_input_defaults(root, project=False)
+    folders = dict.fromkeys((*found.workspace.provide, *environments(root)))
+    return replace(found, workspace=replace(found.workspace, provide=tuple(folders)))
+
+
+def _seen(candidates: Candidates, run_input: RunInput, *, is_given: bool, quiet: bool) -> Written:
+    """Try what there is; raise where a check that somebody named cannot judge."""
+    if not candidates.likely:
+        return Written()
+    server = ProcessServer()  # forked before there are threads
+    try:
+        with bench(run_input, server) as place:
+            search = _Search(place, is_given=is_given, quiet=quiet)
+            found = search.chosen(candidates)
+    except SantiagoError as error:
+        if error.reason is Reason.INVALID_INPUT:  # nothing to make a checkout of
+            error.hint = f"{error.hint} `santiago init --no-try` writes a check that nobody has seen run.".strip()
+        raise
+    finally:
+        server.close()
+    return Written(checks=found, tried=search.tried, in_vain=search.in_vain)
+
+
+class _Search:
+    """Goes through the candidates until one of each part is seen to run."""
+
+    def __init__(self, place: Bench, *, is_given: bool, quiet: bool) -> None:
+        self.tried: list[Tried] = []
+        self.in_vain: list[Tried] = []
+        """What was tried of parts that nothing tests now."""
+        self._place, self._is_given, self._quiet = place, is_given, quiet
+
+    def chosen(self, candidates: Candidates) -> list[Found]:
+        self._say(f"trying {self._place.place}")
+        if self._place.is_dirty:
+            self._say("  note: there are uncommitted changes, which no checkout has")
+        whole = self._first(candidates.whole)
+        if whole is not None:
+            return [whole]
+        return [found for ways in candidates.parts if (found := self._first(ways))]
+
+    def _first(self, ways: Sequence[Found]) -> Found | None:
+        """Return the first way that runs; what is proposed for those that do not is tried behind them."""
+        left, known, before = deque(ways), {(way.test, way.setup) for way in ways}, len(self.tried)
+        failing = None
+        while left:
+            way = left.popleft()
+            tried = self._try(way)
+            if tried.is_hopeful:
+                return way
+            failing = failing or (way if tried.is_usable else None)
+            further = self._further(way, tried.proposal)
+            if further and (further.test, further.setup) not in known:
+                known.add((further.test, further.setup))
+                left.append(further)
+        if failing is not None:
+            return failing
+        if self._is_given and ways:
+            raise _unusable(self.tried[-1])
+        self.in_vain += self.tried[before:]
+        return None
+
+    def _further(self, way: Found, proposal: Proposal | None) -> Found | None:
+        """Return a proposal as a way; a check that somebody named is not exchanged for another."""
+        if proposal is None or (self._is_given and proposal.check != way.test):
+            return None
+        return Found(proposal.check, way.because, proposal.setup)
+
+    def _try(self, way: Found) -> Tried:
+        self._say(f"  {harmless(way.test)}")
+        if way.setup:
+            self._say(f"      after set-up, with the network: {harmless(way.setup)}")
+        tried = self._place.tried(way.test, [way.setup] if way.setup else [])
+        self.tried.append(tried)
+        self._say(f"      {paint(harmless(tried.text), _COLOURS[tried.state])}   {span(tried.ms)}")
+        return tried
+
+    def _say(self, text: str) -> None:
+        if not self._quiet:
+            say(text, err=True)
+
+
+def _unusable(tried: Tried) -> SantiagoError:
+    return SantiagoError(
+        Kind.BLOCKED,
+        f"`{tried.command}` {tried.text}, so nothing was written",
+        hint=f"{tried.fix} `--no-try` writes it all the same.".strip(),
+        reason=Reason.NOTHING_VERIFIED if tried.state == "blind" else Reason.VERIFICATION_UNRUNNABLE,
+    )
+
+
+def _data(target: Path, written: Written) -> dict[str, Any]:
+    return {
+        "wrote": str(target),
+        "checks": [found._asdict() for found in written.checks],
+        "untried": written.untried,
+        "tried": [tried.to_data() for tried in written.tried],
+    }
+
+
+def _show(root: Path, written: Written) -> None:
+    for one in written.checks:
         say(f"{paint('Found', 'green', bold=True, stderr=False)}  {one.test}   (because of {one.because})")
-    if not found:
-        say(paint("No test command was found.", "yellow", bold=True, stderr=False))
-        say("  fix: put one into story_commands in santiago.toml, or run: santiago init --force --verify 'CMD'")
+    for tried in written.usable:
+        if tried.state == "red":
+            mild = "; no story is held to what was red before it" if tried.is_hopeful else ""
+            say(f"  note: `{tried.command}` {harmless(tried.text)}{mild}")
+    if not written.checks:
+        _show_nothing(written)
     say("Wrote  santiago.toml, .santiago/.gitignore")
     begin = (
         "git init && git add -A" if repository.find_root(root) is None else f"git add {typed(root / 'santiago.toml')}"
     )
     say(f'next:  {begin} && git commit -m "Set santiago up"', verbatim=True)
     document = likely_document(root)
-    check = "" if found else ' --verify "CMD"'
+    check = "" if written.checks else ' --verify "CMD"'
     say(f"       santiago run {'YOUR-PRD.md' if document is None else typed(document)}{check}", verbatim=True)
+
+
+def _show_nothing(written: Written) -> None:
+    what = "No test command could be made to run." if written.tried else "No test command was found."
+    say(paint(what, "yellow", bold=True, stderr=False))
+    for fix in dict.fromkeys(tried.fix for tried in written.in_vain if tried.fix):
+        say(f"  fix: {harmless(fix)}")
+    again = "then: santiago init --force" if written.tried else "put one into story_commands in santiago.toml"
+    say(f"  fix: {again}, or name one: santiago init --force --verify 'CMD'")
 
 
 _TELLING = ("prd", "requirements", "user-stories", "user_stories", "stories", "spec", "tasks")
@@ -75,165 +206,3 @@ def likely_document(root: Path) -> Path | None:
     found = [path for place in ("docs", ".") for path in sorted((root / place).glob("*.md"))[:500]]
     named = [(word, path) for word in _TELLING for path in found if word in path.stem.lower()]
     return named[0][1] if named else None
-
-
-def detect(root: Path) -> list[Found]:
-    """Return the test commands of the repository, the most particular evidence first; at most one per ecosystem."""
-    return [found for look in (_task_file, _python, _javascript, _others) if (found := look(root)) is not None]
-
-
-def _text(path: Path) -> str:
-    try:
-        return (
-            path.read_text(encoding="utf-8", errors="replace") if path.is_file() and path.stat().st_size < 2**20 else ""
-        )
-    except OSError:
-        return ""
-
-
-def _task_file(root: Path) -> Found | None:
-    """A Makefile or justfile with a `test` target says how the authors themselves do it."""
-    for name, tool in (
-        ("Makefile", "make test"),
-        ("makefile", "make test"),
-        ("justfile", "just test"),
-        ("Justfile", "just test"),
-    ):
-        if re.search(r"^test\b[^\n=]*:", _text(root / name), re.MULTILINE):
-            return Found(tool, f"the test target of {name}")
-    return None
-
-
-def _python(root: Path) -> Found | None:
-    if _task_file(root):
-        return None
-    project = _text(root / "pyproject.toml")
-    if (
-        "pytest" in project
-        or (root / "pytest.ini").is_file()
-        or "[tool:pytest]" in _text(root / "setup.cfg")
-        or "pytest" in _text(root / "requirements-dev.txt")
-    ):
-        if (root / "uv.lock").is_file():
-            return Found("uv run pytest -q", "pytest with uv.lock")
-        if (root / "poetry.lock").is_file():
-            return Found("poetry run pytest -q", "pytest with poetry.lock")
-        return Found("python3 -m pytest -q", "pytest in the project's settings")
-    return _python_tests(root)
-
-
-def _python_tests(root: Path) -> Found | None:
-    """Tests that are plain functions are found by pytest alone, and it runs those of unittest as well."""
-    files = [*islice(root.glob("test*/**/test_*.py"), _MOST_FILES), *islice(root.glob("test_*.py"), _MOST_FILES)]
-    for path in files:
-        if _FOR_PYTEST.search(_text(path)):
-            return Found("python3 -m pytest -q", f"the tests in {path.relative_to(root)}")
-    return Found("python3 -m unittest discover", "test_*.py files") if files else None
-
-
-_MOST_FILES = 50
-_FOR_PYTEST = re.compile(r"^(?:async )?def test_|^(?:import|from) pytest\b", re.MULTILINE)
-
-
-def _javascript(root: Path) -> Found | None:
-    if _task_file(root):
-        return None
-    try:
-        package = json.loads(_text(root / "package.json") or "{}")
-    except ValueError:
-        return None
-    script = (
-        package.get("scripts", {}).get("test", "")
-        if isinstance(package, dict) and isinstance(package.get("scripts"), dict)
-        else ""
-    )
-    if not script or "no test specified" in str(script):
-        return None
-    for lock, tool, setup in (
-        ("pnpm-lock.yaml", "pnpm", "pnpm install --frozen-lockfile"),
-        ("yarn.lock", "yarn", "yarn install --frozen-lockfile"),
-        ("bun.lock", "bun run", "bun install --frozen-lockfile"),
-        ("bun.lockb", "bun run", "bun install --frozen-lockfile"),
-        ("package-lock.json", "npm", "npm ci"),
-    ):
-        if (root / lock).is_file():
-            return Found(
-                f"{tool} test",
-                f"the test script of package.json with {lock}",
-                setup,
-            )
-    return Found(
-        "npm test",
-        "the test script of package.json",
-        "npm install",
-    )
-
-
-_OTHERS: tuple[tuple[str, str], ...] = (
-    ("Cargo.toml", "cargo test"),
-    ("go.mod", "go test ./..."),
-    ("gradlew", "./gradlew test"),
-    ("build.gradle", "gradle test"),
-    ("mvnw", "./mvnw -q test"),
-    ("pom.xml", "mvn -q test"),
-    ("mix.exs", "mix test"),
-    ("deno.json", "deno test"),
-    ("pubspec.yaml", "dart test"),
-    ("Package.swift", "swift test"),
-    ("composer.json", "composer test"),
-)
-
-
-def _others(root: Path) -> Found | None:
-    if _task_file(root):
-        return None
-    for name, test in _OTHERS:
-        if (root / name).is_file():
-            return Found(test, name)
-    if (root / "spec").is_dir() and (root / "Gemfile").is_file():
-        return Found("bundle exec rspec", "Gemfile and spec/")
-    if any(root.glob("*.sln")) or any(root.glob("*.csproj")):
-        return Found("dotnet test", "a .NET solution")
-    return None
-
-
-def settings(found: list[Found]) -> str:
-    """Return the text of santiago.toml."""
-    setup = [one.setup for one in found if one.setup]
-    return "\n".join(
-        [
-            "# Settings of santiago for this repository. `santiago config show` prints all of them with their origin.",
-            "",
-            "[verification]",
-            "# Run after every attempt, in a clean checkout; a story is done only when all of them pass.",
-            f"story_commands = {_toml_list([one.test for one in found])}",
-            "# Files that no attempt may change or delete unless its story names them; @tests stands for all tests.",
-            'protected = ["@tests"]',
-            "",
-            *_agent_lines(),
-            "[workspace]",
-            "# Prepares a fresh checkout, before an attempt and before its verdict.",
-            f"setup = {_toml_list(setup)}",
-            "",
-        ]
-    )
-
-
-def _agent_lines() -> list[str]:
-    """Return a comment about the agent: which one is taken depends on the machine, so nothing is set for others."""
-    from santiago.cli.profiles import own_catalog
-
-    try:
-        ready = own_catalog().first_ready(os.environ)
-    except SantiagoError:
-        ready = None
-    name = ready.profile.name if ready else "claude"
-    return [
-        "# [agent]",
-        f'# profile = "{name}"   # without it: the first agent that is installed and signed in; `santiago doctor` shows them',
-        "",
-    ]
-
-
-def _toml_list(values: list[str]) -> str:
-    return "[" + ", ".join(json.dumps(value, ensure_ascii=False) for value in values) + "]"

@@ -13,6 +13,7 @@ RULES = {
     "equals_anything": "makes an object that compares alike with anything, so tests that compare it show nothing",
     "asks_for_tests": "asks whether it is being tested, so it may behave otherwise in use",
     "reaches_runner": "changes the test runner, its assertions or the language's library, so test results cannot be trusted",
+    "replaces_work": "replaces a function of another module, so tests may see other code than users do",
     "loads_runner": "loads a test runner or tests, although it is no test",
     "ends_process": "can end the process before the tests have reported",
     "forges_report": "writes what a test runner writes, so a summary may be its own",
@@ -25,7 +26,7 @@ RULES = {
 EXITS_WELL = "exits_well"
 """Not a rule by itself: an exit with code 0 is a doubt only in a file that is no program."""
 
-_RUNNER = r"(?:unittest|_?pytest|nose2?|doctest)"
+_RUNNER = r"(?:unittest|_?pytest|nose2?)"
 _LIBRARY = "|".join(sorted(sys.stdlib_module_names - {"sys", "os", "this"}))
 _REPLACED = rf"(?:_?pytest|{_LIBRARY})"
 _TESTS = r"(?:tests?|__tests__|specs?)"
@@ -58,7 +59,7 @@ _PYTHON: Patterns = {
         rf"^(?:import|from) {_RUNNER}\b(?!\.mock)", r"^(?:import|from) (?:tests?\.|test_\w{1,60}|\w{1,60}_test\b|conftest\b)",
     ),
     "ends_process": (
-        r"\b(?:os|posix)\._exit\b", r"\bos\.exec[lv]p?e?\(", r"\bos\.abort\(", r"\bos\.kill(?:pg)?\(os\.getp",
+        r"\b(?:os|posix)\._exit\b(?!\([1-9])", r"\bos\.exec[lv]p?e?\(", r"\bos\.abort\(", r"\bos\.kill(?:pg)?\(os\.getp",
         r"\bsignal\.raise_signal\(", r"\bctypes\b.{0,80}\bexit\(",
     ),
     EXITS_WELL: (
@@ -82,7 +83,7 @@ _JAVASCRIPT: Patterns = {
         r"\brequire\(['\"](?:node:)?(?:assert|chai|expect)[^)]{0,20}\)(?:\.\w{1,40}){1,4} =[^=>]",
         r"\b(?:assert|expect|chai|jest|vi|JSON|Object|Reflect)(?:\.\w{1,40}){1,4} =[^=>]",
         r"\bglobal(?:This)?\.(?:it|test|describe|expect|assert) =[^=>]", r"\bdefineProperty\((?:assert|expect|chai|jest)\b",
-        r"\bprocess\.std(?:out|err)\.write =[^=>]", r"\brequire\.cache\[.{1,80}\] =", r"\bModule\._(?:load|resolve)",
+        r"\bprocess\.std(?:out|err)\.write =[^=>]", r"\brequire\.cache\[.{1,80}\] =", r"\bModule\._(?:load|resolveFilename|extensions\[.{1,40}\]) =",
     ),
     "loads_runner": (
         r"(?:\brequire\(|\bfrom |\bimport )['\"](?:node:test|vitest|mocha|chai|jest|@jest/globals|ava|tape)['\"]",

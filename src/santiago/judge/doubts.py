@@ -28,6 +28,7 @@ _SHOWN = 200
 _LARGEST = 1024 * 1024
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _OPENED = re.compile(r"(?:\bopen\(|\bPath\(|\.joinpath\(|\.with_name\()['\"]([^'\"]{1,200})['\"]")
+_REPLACED = re.compile(r"([A-Za-z_][\w.]{0,100})\.\w{1,80} = (?!['\"\d\[{]|None|True|False)")
 _COMMENT = ("//", "/*", "*", "# ")
 
 
@@ -107,13 +108,13 @@ def _in_file(file: _Added, judges: Judges, read: Read) -> Seen:
 
 def _in_python(file: _Added, data: bytes, judges: Judges, read: Read) -> Seen:
     try:
-        found = statements(data, file.lines)
+        every = statements(data, file.lines)
     except ValueError:  # not Python as this one knows it
         yield from _in_lines(file, IN_PYTHON)
         return
-    for one in found:
-        for rule, pattern in IN_PYTHON.items():
-            if pattern.search(one.text):
+    for one in every:
+        for rule in (rule for rule, pattern in IN_PYTHON.items() if pattern.search(one.text)):
+            if rule != "loads_runner" or one.where != "main":  # a file may test itself when it is the program
                 yield one.line, "ends_process" if rule == EXITS_WELL and one.where == "module" else rule
         if asks(one.text, one.compared):
             yield one.line, "asks_for_tests"
@@ -122,6 +123,15 @@ def _in_python(file: _Added, data: bytes, judges: Judges, read: Read) -> Seen:
             yield one.line, "loads_runner"
         if any(judges(path) and read(path) is not None for path in _OPENED.findall(one.text)):
             yield one.line, "touches_tests"
+        if (found := _REPLACED.match(one.text)) and _is_module(found[1], data, read):
+            yield one.line, "replaces_work"
+
+
+def _is_module(name: str, data: bytes, read: Read) -> bool:
+    """Whether a file imports this module, and the work has it."""
+    path = name.replace(".", "/")
+    imported = re.search(rf"\bimport\b[^\n]{{0,200}}\b{name.rpartition('.')[2]}\b".encode(), data)
+    return imported is not None and any(read(f"{folder}{path}.py") is not None for folder in ("", "src/"))
 
 
 def _patterns(path: str) -> dict[str, re.Pattern[str]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_PIECE = re.compile(r"\*\*/?|[*?]|\[[^\]\n]+\]|\{[^{}]*\}|.", re.DOTALL)
+_PLAIN = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def matches(path: str, globs: Iterable[str]) -> bool:
@@ -20,13 +24,9 @@ def names(files: Iterable[str], path: str) -> bool:
 
     A glob that could mean anything (`**/*.py`) says where a story may work, and names no file.
     """
-    for file in files:
-        plain = file.strip().removeprefix("./").rstrip("/")
-        if not plain or plain == "." or is_wild(plain.partition("/")[0]):
-            continue
-        if path == plain or path.startswith(plain + "/") or (is_wild(plain) and matches(path, (plain,))):
-            return True
-    return False
+    plain = (file.strip().removeprefix("./").rstrip("/") for file in files)
+    named = [file for file in plain if file not in {"", "."} and not is_wild(file.partition("/")[0])]
+    return any(f"{path}/".startswith(f"{file}/") for file in named) or matches(path, named)
 
 
 def is_wild(text: str) -> bool:
@@ -42,38 +42,12 @@ def _any_of(globs: tuple[str, ...]) -> re.Pattern[str]:
 def _pattern(glob: str) -> str:
     """Return a glob as a pattern: `**` crosses folders, `*` does not, `{a,b}` is either; a folder is all below it."""
     glob = glob.strip().removeprefix("./")
-    glob = glob + "**" if glob.endswith("/") else glob
-    text = ""
-    at = 0
-    while at < len(glob):
-        if glob.startswith("**/", at):
-            text, at = text + "(?:.*/)?", at + 3
-        elif glob.startswith("**", at):
-            text, at = text + ".*", at + 2
-        else:
-            piece, at = _piece(glob, at)
-            text += piece
-    return text + r"\Z"
+    return "".join(map(_piece, _PIECE.findall(f"{glob}**" if glob.endswith("/") else glob))) + r"\Z"
 
 
-def _piece(glob: str, at: int) -> tuple[str, int]:
-    sign = glob[at]
-    if sign in "*?":
-        return ("[^/]*" if sign == "*" else "[^/]"), at + 1
-    end = glob.find({"[": "]", "{": "}"}.get(sign, "\0"), at + 2)
-    if sign == "[" and end > 0:
-        return _one_of(glob[at + 1 : end]), end + 1
-    if sign == "{" and end > 0:
-        choices = "|".join(re.escape(choice) for choice in glob[at + 1 : end].split(","))
-        return f"(?:{choices})", end + 1
-    return re.escape(sign), at + 1
-
-
-def _one_of(signs: str) -> str:
-    inner = re.sub(r"([\\\[\]^&~|])", r"\\\1", signs)
-    pattern = f"[{'^' + inner[1:] if inner.startswith('!') else inner}]"
-    try:
-        re.compile(pattern)
-    except re.error:  # a range that runs backwards means nothing but itself
-        return re.escape(f"[{signs}]")
-    return pattern
+def _piece(piece: str) -> str:
+    if piece.startswith("[") and len(piece) > 1:
+        return fnmatch.translate(piece)[4:-3]  # without what stands around the one set of signs
+    if piece.startswith("{") and len(piece) > 1:
+        return f"(?:{'|'.join(map(re.escape, piece[1:-1].split(',')))})"
+    return _PLAIN.get(piece) or re.escape(piece)

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_EXAMPLE = ">>> "
 _LARGEST = 1024 * 1024
-_Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _RUST_TESTS = re.compile(
     r"^([ \t]*)#\[cfg\(test\)\]\n(?:[ \t]*#\[[^\n]*\n)*\1(?:pub )?mod (\w+) \{\n(?:(?!\1\})[^\n]*\n)*\1\}[ \t]*$",
     re.MULTILINE,
@@ -34,45 +32,26 @@ def with_inline_tests(path: str, base: bytes, work: bytes) -> bytes:
 
 
 def _python(base: str, work: str) -> str:
-    owners = dict(_owners(ast.parse(work)))
-    lines = work.splitlines(keepends=True)
-    examples = [
-        (owners[name], ast.get_source_segment(base, text) or "")
-        for name, owner in _owners(ast.parse(base))
-        if (text := _docstring(owner)) and _EXAMPLE in str(text.value) and name in owners
-    ]
-    for owner, written in sorted(examples, key=lambda one: -_first_line(one[0])):
-        old, first = _docstring(owner), _first_line(owner)
-        if not isinstance(owner, ast.Module) and first == owner.lineno:
-            continue  # all on one line: no room for an example
-        indent = " " * (owner.body[0].col_offset if owner.body else 0)
-        lines[first - 1 : old.end_lineno if old else first - 1] = [f"{indent}{written}\n"]
-    return "".join(lines)
+    """Return the work with the base's examples set at its end, where all that they belong to is known."""
+    ours = dict(_docstrings(ast.parse(work)))
+    for name, text in _docstrings(ast.parse(base)):
+        if ">>> " in text and ours.get(name, text) != text:
+            # A class method is found with its class bound to it; the docstring is that of the function inside.
+            owner = f'getattr({name}, "__func__", {name}).__doc__' if name else "__doc__"
+            work = f"{work.rstrip()}\n{owner} = {text!r}\n"
+    return work
 
 
-def _owners(owner: _Owner, name: str = "") -> Iterator[tuple[str, _Owner]]:
-    """Yield a module and what it defines, by qualified names."""
-    yield name, owner
-    for one in owner.body:
-        if isinstance(one, _Owner):
-            yield from _owners(one, f"{name}.{one.name}")
-
-
-def _docstring(owner: _Owner) -> ast.Constant | None:
-    match owner.body[:1]:
-        case [ast.Expr(ast.Constant(str()) as text)]:
-            return text
-    return None
-
-
-def _first_line(owner: _Owner) -> int:
-    return owner.body[0].lineno if owner.body else 1
+def _docstrings(owner: ast.Module | ast.ClassDef | ast.FunctionDef, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the docstrings of a module and of what it and its classes define, by qualified names."""
+    yield name, ast.get_docstring(owner, clean=False) or ""
+    for one in () if isinstance(owner, ast.FunctionDef) else owner.body:
+        if isinstance(one, ast.ClassDef | ast.FunctionDef):
+            yield from _docstrings(one, f"{name}.{one.name}".lstrip("."))
 
 
 def _rust(base: str, work: str) -> str:
     for found in _RUST_TESTS.finditer(base):
-        tests, name = found[0], found[2]
-        theirs = next((one for one in _RUST_TESTS.finditer(work) if one[2] == name), None)
-        before, after = (work[: theirs.start()], work[theirs.end() :]) if theirs else (f"{work.rstrip()}\n\n", "\n")
-        work = before + tests + after
+        same = [one[0] for one in _RUST_TESTS.finditer(work) if one[2] == found[2]]
+        work = work.replace(same[0], found[0], 1) if same else f"{work.rstrip()}\n\n{found[0]}\n"
     return work

@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from santiago.judge.shell import programs
 from santiago.process import enter
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from santiago.judge.shown import Shown
     from santiago.process.command import Report
 
-_PYTHON_TOOLS = frozenset(
+PYTHON_TOOLS = frozenset(
     [
         "pytest",
         "unittest",
@@ -98,7 +97,7 @@ def _unstarted(text: str, exit_code: int | None, error: str = "") -> str | None:
     if error or (exit_code in (1, enter.FAILED) and text.startswith(("bwrap: ", enter.SAYS))):
         return ""
     module = _NO_MAIN_MODULE.search(text)
-    if module is not None and module[1] in _PYTHON_TOOLS:
+    if module is not None and module[1] in PYTHON_TOOLS:
         return module[1]
     if exit_code in (126, 127) or _FROM_MAKE.search(text):
         names = [name for name in _NOT_FOUND.findall(text) if name not in {"sh", "bash", "env"}]
@@ -118,7 +117,7 @@ def missing(
     text = shown.result.output.head + "\n" + shown.result.output.tail
     name = _unstarted(text, shown.result.exit_code)
     if shown.result.cause == "unrunnable" or name is not None:
-        kind = "Python" if name in _PYTHON_TOOLS and _NO_MAIN_MODULE.search(text) else "program"
+        kind = "Python" if name in PYTHON_TOOLS and _NO_MAIN_MODULE.search(text) else "program"
         return Missing(command=shown.command, kind=kind, name=name or "")
     return missing_module(shown, files, read, words)
 
@@ -151,7 +150,7 @@ class _Owned:
         if any(module in _parts(path) for path in (*self.files, *self.words)):
             return False
         # A test that stands before its module names one that nobody declares as a dependency.
-        return module in _PYTHON_TOOLS or kind == "Node" or self._is_declared(module)
+        return module in PYTHON_TOOLS or kind == "Node" or self._is_declared(module)
 
     def _is_declared(self, module: str) -> bool:
         name = re.compile(rf"(?<![\w-]){re.escape(module).replace('_', '[-_.]?')}(?![\w])", re.IGNORECASE)
@@ -163,39 +162,6 @@ class _Owned:
 def _parts(path: str) -> set[str]:
     parts = path.split("/")
     return {*parts, parts[-1].partition(".")[0]}
-
-
-def remedy(found: Missing, files: Collection[str], has_folder: Callable[[str], bool]) -> str:
-    """Return what a person can do about it: the set-up that makes it work, where the repository tells."""
-    if found.kind == "Python":
-        return _python_remedy(found, files, has_folder)
-    if found.kind == "Node":
-        return f'Let set-up install it: setup = ["{_node_install(files)}"] under [workspace] in santiago.toml.'
-    if found.kind == "build":
-        return "Let set-up fetch it, with the network: a command such as `go mod download` or `cargo fetch` as setup under [workspace]."
-    return "Install it, or name another check: `--verify CMD`, or story_commands under [verification] in santiago.toml."
-
-
-def _python_remedy(found: Missing, files: Collection[str], has_folder: Callable[[str], bool]) -> str:
-    own = next((name for name in (".venv", "venv") if has_folder(name)), "")
-    if own and not any(argv.argv[0].startswith(f"{own}/") for argv in programs(found.command) if argv.argv):
-        return f"The repository has a `{own}`: use it in the check, as in `{own}/bin/python -m pytest`."
-    install = "-e ." if any(path in files for path in ("pyproject.toml", "setup.py")) else "-r requirements.txt"
-    return (
-        f'Let set-up install it: setup = ["python3 -m venv .venv && .venv/bin/pip install {install} pytest"] under [workspace] '
-        "in santiago.toml, with `.venv/bin/python -m pytest` as the check."
-    )
-
-
-def _node_install(files: Collection[str]) -> str:
-    for lock, command in (
-        ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
-        ("yarn.lock", "yarn install"),
-        ("package-lock.json", "npm ci"),
-    ):
-        if lock in files:
-            return command
-    return "npm install"
 
 
 def found_no_test(shown: Shown) -> bool:

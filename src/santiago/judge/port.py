@@ -12,15 +12,17 @@ from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.judge import blind, criteria, record, telling, tests_first, verdict
 from santiago.judge.commandline import absent
+from santiago.judge.compare import ends_alike
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
-from santiago.judge.missing import found_no_test, missing, missing_module, remedy
+from santiago.judge.missing import found_no_test, missing, missing_module
+from santiago.judge.remedies import remedy
 from santiago.judge.trees import Trees
 from santiago.judge.trials import Trial
 from santiago.judge.verdict import Check, Findings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
@@ -78,20 +80,17 @@ class TreeJudge:
         examination = Examination(
             record=record.of_base(found),
             red=tuple(name for one in found.values() for name in one.names(one.failing))[:_MOST_RED],
+            results=tuple(one.result for one in found.values()),
         )
-        cannot = self._cannot_run(base, stories, found.values())
-        if cannot is not None:
-            return replace(examination, reason=Reason.VERIFICATION_UNRUNNABLE, message=cannot[0], hint=cannot[1])
-        return self._sighted(base, stories, found, examination, stop)
-
-    def _cannot_run(self, base: str, stories: Sequence[Story], found: Iterable[Shown]) -> tuple[str, str] | None:
         files, read = self.workspace.files(base), partial(self.workspace.read, base)
         words = [path for story in stories for path in story.files]
-        for shown in found:
+        for shown in found.values():
             lacks = missing(shown, files, read, words)
             if lacks is not None:
-                return lacks.sentence, remedy(lacks, files, self.has_folder)
-        return None
+                hint, proposal = remedy(lacks, files, read, self.has_folder)
+                reason = Reason.VERIFICATION_UNRUNNABLE
+                return replace(examination, reason=reason, message=lacks.sentence, hint=hint, proposal=proposal)
+        return self._sighted(base, stories, found, examination, stop)
 
     def _sighted(
         self, base: str, stories: Sequence[Story], found: Results, examination: Examination, stop: Stop
@@ -187,7 +186,10 @@ class TreeJudge:
         return Judged(verdict=found, record=record.document(found, checks), tests=commit if found.passed else None)
 
     def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None) -> Check:
-        came = absent(base.command, self.workspace.files(work.base), self.workspace.files(work.snapshot.commit))
+        # A check that named its tests on the base was there, whatever the work adds under its name.
+        came = not base.tests and absent(
+            base.command, self.workspace.files(work.base), self.workspace.files(work.snapshot.commit)
+        )
         return Check(
             base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,
             came_with_work=came or found_no_test(base), earlier=earlier,
@@ -219,9 +221,12 @@ class TreeJudge:
         elif verdict.has_own_tests(checks, trees.text_changed):
             proof = Proof.OWN_TESTS
         found = replace(found, proof=proof)
+        if not found.passed:
+            return found  # a person is asked already
         if proof is Proof.REGRESSION:
             if verdict.inherits(found):
-                return telling.nothing_shown(found)
+                red = [check for check in checks if not check.work.is_green]
+                return telling.nothing_shown(found, untouched=all(ends_alike(one.base, one.work) for one in red))
             if not self._can_see(checks, trees.work, label, stop):
                 return telling.nothing_seen(found)
         if _RANKS.index(proof) < _RANKS.index(Proof(self.run_input.policy.proof)):

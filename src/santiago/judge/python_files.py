@@ -16,7 +16,10 @@ _ALWAYS_USED = re.compile(
     r"pytestmark|pytest_\w+|load_tests|__test__|collect_ignore\w*|(?:setup|teardown)(?:_\w+)?|(?:setUp|tearDown)\w*"
 )
 """Names of a module that its tests use without a word."""
+_NAME = re.compile(r"'(\w+)'")
 _LONGEST = 1_000_000
+_Piece = tuple[str, frozenset[str]]
+"""A piece of code, written in one way however it was formatted, and the names in it."""
 
 
 @lru_cache(maxsize=64)
@@ -34,86 +37,77 @@ class PythonFile:
     """A python file, taken apart into what its names stand for."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._named: dict[str, list[ast.AST]] = defaultdict(list)
-        self._always: list[ast.AST] = []
-        self._pieces: dict[ast.AST, tuple[str, frozenset[str]]] = {}
-        self._shells: dict[ast.ClassDef, ast.ClassDef] = {}
-        self.names_of_files = frozenset(_names_of_files(tree))
+        self._classes: dict[str, list[_Piece]] = defaultdict(list)
+        """What serves all tests of a class."""
+        self._named: dict[str, list[_Piece]] = defaultdict(list)
+        """Pieces by the names that they define, methods with that of their class."""
+        self._always: list[_Piece] = []
         for node in tree.body:
             for part in _by_alias(node):
-                names = set(_defines(part))
-                is_used = not names or any(map(_ALWAYS_USED.fullmatch, names)) or "autouse" in _decorators(part)
-                self._always += [part] if is_used and not _is_docstring(part) else []
+                piece, names = _piece(part), set(_defines(part))
+                is_code = not names and not isinstance(getattr(part, "value", None), ast.Constant)
+                if is_code or any(map(_ALWAYS_USED.fullmatch, names)) or "'autouse'" in piece[0]:
+                    self._always.append(piece)
                 for name in names:
-                    self._named[name].append(part)
+                    self._named[name].append(piece)
+            if isinstance(node, ast.ClassDef):
+                self._take_apart(node, node.name)
+
+    def _take_apart(self, node: ast.ClassDef, name: str) -> None:
+        shared: list[ast.stmt] = []
+        for one in node.body:
+            if isinstance(one, ast.ClassDef):
+                self._take_apart(one, f"{name}.{one.name}")
+            elif any(own.startswith("test") for own in _defines(one)):
+                for own in _defines(one):
+                    self._named[f"{name}.{own}"].append(_piece(one))
+            else:
+                shared.append(one)
+        node.body = shared
+        text, names = _piece(node)
+        self._classes[name].append((text, names - {node.name}))
 
     def text_of(self, test: str) -> frozenset[str] | None:
         """Return the pieces of a test's text; None where the test is not found."""
         parts = _parts(test)
         for place in range(len(parts)):
-            start = self._found(parts[place:])
-            if start:
-                return self._reached(start)
+            name, around = ".".join(parts[place:]), [".".join(parts[place:end]) for end in range(place + 1, len(parts))]
+            shared = [piece for one in around for piece in self._classes.get(one, ())]
+            # A method that is nowhere in its class is inherited; what the class names is looked at then.
+            if (name in self._named and name not in self._classes) or shared:
+                return self._reached([*self._named.get(name, ()), *shared])
         return None
 
-    def _found(self, names: list[str]) -> list[ast.AST]:
-        """Return the function that these names lead to, with the classes around it."""
-        found: list[ast.AST] = []
-        nodes = self._named.get(names[0], [])
-        for name in names[1:]:
-            inner = [node for node in nodes if isinstance(node, ast.ClassDef)]
-            members: list[ast.AST] = [one for node in inner for one in node.body if name in _defines(one)]
-            if not members and not any(node.bases for node in inner):
-                return []
-            found += map(self._without_tests, inner)
-            nodes = members
-        is_test = all(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign) for node in nodes)
-        return [*found, *nodes] if is_test else []
-
-    def _without_tests(self, node: ast.ClassDef) -> ast.AST:
-        """Return a class with what serves all of its tests."""
-        if node not in self._shells:
-            body = [one for one in node.body if not any(name.startswith("test") for name in _defines(one))]
-            self._shells[node] = ast.ClassDef(
-                name=node.name, bases=node.bases, keywords=node.keywords, body=body, decorator_list=node.decorator_list
-            )
-        return self._shells[node]
-
-    def _reached(self, start: list[ast.AST]) -> frozenset[str]:
+    def _reached(self, start: list[_Piece]) -> frozenset[str]:
         found: set[str] = set()
         seen: set[str] = set()
         waiting = [*start, *self._always]
         while waiting:
-            text, names = self._piece(waiting.pop())
+            text, names = waiting.pop()
             found.add(text)
-            for name in names - seen:
-                waiting += self._named.get(name, [])
+            waiting += [piece for name in names - seen for piece in self._named.get(name, ())]
             seen |= names
         return frozenset(found)
 
-    def _piece(self, node: ast.AST) -> tuple[str, frozenset[str]]:
-        if node not in self._pieces:
-            self._pieces[node] = (ast.dump(node), frozenset(_uses(node)))
-        return self._pieces[node]
+
+def _piece(node: ast.AST) -> _Piece:
+    text = ast.dump(node)
+    return text, frozenset(_NAME.findall(text))
 
 
 def _parts(test: str) -> list[str]:
     """Return the names in an id: `path::Class::name[case]`, `pkg.module.Class.name`, `name (pkg.module.Class)`."""
-    plain = test.partition("[")[0].strip()
-    name, _, place = plain.partition(" (")
-    if place:
-        dotted = place.rstrip(")").split(".")
-        return dotted if dotted[-1] == name else [*dotted, name]
-    return re.split(r"::|\.", plain)
+    name, _, place = test.partition("[")[0].strip().partition(" (")
+    if not place:
+        return re.split(r"::|\.", name)
+    return [*place.removesuffix(f".{name})").rstrip(")").split("."), name]
 
 
 def _by_alias(node: ast.stmt) -> list[ast.stmt]:
     """Return an import as one import for each name, so that one more name changes no test that uses the others."""
-    if isinstance(node, ast.ImportFrom):
-        return [ast.ImportFrom(module=node.module, names=[alias], level=node.level) for alias in node.names]
-    if isinstance(node, ast.Import):
-        return [ast.Import(names=[alias]) for alias in node.names]
-    return [node]
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return [node]
+    return [type(node)(**{**dict(ast.iter_fields(node)), "names": [alias]}) for alias in node.names]
 
 
 def _defines(node: ast.AST) -> Iterator[str]:
@@ -121,44 +115,9 @@ def _defines(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
         return
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names if alias.name != "*")
+    if isinstance(node, ast.alias) and node.name != "*":
+        yield (node.asname or node.name).partition(".")[0]
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
     for inner in ast.iter_child_nodes(node):
         yield from _defines(inner)
-
-
-def _uses(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a piece of code uses: variables, fixtures among its parameters, names in strings."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name):
-            yield inner.id
-        elif isinstance(inner, ast.arg):
-            yield inner.arg
-        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str) and inner.value.isidentifier():
-            yield inner.value
-
-
-def _names_of_files(tree: ast.Module) -> Iterator[str]:
-    """Yield the words that may mean other files: the parts of imports, and of strings that look like names or paths."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield from (node.module or "").split(".")
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from (part for alias in node.names for part in alias.name.split("."))
-        elif (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and re.fullmatch(r"[\w./-]{1,200}", node.value)
-        ):
-            yield from re.split(r"[./]", node.value)
-            yield node.value.rpartition("/")[2]
-
-
-def _decorators(node: ast.AST) -> str:
-    return " ".join(map(ast.dump, getattr(node, "decorator_list", ())))
-
-
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -6,63 +6,34 @@ import configparser
 import json
 import re
 import tomllib
-from dataclasses import dataclass
-from itertools import groupby
+from collections import defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 _PYTHON = frozenset({"pytest", "coverage", "tox", "nox", "hatch", "poe", "pdm", "task", "nose2"})
-_NODE = frozenset(
-    {
-        "npm",
-        "yarn",
-        "pnpm",
-        "bun",
-        "run-s",
-        "run-p",
-        "npm-run-all",
-        "jest",
-        "mocha",
-        "ava",
-        "vitest",
-        "tap",
-        "tape",
-        "node",
-    }
-)
+_NODE = frozenset({"npm", "yarn", "pnpm", "bun", "jest", "mocha", "ava", "vitest", "tap", "tape", "node"})
 MIXED: dict[str, frozenset[str]] = {
     "pyproject.toml": _PYTHON, "setup.cfg": _PYTHON, "tox.ini": _PYTHON, "package.json": _NODE, "Cargo.toml": frozenset({"cargo"}),
     "composer.json": frozenset({"composer"}), "deno.json": frozenset({"deno"}),
 }  # fmt: skip
 """Files that hold sections of runners among others, and the programs that read those."""
-_SECTIONS = {
+_INI = re.compile(r"(?:tool:)?pytest|testenv.*|tox.*|coverage:.*|aliases")
+_JUDGES: dict[str, re.Pattern[str]] = {
     "pyproject.toml": re.compile(
-        r"tool\.(?:pytest|coverage|tox|nox|poe|taskipy|hatch\.envs|pdm\.scripts|poetry\.plugins\.pytest11)(?:\..*)?"
-        r"|project\.entry-points\.pytest11(?:\..*)?"
+        r"(?:tool\.(?:pytest|coverage|tox|nox|poe|taskipy|hatch\.envs|pdm\.scripts)|(?:project\.entry-points|tool\.poetry\.plugins)\.pytest11)(?:\..*)?"
     ),
-    "Cargo.toml": re.compile(r"test"),
-    **dict.fromkeys(("setup.cfg", "tox.ini"), re.compile(r"(?:tool:)?pytest|testenv.*|tox.*|coverage:.*|aliases")),
-}
-_CARGO_KEYS = {"lib": ("test", "doctest", "harness"), "package": ("autotests",)}
-"""Keys that steer tests in sections that are not the runner's."""
-_JSON_KEYS = {
-    "package.json": ("scripts", "jest", "mocha", "ava", "vitest", "nyc", "c8", "tap"), "composer.json": ("scripts",), "deno.json": ("tasks", "test"),
+    "Cargo.toml": re.compile(r"test|lib\.(?:test|doctest|harness)|package\.autotests"), "setup.cfg": _INI, "tox.ini": _INI,
+    "package.json": re.compile(r"scripts|jest|mocha|ava|vitest|nyc|c8|tap"), "composer.json": re.compile(r"scripts"),
+    "deno.json": re.compile(r"tasks|test"),
 }  # fmt: skip
-_TOML_HEADER = re.compile(r"[ \t]*\[{1,2}([^\[\]\n]+)\]{1,2}[ \t]*(?:#.*)?\r?\n?$")
-_INI_HEADER = re.compile(r"\[([^\n]+)\]")
-_TOML_PIECE = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\\.')
+"""The sections of runners."""
+_HEADER = re.compile(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[^\S\n]*(?:#.*)?$", re.MULTILINE)
 _LONGEST = 1_000_000
 """Characters of a file that is taken apart; a longer one is the judge's as a whole."""
-_ERRORS = (ValueError, IndexError, RecursionError, configparser.Error, AttributeError, TypeError)
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    name: str
-    text: str
-    """With its header, up to the next one; what stands before the first header has no name."""
+_ERRORS = (ValueError, RecursionError, configparser.Error, AttributeError, TypeError)
 
 
 def put_back(path: str, mine: bytes, judges_from: bytes) -> bytes:
@@ -74,159 +45,56 @@ def put_back(path: str, mine: bytes, judges_from: bytes) -> bytes:
     name = path.rpartition("/")[2]
     if mine == judges_from or max(len(mine), len(judges_from)) > _LONGEST:
         return judges_from
-    part = _part_of(name)
     try:
-        wanted = part(judges_from)
+        theirs = _settings(name, judges_from.decode())
     except _ERRORS:
         return mine  # what no runner can read steers none
     try:
-        if part(mine) == wanted:
+        own = _settings(name, mine.decode())
+        is_judges = _JUDGES[name].fullmatch
+        wanted = {key: value for key, value in own.items() if not is_judges(key)}
+        wanted |= {key: value for key, value in theirs.items() if is_judges(key)}
+        if own == wanted:
             return mine
-        made = _composed(name, mine.decode("utf-8"), judges_from.decode("utf-8")).encode("utf-8")
-        return made if part(made) == wanted else judges_from
+        made = _composed(name, mine.decode(), judges_from.decode(), wanted)
+        return made.encode() if _settings(name, made) == wanted else judges_from
     except _ERRORS:
         return judges_from
 
 
-def _composed(name: str, mine: str, judges: str) -> str:
-    if name in _JSON_KEYS:
-        return _json_composed(mine, judges or "{}", _JSON_KEYS[name])
-    split = _toml_sections if name.endswith(".toml") else _ini_sections
-    own, theirs = list(split(mine)), list(split(judges))
-    if name == "Cargo.toml":
-        own = _with_keys(own, theirs)
-    return _with_sections(own, theirs, lambda section: _SECTIONS[name].fullmatch(section) is not None)
-
-
-def _with_sections(own: list[_Section], theirs: list[_Section], is_judges: Callable[[str], bool]) -> str:
-    """Return the own sections, with the judge's in the places where sections of these names stand, or else at the end."""
-    left = {
-        name: "".join(_ended(one.text) for one in some)
-        for name, some in groupby(sorted(theirs, key=lambda one: one.name), key=lambda one: one.name)
-        if is_judges(name)
-    }
-    made = "".join(_ended(left.pop(one.name, "")) if is_judges(one.name) else one.text for one in own)
-    rest = [left.pop(one.name, "") for one in theirs]
-    return made if not any(rest) else _ended(made) + "".join(rest)
-
-
-def _ended(text: str) -> str:
-    return text if not text or text.endswith("\n") else text + "\n"
-
-
-def _with_keys(own: list[_Section], theirs: list[_Section]) -> list[_Section]:
-    """Return the own sections of a Cargo.toml with those single keys that steer tests as the judge has them."""
-    found = list(own)
-    for name, keys in _CARGO_KEYS.items():
-        line = re.compile(rf"^[ \t]*(?:{'|'.join(keys)})[ \t]*=.*\n?", re.MULTILINE)
-        wanted = "".join(_ended(text) for one in theirs if one.name == name for text in line.findall(one.text))
-        if wanted and not any(one.name == name for one in found):
-            found.append(_Section(name, f"[{name}]\n"))
-        for place, one in enumerate(found):
-            if one.name == name and "".join(map(_ended, line.findall(one.text))) != wanted:
-                header, _, rest = one.text.partition("\n")
-                found[place] = _Section(name, f"{header}\n{wanted}{line.sub('', rest)}")
-    return found
-
-
-def _toml_sections(text: str) -> Iterator[_Section]:
-    """Yield the sections of a TOML text; brackets inside of values begin none."""
-    name, lines = "", list[str]()
-    inside = ("", 0)
-    for line in text.splitlines(keepends=True):
-        header = _TOML_HEADER.match(line) if inside == ("", 0) else None
-        if header:
-            yield _Section(name, "".join(lines))
-            name, lines = re.sub(r"[\s\"']", "", header[1]), []
-        else:
-            inside = _inside(line, *inside)
-        lines.append(line)
-    yield _Section(name, "".join(lines))
-
-
-def _inside(line: str, quotes: str, depth: int) -> tuple[str, int]:
-    """Return the quotes of the string, and the depth of the brackets, that are open behind a line."""
-    at = 0
-    while True:
-        if quotes:
-            end = line.find(quotes, at)
-            if end < 0:
-                return quotes, depth
-            at, quotes = end + 3, ""
-        piece = _TOML_PIECE.search(line, at)
-        if piece is None:
-            return quotes, depth
-        at = piece.end()
-        quotes = piece.group() if piece.group() in {'"""', "'''"} else ""
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(piece.group(), 0)
-
-
-def _ini_sections(text: str) -> Iterator[_Section]:
-    name, lines = "", list[str]()
-    for line in text.splitlines(keepends=True):
-        if header := _INI_HEADER.match(line):
-            yield _Section(name, "".join(lines))
-            name, lines = header[1], []
-        lines.append(line)
-    yield _Section(name, "".join(lines))
-
-
-def _json_composed(mine: str, judges: str, keys: tuple[str, ...]) -> str:
-    """Return a JSON object with some members of another one; each member is taken over as it is written."""
-    head, own, tail = _members(mine)
-    theirs = {key: text for key, text in _members(judges)[1] if key in keys}
-    made = [theirs.pop(key, None) if key in keys else text for key, text in own]
-    return head + ",".join([text for text in made if text is not None] + list(theirs.values())) + tail
-
-
-def _members(text: str) -> tuple[str, list[tuple[str, str]], str]:
-    """Return what stands before the members of a JSON object, each with its key, and what stands behind them."""
-    decoder = json.JSONDecoder()
-    space = re.compile(r"\s*")
-
-    def behind(at: int) -> int:
-        found = space.match(text, at)
-        return found.end() if found else at
-
-    at = end = start = behind(0) + 1
-    found: list[tuple[str, str]] = []
-    while text[behind(at)] != "}":
-        key, end = decoder.raw_decode(text, behind(at))
-        _, end = decoder.raw_decode(text, behind(behind(end) + 1))
-        found.append((str(key), text[at:end]))
-        at = behind(end) + (text[behind(end)] == ",")
-    return text[:start], found, text[end:]
-
-
-def _part_of(name: str) -> Callable[[bytes], Any]:
-    """Return how to read the runner's part of a file, in a form that can be compared."""
-    if name in _JSON_KEYS:
-        return lambda raw: {key: value for key, value in json.loads(raw or b"{}").items() if key in _JSON_KEYS[name]}
-    if name == "Cargo.toml":
-        return _cargo_part
-    return _toml_part if name == "pyproject.toml" else _ini_part
-
-
-def _toml_part(raw: bytes) -> Any:
-    data = tomllib.loads(raw.decode("utf-8"))
-    return {name: value for name, value in _tables(data, "") if _SECTIONS["pyproject.toml"].fullmatch(name)}
-
-
-def _tables(data: dict[str, Any], above: str) -> Iterator[tuple[str, Any]]:
-    for key, value in data.items():
-        if isinstance(value, dict) and above.count(".") < 3:
-            yield from _tables(value, f"{above}{key}.")
-        else:
-            yield above + key, value
-
-
-def _cargo_part(raw: bytes) -> Any:
-    data = tomllib.loads(raw.decode("utf-8"))
-    keys = {f"{name}.{key}": data.get(name, {}).get(key) for name, keys in _CARGO_KEYS.items() for key in keys}
-    return {"test": data.get("test"), **keys}
-
-
-def _ini_part(raw: bytes) -> Any:
+def _settings(name: str, text: str) -> dict[str, Any]:
+    """Return what a file says, by its sections or, in TOML, by whole dotted names."""
+    if name.endswith(".json"):
+        return dict(json.loads(text or "{}").items())
+    if name.endswith(".toml"):
+        return dict(_dotted(tomllib.loads(text), ""))
     parser = configparser.RawConfigParser(strict=False, interpolation=None)
-    parser.read_string(raw.decode("utf-8"))
-    return {name: dict(parser[name]) for name in parser.sections() if _SECTIONS["setup.cfg"].fullmatch(name)}
+    parser.read_string(text)
+    return {section: dict(parser[section]) for section in parser.sections()}
+
+
+def _dotted(table: dict[str, Any], above: str) -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        name = above + key.replace(".", " ")  # a dot in quotes is none between tables
+        yield from _dotted(value, f"{name}.") if isinstance(value, dict) else [(name, value)]
+
+
+def _composed(name: str, mine: str, judges: str, wanted: dict[str, Any]) -> str:
+    """Return the own sections, with the judge's in the places where sections of these names stand, or else at the end."""
+    if name.endswith(".json"):
+        indent = re.search(r"^[ \t]+", mine, re.MULTILINE)
+        return json.dumps(wanted, indent=indent[0] if indent else None, ensure_ascii=False) + "\n"
+    left = {key: text for key, text in _sections(judges).items() if _JUDGES[name].fullmatch(key)}
+    made = [left.pop(key, "") if _JUDGES[name].fullmatch(key) else text for key, text in _sections(mine).items()]
+    return "".join([*made, *left.values()])
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Return the texts between headers, by name; brackets inside of long values may look like headers."""
+    found: dict[str, str] = defaultdict(str)
+    text = f"{text.rstrip()}\n"
+    starts = [0, *(header.start() for header in _HEADER.finditer(text)), len(text)]
+    for start, end in pairwise(starts):
+        header = _HEADER.match(text, start)
+        found[re.sub(r"[\s\"']", "", header[1]) if header else ""] += text[start:end]
+    return found

@@ -4,57 +4,45 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import dropwhile, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_WORD = r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|[<>$]\((?:[^()]|\([^()]*\))*\)|[^\s;|&()<>'"`\\])+"""
 _TOKEN = re.compile(
-    r"""(?P<space>(?:[ \t\r]|\\\n)+|\#[^\n]*)
-    |(?P<redirect>\d*(?:&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|>(?!\()|<(?!\()))
-    |(?P<word>(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|[<>$]\((?:[^()]|\([^()]*\))*\)|[^\s;|&()<>'"`\\])+)
-    |(?P<operator>&&|\|\||;;|\|&|[;|&()\n])""",
-    re.VERBOSE | re.DOTALL,
+    rf"(?:[ \t\r]|\\\n)+|\#[^\n]*|\d*(?P<redirect>&>>?|<<<|<<-?|<>|<&|>>|>[|&]|[<>](?!\())[ \t]*(?P<file>{_WORD})"
+    rf"|(?P<word>{_WORD})|(?P<operator>&&|\|\||;;|\|&|[;|&()\n])",
+    re.DOTALL,
 )
 _QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:\\.|[^"\\])*)\"""", re.DOTALL)
-_INNER = re.compile(r"[<>$]\(((?:[^()]|\([^()]*\))*)\)|`([^`]*)`")
+_WRITES = frozenset({">", ">>", ">|", "&>", "&>>"})
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=(.*)", re.DOTALL)
 _KEYWORDS = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"})
-_RUNS_NOTHING = frozenset({"for", "case", "select", "function", "esac"})
 _LONGEST = 8_000
 """Characters of a command that are read; a longer one names nothing that is known."""
-_DEEPEST = 4
-"""Command lines within command lines that are read."""
-
-
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
-_INTERPRETER = re.compile(
-    r"(?:python|pypy)[\d.]*|node|ruby|perl|php|deno|bun|tsx|ts-node|Rscript|lua|source|\.|(?:ba|da|z|k)?sh"
-)
+PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+_INTERPRETER = re.compile(rf"{PYTHON.pattern}|node|ruby|perl|php|deno|bun|tsx|ts-node|source|\.|{'|'.join(SHELLS)}")
 _NO_SCRIPT = frozenset({"-c", "-e", "-p", "--eval", "--print", "--test", "-"})
 """Options of interpreters with which no script is run."""
-_LOADS_FIRST = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader", "-I", "-W", "-X"})
-"""Options of interpreters that are followed by something else than the script."""
 PROVIDED = re.compile(
     r"(?:\./)?(?:[\w.-]+/)*?(?:\.?v?env[\w.-]*/bin|node_modules/\.bin|vendor/bin|\.tox/[\w.-]+/bin)/[\w.-]+$"
 )
 """Programs that come with the dependencies."""
-PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 _PASSES_ON = frozenset({"tee", "cat", "tail", "head", "ts", "less", "more", "sed", "tr"})
 """Programs behind a pipe that decide nothing."""
-_WRAPPERS: dict[str, tuple[str, ...]] = {
-    "env": ("-u", "--unset", "-C", "--chdir"), "time": ("-f", "-o"), "nice": ("-n",), "ionice": ("-c", "-n"), "nohup": (), "command": (),
-    "exec": (), "builtin": (), "sudo": ("-u", "-g"), "stdbuf": ("-i", "-o", "-e"), "setsid": (), "xvfb-run": ("-s", "-n"), "timeout": ("-s", "-k"),
-    "npx": ("-p", "--package"), "bunx": (), "pnpx": (), "chronic": (), "xargs": ("-n", "-I", "-P", "-L", "-d"), "c8": (), "nyc": (), "cross-env": (),
-    "uv run": ("--with", "--python", "-p", "--extra", "--group", "--project", "--directory", "--package", "--env-file", "--index"),
-    "poetry run": (), "pipenv run": (), "pdm run": (), "hatch run": (), "rye run": (), "pixi run": ("-e",),
-    "bundle exec": (), "pnpm exec": (), "pnpm dlx": (), "yarn exec": (), "yarn dlx": (), "npm exec": (),
-    "coverage run": ("--source", "--rcfile", "--omit", "--include"), "mise exec": (), "conda run": ("-n", "-p"),
-}  # fmt: skip
-"""Programs that run another one, with their options that take a value."""
+_STARTER = re.compile(
+    r"(?:env|time|nice|nohup|command|exec|sudo|stdbuf|setsid|xvfb-run|timeout|npx|bunx|pnpx|xargs|c8|nyc|cross-env"
+    r"|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi|conda|coverage) run|(?:bundle|pnpm|yarn|npm|mise) exec|(?:pnpm|yarn) dlx) "
+)
+"""Programs that run another one, with the word behind them that says so."""
+_STARTERS_VALUED = re.compile(r"-[uCnkspIP]|--(?:unset|chdir|package|with|python|extra|group|source|rcfile)")
+_INTERPRETERS_VALUED = re.compile(r"-[WXr]|--(?:require|import|loader)")
+"""Options of both that are followed by something else than the program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,14 +78,9 @@ class Program:
         for before, word in pairwise(self.argv) if _INTERPRETER.fullmatch(self.name) else ():
             if word in _NO_SCRIPT:
                 return None
-            if not word.startswith("-") and word not in {"run", "test"} and before not in _LOADS_FIRST:
+            if not word.startswith("-") and word not in {"run", "test"} and not _INTERPRETERS_VALUED.fullmatch(before):
                 return resolved(self.folder, word)
         return None
-
-
-def programs(command: str) -> list[Program]:
-    """Return what a command line runs, through what only starts something else; nothing where it cannot be read."""
-    return list(_programs(command))
 
 
 def resolved(folder: str, path: str) -> str | None:
@@ -109,112 +92,63 @@ def resolved(folder: str, path: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _programs(command: str) -> tuple[Program, ...]:
-    return tuple(_Reading().read(command)) if len(command) <= _LONGEST else ()
-
-
-@dataclass(slots=True)
-class _Reading:
-    """Where the reading of a command line stands."""
-
-    folder: str = ""
-    depth: int = 0
-    assigned: tuple[tuple[str, str], ...] = ()
-    """Variables that are set for all that follows."""
-    outer: list[str] = field(default_factory=list)
-    """Folders to come back to behind `)`."""
-
-    def read(self, command: str) -> list[Program]:
-        found: list[Program] = []
-        piped: list[int] = []
-        for part, operator in _parts(command):
-            into_pipe = operator in {"|", "|&"}
-            found += self._of(part, into_pipe=into_pipe)
-            piped += [len(found) - 1] if into_pipe and found else []
-            if operator == "(":
-                self.outer.append(self.folder)
-            elif operator == ")" and self.outer:
-                self.folder = self.outer.pop()
-        for place in reversed(piped):
-            # What only passes on is heard as what stands behind it.
-            after = found[place + 1] if place + 1 < len(found) else found[place]
-            found[place] = replace(found[place], is_heard=after.name not in _PASSES_ON or after.is_heard)
-        return found
-
-    def _of(self, part: Sequence[re.Match[str]], *, into_pipe: bool) -> Iterator[Program]:
-        texts = (re.sub(r"'[^']*'", "", token.group()) for token in part if self.depth < _DEEPEST)
-        for inner in (a or b for text in texts for a, b in _INNER.findall(text)):
-            within = _Reading(self.folder, self.depth + 1, self.assigned).read(inner)
-            yield from (replace(program, is_heard=True) for program in within)
-        words, reads, writes = _sorted_words(part)
-        assigned = self.assigned + _assignments(words)
-        words = words[len(assigned) - len(self.assigned) :]
-        if not words or words[0] in _RUNS_NOTHING:
-            return
-        if words[0] in {"cd", "pushd"} and len(words) > 1 and not into_pipe:
-            there = "" if "show-toplevel" in words[1] else resolved(self.folder, words[1])
-            self.folder = self.folder if there is None else there
-        if words[0] == "export":
-            self.assigned += _assignments(words[1:])
-        yield from self._unwrapped(
-            Program(
-                argv=tuple(words), written=(*words, *reads), folder=self.folder, assigned=assigned, reads=tuple(reads),
-                is_heard=writes,
-            )
-        )  # fmt: skip
-
-    def _unwrapped(self, program: Program) -> Iterator[Program]:
-        """Yield the program behind those that only start it; of a shell's `-c`, what its command line runs."""
-        inside = program
-        for _ in range(8):
-            inside = _without_one(inside) if inside.argv else inside
-        inner = _inner_command(inside.argv)
-        if inner is not None and self.depth < _DEEPEST:
-            yield from _Reading(self.folder, self.depth + 1, inside.assigned).read(inner)
-        else:
-            yield inside if inside.argv else program  # `env` alone starts nothing else
+def programs(command: str, folder: str = "") -> tuple[Program, ...]:
+    """Return what a command line runs, through what only starts something else; nothing where it cannot be read."""
+    found: list[Program] = []
+    piped: list[int] = []
+    outer: list[str] = []  # folders to come back to behind `)`
+    for part, operator in _parts(command) if len(command) <= _LONGEST else ():
+        program = _program(part, folder)
+        found += _unwrapped(program) if program else ()
+        if program and program.name == "cd" and operator != "|":
+            there = resolved(folder, program.argv[1]) if program.argv[1:] else None
+            folder = folder if there is None else there
+        if operator in {"|", "|&"} and found:
+            piped.append(len(found) - 1)
+        elif operator == "(":
+            outer.append(folder)
+        elif operator == ")" and outer:
+            folder = outer.pop()
+    for place in reversed(piped):
+        # What only passes on is heard as what stands behind it.
+        after = found[place + 1] if place + 1 < len(found) else found[place]
+        found[place] = replace(found[place], is_heard=after.name not in _PASSES_ON or after.is_heard)
+    return tuple(found)
 
 
 def _parts(command: str) -> Iterator[tuple[list[re.Match[str]], str]]:
     """Yield each simple command with the operator behind it; nothing of a line that no shell would run."""
-    tokens: list[re.Match[str]] = []
-    at = 0
-    while at < len(command):
-        token = _TOKEN.match(command, at)
-        if token is None:
-            return  # a quotation that is not closed
-        tokens.append(token)
-        at = token.end()
+    tokens = list(_TOKEN.finditer(command))
+    if sum(len(token.group()) for token in tokens) < len(command):
+        return  # a quotation that is not closed
     part: list[re.Match[str]] = []
     for token in tokens:
-        if token.lastgroup == "operator":
-            yield part, token.group()
+        part.append(token)
+        if token["operator"]:
+            yield part, token["operator"]
             part = []
-        elif token.lastgroup != "space":
-            part.append(token)
     yield part, ""
 
 
-def _sorted_words(part: Sequence[re.Match[str]]) -> tuple[list[str], list[str], bool]:
-    """Return the plain words of a simple command, the files it reads, and whether what it says goes into a file."""
-    words: list[str] = []
-    reads: list[str] = []
-    writes = False
-    redirect = ""
-    for token in part:
-        if token.lastgroup == "redirect":
-            redirect = token.group().lstrip("0123456789")
-            continue
-        text = _QUOTED.sub(
-            lambda found: found[1] or found[2] or re.sub(r'\\(["\\$`])', r"\1", found[3] or ""), token.group()
-        )
-        words += [text] if not redirect else []
-        reads += [text] if redirect == "<" else []
-        writes |= redirect in {">", ">>", ">|", "&>", "&>>"} and not text.startswith("/dev/")
-        redirect = ""
-    while words and words[0] in _KEYWORDS:
-        words = words[1:]
-    return words, reads, writes
+def _program(part: Sequence[re.Match[str]], folder: str) -> Program | None:
+    """Return what a simple command runs, as it is written."""
+    words = [_plain(token["word"]) for token in part if token["word"]]
+    words = list(dropwhile(_KEYWORDS.__contains__, words))
+    assigned = _assignments(words)
+    argv = tuple(words[len(assigned) :])
+    reads = tuple(_plain(token["file"]) for token in part if token["redirect"] == "<")
+    writes = any(token["redirect"] in _WRITES and not token["file"].startswith("/dev/") for token in part)
+    written = (*argv, *reads)
+    return (
+        Program(argv=argv, written=written, folder=folder, assigned=assigned, reads=reads, is_heard=writes)
+        if argv
+        else None
+    )
+
+
+def _plain(word: str) -> str:
+    """Return a word without its quotes."""
+    return _QUOTED.sub(lambda one: one[1] or one[2] or re.sub(r'\\(["\\$`])', r"\1", one[3] or ""), word)
 
 
 def _assignments(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -222,43 +156,36 @@ def _assignments(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple((found[1], found[2]) for found in takewhile(bool, map(_ASSIGNMENT.match, words)) if found)
 
 
-def _inner_command(argv: Sequence[str]) -> str | None:
-    """Return the command line that a shell is given as an argument."""
-    if not argv or argv[0].rpartition("/")[2] not in SHELLS:
+def _unwrapped(program: Program) -> Sequence[Program]:
+    """Return the program behind those that only start it; of a shell's `-c`, what its command line runs."""
+    inside = program
+    while (behind := _behind(inside)) is not None:
+        if not behind.argv:
+            return [inside]  # `env` alone starts nothing else
+        inside = behind
+    options = pairwise(inside.argv) if inside.name in SHELLS else ()
+    line = next((after for option, after in options if re.fullmatch(r"-\w*c", option)), None)
+    if line is None:
+        return [inside]
+    return [replace(one, assigned=inside.assigned + one.assigned) for one in programs(line, inside.folder)]
+
+
+def _behind(program: Program) -> Program | None:
+    """Return what the first of a program's words starts; None where it does the work itself."""
+    words = (program.name, *program.argv[1:])
+    starter = _STARTER.match(" ".join((*words[:2], "")))
+    if not starter and not PYTHON.fullmatch(program.name):
         return None
-    return next((after for option, after in pairwise(argv) if re.fullmatch(r"-\w*c", option)), None)
-
-
-def _without_one(program: Program) -> Program:
-    """Return a program without the first of those that only start it."""
-    name, rest = program.name, program.argv[1:]
-    valued = _WRAPPERS.get(name)
-    if valued is None and rest and (valued := _WRAPPERS.get(f"{name} {rest[0]}")) is not None:
-        rest = rest[1:]
-    if valued is not None:
-        rest, assigned = _without_options(rest, valued)
-        if name == "timeout":
-            rest = rest[1:]
-        elif name == "coverage":
-            rest = ("python", *rest)
-        return replace(program, argv=rest, assigned=program.assigned + assigned)
-    if PYTHON.fullmatch(name):
-        behind, _ = _without_options(rest, ("-W", "-X"))
-        if behind[:1] == ("-m",) and behind[1:]:
-            return replace(program, argv=behind[1:], module=behind[1])
-    return program
-
-
-def _without_options(
-    words: tuple[str, ...], valued: tuple[str, ...]
-) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return the words behind a starter's options, and the variables that it sets."""
-    at = 0
-    assigned: tuple[tuple[str, str], ...] = ()
-    while at < len(words) and words[at] not in {"--", "-m"}:
-        if set_here := _assignments(words[at : at + 1]):
-            assigned += set_here
-        elif not words[at].startswith("-"):
+    rest = words[starter.group().count(" ") if starter else 1 :]
+    valued = _STARTERS_VALUED if starter else _INTERPRETERS_VALUED
+    assigned = program.assigned
+    while rest and rest[0] not in {"--", "-m"}:
+        set_here = _assignments(rest[:1]) if starter else ()
+        if not set_here and not rest[0].startswith("-"):
             break
-        at += 2 if words[at] in valued else 1
-    return words[at + (words[at : at + 1] == ("--",)) :], assigned
+        assigned += set_here
+        rest = rest[2 if valued.fullmatch(rest[0]) else 1 :]
+    if not starter:
+        return replace(program, argv=rest[1:], module=rest[1]) if rest[:1] == ("-m",) and rest[1:] else None
+    rest = rest[rest[:1] == ("--",) or program.name == "timeout" :]
+    return replace(program, argv=("python", *rest) if program.name == "coverage" else rest, assigned=assigned)

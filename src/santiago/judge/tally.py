@@ -16,10 +16,10 @@ _N = r"\d{1,9}"
 _SUMMARIES = tuple(
     re.compile(pattern.replace("{", r"(?P<").replace("}", rf">{_N})"), re.MULTILINE)
     for pattern in (
-        r"^(?:=+ )?(?:{failed} failed, )?(?:{passed} passed)[^\n]* in \d",
-        r"^(?:=+ )?{failed} (?:failed|errors?)(?:, \d+ (?!passed)[a-z]+)* in \d",
-        r"^Ran {ran} tests? in [^\n]*(?:\nFAILED \((?:failures={failed})?(?:, )?(?:errors={errors})?)?",
+        r"^(?:=+ )?(?=\d)(?:{failed} failed(?:, )?)?(?:{passed} passed(?:, )?)?(?:\d+ (?:skip\w+|desel\w+|x\w+|warn\w+)(?:, )?)*(?:{errors} errors?)? in \d",
+        r"^Ran {ran} tests? in [^\n]*(?:\n(?:OK|FAILED) \((?:failures={failed})?(?:, )?(?:errors={errors})?(?:, )?(?:skipped={idle})?)?",
         r"^test result: \w+\. {passed} passed; {failed} failed;",
+        r"^[ \t]*Summary \[[^\]\n]*\] {ran} tests? run: \d+ passed(?: \([^)\n]*\))?(?:, {failed} failed)?",
         r"^Tests:[ \t]+(?:{failed} failed, )?(?:\d+ skipped, )?(?:{passed} passed, )?\d+ total",
         r"^[ \t]*Tests  (?:{failed} failed \| )?{passed} passed",
         r"^[ \t]*{passed} passing\b",
@@ -31,6 +31,8 @@ _SUMMARIES = tuple(
         r"^Tests: {ran}, Assertions: \d+(?:, Errors: {errors})?(?:, Failures: {failed})?(?:, Skipped: {idle})?",
         r"^\d+% tests passed, {failed} tests? failed out of {ran}",
         r"(?:Passed|Failed|Skipped)![ \t]+- Failed:[ \t]+{failed}, Passed:[ \t]+{passed}",
+        r"^Test summary: total: {ran}, failed: {failed}, succeeded: \d+, skipped: {idle}",
+        r"^Total tests: {ran}(?:\n[ \t]+Passed: \d+)?(?:\n[ \t]+Failed: {failed})?(?:\n[ \t]+Skipped: {idle})?",
         r"^(?:\[\w+\] )?Tests run: {ran}, Failures: {failed}, Errors: {errors}, Skipped: {idle}[ \t]*$",
         r"^{ran} tests? completed(?:, {failed} failed)?(?:, {idle} skipped)?",
         r"^Files=\d+, Tests={ran},",

@@ -111,8 +111,12 @@ def _expectations(findings: Findings) -> str:
     return "\n\n".join(parts)
 
 
-def nothing_shown(found: Verdict) -> Verdict:
-    """The checks fail as they failed before, and nothing else shows what the work does."""
+def nothing_shown(found: Verdict, *, untouched: bool) -> Verdict:
+    """The tests that failed before fail still, and nothing else shows what the work does.
+
+    Where they fail in the very same way the work did not touch them: then it may not be about them, and a second such
+    attempt is a person's to decide on.
+    """
     message = (
         "These tests failed before the work and fail still, and no new test shows what the work does:\n\n"
         f"{listed(found.as_before)}\n\nMake them pass if the story is about them; otherwise add a test that fails without "
@@ -122,7 +126,8 @@ def nothing_shown(found: Verdict) -> Verdict:
         replace(one, verdict=CheckVerdict.FAIL) if one.verdict is CheckVerdict.INHERITED else one
         for one in found.results
     )
-    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message, results=results)
+    reason = Reason.NOTHING_VERIFIED if untouched else Reason.STORY_VERIFICATION_FAILED
+    return replace(found, passed=False, proof=None, reason=reason, message=message, results=results)
 
 
 def nothing_seen(found: Verdict) -> Verdict:

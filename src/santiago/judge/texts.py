@@ -18,24 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
 _CODE = (
-    ".py",
-    ".js",
-    ".jsx",
-    ".ts",
-    ".tsx",
-    ".mjs",
-    ".cjs",
-    ".mts",
-    ".cts",
-    ".rb",
-    ".go",
-    ".rs",
-    ".php",
-    ".java",
-    ".kt",
-    ".cs",
-    ".swift",
-)
+    ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".rb", ".go", ".rs", ".php", ".java", ".kt", ".cs", ".swift",
+)  # fmt: skip
 _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
 """Languages in which the files of a folder see each other without a word."""
 _FOLDER_FILES = frozenset({"__init__", "index", "mod"})
@@ -49,7 +33,6 @@ _LONGEST_LINE = 300
 _CONTEXT = 3
 _WINDOW = 500
 """Lines from the first difference on that are compared: only the beginning is shown anyway."""
-_HUNK = re.compile(r"(@@ -| \+(?=\d+(?:,\d+)? @@))(\d+)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,33 +51,25 @@ class Tree:
 
     def loads(self, path: str) -> frozenset[str]:
         """Return the files that a test file comes to: those around it, those that it names, and what these name."""
-        if path not in self._loaded:
-            self._loaded[path] = frozenset(self._walked(path))
-        return self._loaded[path]
-
-    def _walked(self, path: str) -> set[str]:
+        if path in self._loaded:
+            return self._loaded[path]
         # Code of other folders is the work's, not the judge's; data may lie anywhere.
         top = path.partition("/")[0] + "/" if "/" in path else ""
         found = {path, *self._around(path)}
         waiting = list(found)
         while waiting and len(found) < _MOST_FILES:
-            one = waiting.pop()
-            named = {file for word in _words(one, self.blob(one)) for file in self._by_name.get(word, ())}
+            named = {file for word in _words(self.blob(waiting.pop())) for file in self._by_name.get(word, ())}
             new = {file for file in named if file.startswith(top) or not file.endswith(_CODE)} - found
             found |= new
             waiting += [file for file in new if file.endswith(_CODE)]
-        return found
+        return self._loaded.setdefault(path, frozenset(found))
 
     def _around(self, path: str) -> Iterator[str]:
-        folder, _, name = path.rpartition("/")
-        if name.endswith(_SHARED_FOLDER):
-            kind = posixpath.splitext(name)[1]
+        folder, kind = posixpath.dirname(path), posixpath.splitext(path)[1]
+        if kind in _SHARED_FOLDER:
             yield from (file for file in self.files if posixpath.dirname(file) == folder and file.endswith(kind))
-        while True:
-            yield from (place for file in _ALWAYS_LOADED if (place := posixpath.join(folder, file)) in self.files)
-            if not folder:
-                return
-            folder = posixpath.dirname(folder)
+        above = ["", *(path[: sign.start() + 1] for sign in re.finditer("/", path))]
+        yield from (place for one in above for file in _ALWAYS_LOADED if (place := one + file) in self.files)
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
@@ -121,7 +96,10 @@ def changed(test: str, path: str | None, before: Tree, after: Tree, judges: Coll
         if any(one != path and _is_loaded(one, path, tree) for one in judges):
             return True
     old, new = before.blob(path), after.blob(path)
-    return old != new and (not path.endswith(".py") or _function_changed(test, old, new))
+    if old == new or not path.endswith(".py"):
+        return old != new
+    then, now = (file.text_of(test) if (file := parsed(blob or b"")) else None for blob in (old, new))
+    return then is None or then != now
 
 
 def _is_loaded(judge: str, path: str, tree: Tree) -> bool:
@@ -131,29 +109,20 @@ def _is_loaded(judge: str, path: str, tree: Tree) -> bool:
     return is_setting(judge) or is_snapshot or judge in tree.loads(path)
 
 
-def _function_changed(test: str, old: bytes | None, new: bytes | None) -> bool:
-    files = [parsed(blob or b"") for blob in (old, new)]
-    try:
-        then, now = (file.text_of(test) if file else None for file in files)
-    except RecursionError:  # an expression without end, which nobody wrote by hand
-        return True
-    return then is None or then != now
-
-
 def difference(path: str, before: bytes | None, after: bytes | None, most: int = 60) -> str:
     """Return the unified diff of one file for a person, cut to a number of lines."""
-    if any(b"\0" in blob or len(blob) > _LONGEST for blob in (before or b"", after or b"")):
-        return (
-            f"{path}: {len(before or b'')} bytes before, {len(after or b'')} bytes now; no text that can be shown here"
-        )
-    old, new = ((blob or b"").decode("utf-8", "replace").splitlines() for blob in (before, after))
-    first = max(0, _common(old, new) - _CONTEXT)
+    blobs = (before or b"", after or b"")
+    if any(b"\0" in blob or len(blob) > _LONGEST for blob in blobs):
+        return f"{path}: {len(blobs[0])} bytes before, {len(blobs[1])} bytes now; no text that can be shown here"
+    old, new = (blob.decode("utf-8", "replace").splitlines() for blob in blobs)
+    first = _common(old, new)
     last = max(0, _common(old[first:][::-1], new[first:][::-1]) - _CONTEXT)
-    old, new = old[first : len(old) - last], new[first : len(new) - last]
+    old, new = old[: len(old) - last], new[: len(new) - last]
     names = [f"{side}/{path}" if blob is not None else "/dev/null" for side, blob in (("a", before), ("b", after))]
-    lines = list(difflib.unified_diff(old[:_WINDOW], new[:_WINDOW], names[0], names[1], lineterm=""))
-    shown = [_HUNK.sub(lambda hunk: f"{hunk[1]}{int(hunk[2]) + first}", line[:_LONGEST_LINE]) for line in lines[:most]]
-    return "\n".join(shown + (["…"] if max(len(old), len(new)) > _WINDOW or len(lines) > most else []))
+    end = first + _WINDOW
+    lines = list(difflib.unified_diff(old[:end], new[:end], names[0], names[1], n=_CONTEXT, lineterm=""))
+    is_cut = max(len(old), len(new)) > end or len(lines) > most
+    return "\n".join([line[:_LONGEST_LINE] for line in lines[:most]] + ["…"] * is_cut)
 
 
 def _common(old: list[str], new: list[str]) -> int:
@@ -162,9 +131,7 @@ def _common(old: list[str], new: list[str]) -> int:
 
 
 @lru_cache(maxsize=512)
-def _words(path: str, blob: bytes | None) -> frozenset[str]:
-    """Return the words by which a file may mean others; in python these stand in imports and strings."""
-    if path.endswith(".py") and (file := parsed(blob or b"")):
-        return file.names_of_files
+def _words(blob: bytes | None) -> frozenset[str]:
+    """Return the words by which a file may mean others."""
     found = set(_WORD.findall((blob or b"")[:_LONGEST].decode("utf-8", "replace")))
-    return frozenset(found | {word.rpartition(".")[0] for word in found})
+    return frozenset(found | {part for word in found for part in (word.rpartition(".")[0], *word.split("."))})

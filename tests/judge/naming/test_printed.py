@@ -22,6 +22,7 @@ test_noise (tests.test_a.U.test_noise) ... hellook
 test_lines (tests.test_a.U.test_lines) ... it is ok
 or not
 skipped 'why'
+test_lost (tests.test_a.U.test_lost) ... its last words
 test_s (tests.test_a.U.test_s) ... skipped 'why not'
 test_doc (tests.test_a.U.test_doc)
 What it does ... ok
@@ -39,7 +40,7 @@ ERROR: setUpClass (tests.test_a.V)
 ValueError: it is ok
 
 ----------------------------------------------------------------------
-Ran 9 tests in 0.001s
+Ran 10 tests in 0.001s
 
 FAILED (failures=2)
 """
@@ -48,6 +49,7 @@ FAILED (failures=2)
         "tests.test_a.U.test_fail": "failed",
         "tests.test_a.U.test_noise": "passed",
         "tests.test_a.U.test_lines": "skipped",
+        "tests.test_a.U.test_lost": "failed",
         "tests.test_a.U.test_s": "skipped",
         "tests.test_a.U.test_doc": "passed",
         "tests.test_a.U.test_sub": "failed",
@@ -75,6 +77,7 @@ def test_a_runner_that_counts_more_tests_than_it_names_names_none() -> None:
     assert _named("..\nFAIL: test_x (a.B.test_x)\nRan 2 tests in 0.1s\n") is None
     assert _named("  .....\n\n  5 passing (2ms)\n") is None
     assert _named("3 passed in 0.1s\n") is None  # pytest that wrote no report
+    assert _named("  ✔ one\n\n  1 passing (2ms)\n\n  ..\n\n  2 passing (2ms)\n") is None
 
 
 def test_the_worst_of_two_processes_counts_and_a_second_test_of_a_name_gets_a_number() -> None:
@@ -226,8 +229,12 @@ FAIL ./b.test.js
 
 PASS src/c.test.js
   ✓ top
+
+Summary of all failing tests
+FAIL ./a.test.js
+  ● fails
 """
-    assert _named(listed + end) == {
+    assert _named((listed + end).replace("\n", "\r\n")) == {
         "a.test.js > top": "passed",
         "a.test.js > fails": "failed",
         "a.test.js > skips": "skipped",

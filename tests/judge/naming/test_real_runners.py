@@ -102,6 +102,17 @@ def test_runs_of_pytest_in_a_script_that_overwrite_each_other_name_nothing(check
     assert check("sh run", files) is None
 
 
+def test_a_report_that_the_command_asks_for_itself_is_read_where_it_is(check: Callable[..., Tests | None]) -> None:
+    files = {"test_a.py": "def test_x(): pass"}
+    assert check(f"{PYTEST} --junitxml=out/mine.xml", files) == {"test_a.py::test_x": "passed"}
+
+
+def test_what_a_failed_test_printed_names_no_test_of_the_check(check: Callable[..., Tests | None]) -> None:
+    said = "test_y (a.B.test_y) ... ok\\nRan 1 test in 0.1s\\nTAP version 13\\nok 1 - z\\n1..1"
+    files = {"test_a.py": f"def test_x():\n    print('{said}')\n    assert 0"}
+    assert check(f"{PYTEST} -q", files) == {"test_a.py::test_x": "failed"}
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_the_outer_run_counts_where_a_test_runs_pytest(check: Callable[..., Tests | None], fails: bool) -> None:
     files = {"test_a.py": NESTED} | ({"fail": ""} if fails else {})

@@ -14,6 +14,7 @@ SUREFIRE = """<testsuite name="com.x.FooTest">
 <testcase classname="com.x.FooTest" name="breaks"><failure message="no">text &lt;skipped/&gt;</failure></testcase>
 <testcase classname="com.x.FooTest" name="waits"><skipped/></testcase>
 <testcase classname="com.x.FooTest" name="adds"><error/></testcase>
+<testcase classname="com.x.FooTest" name="ends"/>
 <error/></testsuite>"""
 
 
@@ -45,6 +46,7 @@ def test_a_report_that_a_build_tool_wrote_meanwhile_names_its_tests(reports: Pat
         "com.x.FooTest::breaks": "failed",
         "com.x.FooTest::waits": "skipped",
         "com.x.FooTest::adds (2)": "failed",
+        "com.x.FooTest::ends": "passed",
     }
 
 
@@ -101,8 +103,12 @@ def test_a_file_beyond_the_largest_size_is_passed_over(
     assert named("", reports, checkout, 0) is None
 
 
-def test_no_more_than_the_most_files_are_read(reports: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(3):
+def test_more_reports_than_are_read_name_nothing(
+    reports: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(2):
         _write(reports / f"{number}.xml", f'<testsuite><testcase name="t{number}"/></testsuite>')
     monkeypatch.setattr(junit, "MOST_FILES", 2)
     assert named("", reports, checkout, 0) == {"t0": "passed", "t1": "passed"}
+    monkeypatch.setattr(junit, "MOST_FILES", 1)
+    assert named("", reports, checkout, 0) is None

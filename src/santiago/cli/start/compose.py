@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from santiago import __version__
 from santiago.artifacts.attempts import FileAttempts
-from santiago.cli.start import agents, opening, provide, signals
+from santiago.cli.start import agents, opening, signals
 from santiago.cli.start.hold import Hold, Surroundings, look_around, take_hold
+from santiago.cli.start.judging import Means
 from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
 from santiago.cli.start.logbook import Logbook, freeze
@@ -27,14 +28,9 @@ from santiago.engine.threads import ThreadsEngine
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import reopening, reopening_one
-from santiago.judge.commands import CommandRunner
-from santiago.judge.port import TreeJudge
-from santiago.judge.running import CheckRunner
-from santiago.judge.trials import Trials
-from santiago.process import environment, sandbox
+from santiago.process import sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
-from santiago.workspace.preparing import Preparing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +65,8 @@ def execute(request: Request) -> RunState:
             fence=fence,
             ground=ground_of(
                 fence,
-                hold,
+                hold.workspace,
+                hold.dependencies,
                 (str(around.repo),),
                 run_input.workspace.setup,
                 _commands(request, run_input),
@@ -211,32 +208,15 @@ class _Start:
 
     def _coordinator(self, agent: AgentBackend, tests_agent: AgentBackend) -> Coordinator:
         request, run_input, plan, workspace = self.request, self.run_input, self.request.plan, self.hold.workspace
-        runner = CommandRunner(
+        means = Means(
             server=self.server,
-            sandbox=self.fence,
-            ground=self.ground,
-            environment=environment.for_checks(
-                self.around.source,
-                run_input.workspace.env,
-                {"SANTIAGO_RUN": request.run_id, **marks(request.out_dir)},
-            ),
-            scratch=workspace.folders.temporary,
-            secrets=self.around.secrets,
-            hidden=self._hidden,
-        )
-        trials = Trials(
-            run_input=run_input,
+            fence=self.fence,
+            around=self.around,
             workspace=workspace,
-            checks=CheckRunner(runner, request.check_begun),
-            supply=Preparing(
-                workspace=workspace,
-                ground=self.ground,
-                setup=run_input.workspace.setup,
-                names=run_input.workspace.provide,
-                environment=runner.environment,
-                furnish=partial(provide.into, self.around.repo, self.around.provided, self.ground),
-            ),
+            hidden=self._hidden,
+            told={"SANTIAGO_RUN": request.run_id, **marks(request.out_dir)},
             prompt_path=self.attempts.prompt_path,
+            begun=request.check_begun,
         )
         performer = StepPerformer(
             plan=plan,
@@ -244,13 +224,7 @@ class _Start:
             workspace=workspace,
             agent=agent,
             tests_agent=tests_agent,
-            judge=TreeJudge(
-                plan=plan,
-                run_input=run_input,
-                workspace=workspace,
-                trials=trials,
-                has_folder=lambda name: (self.around.repo / name).is_dir(),
-            ),
+            judge=means.judge(plan, run_input, self.ground),
             files=self.attempts,
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),

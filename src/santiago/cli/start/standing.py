@@ -13,29 +13,31 @@ from santiago.workspace.leading import blind_to, elsewhere, leads
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from santiago.cli.start.hold import Hold
-    from santiago.process.place import Ground
+    from santiago.process.place import Dependency, Ground
     from santiago.process.sandbox import Sandbox
     from santiago.workspace.leading import Lead
+    from santiago.workspace.workspace import GitWorkspace
 
 
 def ground_of(
-    fence: Sandbox, hold: Hold, names: Sequence[str], setup: Sequence[str], commands: Sequence[str], source: Mapping[str, str]
+    fence: Sandbox, workspace: GitWorkspace, provided: Sequence[Dependency], names: Sequence[str],
+    setup: Sequence[str], commands: Sequence[str], source: Mapping[str, str],
 ) -> Ground:  # fmt: skip
     """Return the ground; raise where checkouts stand elsewhere, and installed packages would lead `commands` astray."""
+    root = workspace.inspect().root
     ground = fence.ground(
-        str(hold.found.root),
+        str(root),
         names=names,
-        stores=hold.workspace.stores,
-        dependencies=hold.dependencies,
-        needed=elsewhere(hold.found.root, [one.source for one in hold.dependencies]),
-        over=str(hold.workspace.folders.over),
+        stores=workspace.stores,
+        dependencies=provided,
+        needed=elsewhere(root, [one.source for one in provided]),
+        over=str(workspace.folders.over),
     )
     if ground.seen_there:
         return ground
     # Links cannot be written over: where set-up installs, it does so in the checkout.
     dependencies = () if setup else ground.dependencies
-    found = leads(hold.found.root, [one.source for one in dependencies], source) if commands else []
+    found = leads(root, [one.source for one in dependencies], source) if commands else []
     if blind := blind_to(found, commands):
         raise _led_astray(*blind)
     order = dict.fromkeys(lead.first for lead in found if lead.first is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from santiago.contract.outcomes import Verdict
+from santiago.contract.outcomes import CheckResult, Verdict
 from santiago.contract.plan import Story
 from santiago.contract.ports.workspace import Snapshot
 from santiago.contract.reasons import Reason
@@ -44,6 +44,16 @@ class Judged:
 
 
 @record
+class Proposal:
+    """What may make a check run that cannot."""
+
+    check: str
+    """The check to use; often the same one."""
+    setup: str = ""
+    """A command for [workspace] setup, where it takes one."""
+
+
+@record
 class Examination:
     """What the checks show on a base, before any work."""
 
@@ -55,6 +65,10 @@ class Examination:
     red: tuple[str, ...] = ()
     """Tests, or whole checks, that fail already."""
     notes: tuple[str, ...] = ()
+    results: tuple[CheckResult, ...] = ()
+    """What each check did, in order."""
+    proposal: Proposal | None = None
+    """What may help where a check cannot run."""
 
 
 class SetUpFailedError(Exception):

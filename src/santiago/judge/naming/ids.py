@@ -24,6 +24,8 @@ _GO_FUNCTION = re.compile(r"[^ ]*?/(?:Test|Example|Fuzz|Benchmark)(?![a-z])[^/]*
 _PARAMETERS = re.compile(r"[\[({]")
 _OF_CLASS = (".py", ".java", ".kt", ".groovy", ".scala", "/__init__.py")
 """How the file of a class or module ends that an id spells with dots."""
+_DEEPEST = 40
+"""Parts of a path or of a dotted name that are looked at."""
 
 
 def worst(tests: Tests, test: str, status: Status) -> None:
@@ -73,12 +75,11 @@ def file_of(test: str, files: Collection[str]) -> str | None:
 
 def _places(head: str) -> Iterator[str]:
     """Yield the paths that the beginning of an id may mean, the likeliest first."""
-    parts = head.split("/")
+    parts = head.split("/")[:_DEEPEST]
     yield from ("/".join(parts[start:]) for start in range(len(parts)))
-    words = head.partition("$")[0].split(".")
-    if not parts[1:]:
-        for length in range(len(words), 0, -1):
-            yield from ("/".join(words[:length]) + ending for ending in _OF_CLASS)
+    words = head.partition("$")[0].split(".")[:_DEEPEST]
+    for length in range(0 if parts[1:] else len(words), 0, -1):
+        yield from ("/".join(words[:length]) + ending for ending in _OF_CLASS)
 
 
 @lru_cache(maxsize=4)

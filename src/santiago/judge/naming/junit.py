@@ -24,12 +24,16 @@ _NOT_RUN = frozenset({"notrun", "disabled", "skipped", "suppressed"})
 _CLASS = re.compile(r"\.(?=[A-Z])")
 
 
-def read(reports: Path, folder: Path, since_ns: int) -> list[Tests]:
-    """Return the tests of each report in a folder of the check's own, and of those written below the checkout since."""
+def read(reports: Path, folder: Path, since_ns: int) -> list[Tests] | None:
+    """Return the tests of each report in a folder of the check's own, and of those written below the checkout since.
+
+    None where there are more than are read.
+    """
     paths = dict.fromkeys([*_files(reports, 0), *_files(folder, since_ns)])
-    contents = (regular.content(path, LARGEST + 1, follow=False) for path in list(paths)[:MOST_FILES])
-    found = (tests_of(raw, f"{folder}/") for raw in contents if raw is not None and len(raw) <= LARGEST)
-    return [tests for tests in found if tests is not None]
+    contents = (regular.content(path, LARGEST + 1, follow=False) for path in list(paths)[: 10 * MOST_FILES])
+    found = [tests_of(raw, f"{folder}/") for raw in contents if raw is not None and len(raw) <= LARGEST]
+    tests = [one for one in found if one is not None]
+    return tests if len(tests) <= MOST_FILES else None
 
 
 def _files(folder: Path, since_ns: int) -> Iterator[Path]:
@@ -70,8 +74,8 @@ class _Report:
 
     def __init__(self) -> None:
         self.cases: list[tuple[dict[str, str], set[str]]] = []
-        self._depth = 0
-        self._case_depth = 0
+        self._root = ""
+        self._in_case = False
 
     def parse(self, raw: bytes) -> None:
         parser = expat.ParserCreate()
@@ -85,19 +89,17 @@ class _Report:
         raise expat.ExpatError("a report declares no entities")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if not self._depth and tag not in {"testsuite", "testsuites"}:
+        self._root = self._root or tag
+        if self._root not in {"testsuite", "testsuites"}:
             raise expat.ExpatError("not a report")
-        self._depth += 1
         if tag == "testcase":
             self.cases.append((attributes, set()))
-            self._case_depth = self._depth
-        elif self._case_depth:
+            self._in_case = True
+        elif self._in_case:
             self.cases[-1][1].add("xfail" if attributes.get("type") == "pytest.xfail" else tag)
 
-    def _end(self, _tag: str) -> None:
-        if self._depth == self._case_depth:
-            self._case_depth = 0
-        self._depth -= 1
+    def _end(self, tag: str) -> None:
+        self._in_case &= tag != "testcase"
 
 
 def _status(case: dict[str, str], marks: set[str]) -> Status:

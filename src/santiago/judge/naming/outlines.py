@@ -42,31 +42,30 @@ _JEST_TEST = re.compile(r"( +)([✓✕○✎√×]) (?:skipped |todo )?(.+)$")
 
 
 def jest(block: Sequence[str]) -> Named:
-    """Read the outline below `PASS path`, where there is one; otherwise the file stands for its tests."""
+    """Read the outline below `PASS path`; a file stands for its tests where it has none, or failed outside of them."""
     named: Named = []
-    outline, file = _Outline(), ("", "")
-    listed: set[str] = set()
-    in_outline = False
+    files: Tests = {}
+    file, outline, inside = "", _Outline(), False
     for line in block:
         if line.startswith("Summary of all failing tests"):
             break  # they come a second time
         if heading := _JEST_FILE.match(line):
-            file = (heading[1], _DURATION.sub("", heading[2]).removeprefix("./"))
-            named.append((file[1], "failed" if heading[1] == "FAIL" else "passed"))
-            outline, in_outline = _Outline(), True
-            outline.enter(0, file[1])
+            file, outline, inside = _DURATION.sub("", heading[2]).removeprefix("./"), _Outline(), True
+            files[file] = "failed" if heading[1] == "FAIL" else "passed"
+            outline.enter(0, file)
         elif not line.strip():
-            in_outline = False
-        elif in_outline and (test := _JEST_TEST.match(line)):
+            inside = False
+        elif inside and (test := _JEST_TEST.match(line)):
             named.append((outline.path(len(test[1]), _DURATION.sub("", test[3])), _STATUS[test[2]]))
-            listed |= {file[1]} if file[0] == "PASS" or test[2] in "✕×" else set()
-        elif in_outline:
+            if files.get(file) == "passed" or named[-1][1] == "failed":
+                files.pop(file, None)
+        elif inside:
             outline.enter(len(line) - len(line.lstrip()), line.strip())
-    return [(test, status) for test, status in named if test not in listed]
+    return [*named, *files.items()]
 
 
 _VITEST_LINE = re.compile(r" ([✓✗×❯↓]) (\S.*)$")
-_VITEST_FILE = re.compile(r"(\S.*?) +\(\d{1,9} tests?\b([^()]*)\)")
+_VITEST_FILE = re.compile(r"(\S.*?) {1,3}\(\d{1,9} tests?\b([^()]*)\)")
 _VITEST_BROKEN = re.compile(r" FAIL  (\S+) \[ ")
 _VITEST_REST = re.compile(r"(?: \[(?:skipped|todo)\]| \(retry x\d+\)| \(repeat x\d+\)| \d[\d.]*m?s)+$")
 
@@ -87,27 +86,24 @@ def vitest(block: Sequence[str]) -> Named:
 
 
 _MOCHA_TEST = re.compile(r"( {2,})(?:([✓✔√-])|\d{1,9}\)) (.+)$")
-_MOCHA_HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook.* for "(.+)"$')
+_MOCHA_HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook')
 
 
 def mocha(block: Sequence[str]) -> Named:
     """Read the outline of the spec reporter; a hook that failed is a failure of the test that it ran for."""
     named: Named = []
-    broken: dict[str, None] = {}
+    broken: Tests = {}
     outline = _Outline()
     for line in block:
-        test = _MOCHA_TEST.match(line)
-        if test:
-            hook = None if test[2] else _MOCHA_HOOK.match(test[3])
-            path = outline.path(len(test[1]), hook[1] if hook else _DURATION.sub("", test[3]))
-            if hook:
-                broken[path] = None
+        if test := _MOCHA_TEST.match(line):
+            indent, title = len(test[1]), _DURATION.sub("", test[3])
+            if not test[2] and _MOCHA_HOOK.match(title):
+                broken[outline.path(indent, title.rpartition(' for "')[2].rstrip('"'))] = "failed"
             else:
-                named.append((path, _STATUS[test[2] or "✖"]))
+                named.append((outline.path(indent, title), _STATUS[test[2] or "✖"]))
         elif line.startswith("  ") and line.strip():
             outline.enter(len(line) - len(line.lstrip()), line.strip())
-    passed = [(test, status) for test, status in named if test not in broken]
-    return [*passed, *((test, "failed") for test in broken)]
+    return [*((test, status) for test, status in named if test not in broken), *broken.items()]
 
 
 _NODE_SUITE = re.compile(r"( *)▶ (.+)$")

@@ -37,7 +37,7 @@ def named(output: str, reports: Path, folder: Path, since_ns: int) -> Tests | No
     text = _CAPTURED.sub("", _plain(output, folder))
     written = junit.read(reports, folder, since_ns)
     shown = [*printed.runs(text), *tap.runs(text)]
-    if None in shown or _pytest_runs(text) > len(written):
+    if written is None or None in shown or _pytest_runs(text) > len(written):
         return None
     return together([*written, *(numbered(run) for run in shown if run)]) or None
 

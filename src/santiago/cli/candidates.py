@@ -1,0 +1,206 @@
+"""How a repository may test itself: the commands that its files speak for, before any of them is tried."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from santiago.judge.remedies import ENVIRONMENT, node_install, python_install
+from santiago.util import regular
+
+_LARGEST = 2**20
+_MOST_FILES = 50
+_MOST_LISTED = 10_000
+_MOST_PARTS = 8
+"""Folders of a monorepo that get a check of their own."""
+_FOR_PYTEST = re.compile(r"^(?:async )?def test_|^(?:import|from) pytest\b", re.MULTILINE)
+_HOLDING_PARTS = ("packages", "apps", "services", "libs", "crates", "modules")
+_NO_PART = frozenset({"node_modules", "vendor", "target", "build", "dist", "docs", "examples", "tests", "test"})
+
+
+class Found(NamedTuple):
+    """A way in which the repository may test itself."""
+
+    test: str
+    because: str
+    setup: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """What there is to be tried."""
+
+    whole: list[Found] = field(default_factory=list)
+    """What the authors themselves use for all of it: where that works, nothing else is needed."""
+    parts: list[list[Found]] = field(default_factory=list)
+    """Ways to test each part, the surest first."""
+
+    @property
+    def likely(self) -> list[Found]:
+        """What to take where nothing can be tried."""
+        return self.whole or [ways[0] for ways in self.parts]
+
+
+def detect(root: Path) -> Candidates:
+    """Return the test commands that the files of a repository speak for."""
+    return Candidates(whole=_task_file(root), parts=_ways(root) or _monorepo(root))
+
+
+def environments(root: Path) -> list[str]:
+    """Return the virtual environments at the top of a folder, whatever they are called."""
+    found = (path.parent.name for path in islice(root.glob("*/pyvenv.cfg"), _MOST_FILES))
+    return sorted(found, key=lambda name: (name not in (".venv", "venv"), name))
+
+
+def _ways(root: Path) -> list[list[Found]]:
+    return [ways for look in (_python, _javascript, _others) if (ways := look(root))]
+
+
+def _monorepo(root: Path) -> list[list[Found]]:
+    """Return the ways of the folders below, where the top tells nothing."""
+    tops = sorted(path for path in root.glob("*/") if not path.name.startswith(".") and path.name not in _NO_PART)
+    inner = [path for top in tops if top.name in _HOLDING_PARTS for path in sorted(top.glob("*/"))]
+    found = []
+    for folder in (*tops, *inner):
+        name = folder.relative_to(root).as_posix()
+        if re.fullmatch(r"[\w.@/-]+", name):
+            found += [[_inside(name, way) for way in ways] for ways in _ways(folder)]
+    return found[:_MOST_PARTS]
+
+
+def _inside(folder: str, way: Found) -> Found:
+    setup = f"cd {folder} && {way.setup}" if way.setup else ""
+    return Found(f"cd {folder} && {way.test}", f"{way.because}, in {folder}", setup)
+
+
+def _text(path: Path) -> str:
+    return (regular.content(path, _LARGEST) or b"").decode("utf-8", "replace")
+
+
+def _task_file(root: Path) -> list[Found]:
+    """A Makefile or justfile with a `test` target says how the authors themselves do it."""
+    for name, tool in (("Makefile", "make"), ("makefile", "make"), ("justfile", "just"), ("Justfile", "just")):
+        if re.search(r"^test\b[^\n=]*:", _text(root / name), re.MULTILINE):
+            return [Found(f"{tool} test", f"the test target of {name}")]
+    return []
+
+
+def _python(root: Path) -> list[Found]:
+    runners, because = _python_runners(root)
+    in_environments = [
+        Found(f"{name}/bin/python -m {runner}", f"{because}, and {name}")
+        for name in environments(root)
+        for runner in runners
+        if runner.startswith("unittest") or any(root.glob(f"{name}/lib*/python*/site-packages/pytest/"))
+    ]
+    plain = [Found(f"python3 -m {runner}", because) for runner in runners]
+    installed = _installed(root, runners[0], because) if runners and not in_environments else []
+    return [*in_environments, *_locked(root, runners), *plain, *installed]
+
+
+def _installed(root: Path, runner: str, because: str) -> list[Found]:
+    """A project whose tests load it as it is installed needs an environment of its own."""
+    files = [path.relative_to(root).as_posix() for path in islice(root.glob("*"), _MOST_LISTED)]
+    files += [f"requirements/{path.name}" for path in islice(root.glob("requirements/*"), _MOST_FILES)]
+    words = python_install(files, _text(root / "pyproject.toml").encode())
+    tools = ["pytest"] if runner.startswith("pytest") else []
+    setup = f"{ENVIRONMENT} {shlex.join([*words, *tools])}"
+    return [Found(f".venv/bin/python -m {runner}", because, setup)] if words else []
+
+
+def _locked(root: Path, runners: list[str]) -> list[Found]:
+    """A lock file names the tool that makes the environment."""
+    if runners and (root / "uv.lock").is_file():
+        return [Found(f"uv run --no-sync python -m {runners[0]}", "uv.lock", "uv sync --all-extras")]
+    if runners and (root / "poetry.lock").is_file():
+        install = "POETRY_VIRTUALENVS_IN_PROJECT=1 poetry install"
+        return [Found(f".venv/bin/python -m {runners[0]}", "poetry.lock", install)]
+    return []
+
+
+def _python_runners(root: Path) -> tuple[list[str], str]:
+    """Return the modules that may run the tests, and what speaks for them."""
+    if (
+        "pytest" in _text(root / "pyproject.toml")
+        or (root / "pytest.ini").is_file()
+        or "[tool:pytest]" in _text(root / "setup.cfg")
+        or "pytest" in _text(root / "requirements-dev.txt")
+    ):
+        return ["pytest -q"], "pytest in the project's settings"
+    return _runners_of_tests(root)
+
+
+def _runners_of_tests(root: Path) -> tuple[list[str], str]:
+    """Tests that are plain functions are found by pytest alone, and it runs those of unittest as well."""
+    files = [*islice(root.glob("test*/**/test_*.py"), _MOST_FILES), *islice(root.glob("test_*.py"), _MOST_FILES)]
+    for path in files:
+        if _FOR_PYTEST.search(_text(path)):
+            return ["pytest -q"], f"the tests in {path.relative_to(root)}"
+    folders = [name for name in ("tests", "test") if (root / name).is_dir()]
+    runners = ["unittest discover", *(f"unittest discover -s {name}" for name in folders)]
+    return (runners, "test_*.py files") if files else ([], "")
+
+
+def _javascript(root: Path) -> list[Found]:
+    package = _package(root)
+    names = {path.name for path in islice(root.glob("*"), _MOST_LISTED)} if package else set()
+    setup = node_install(names)
+    tool = setup.split()[0]
+    scripts = package.get("scripts")
+    script = str(scripts.get("test", "")) if isinstance(scripts, dict) else ""
+    if script and "no test specified" not in script:
+        test, because = f"{'bun run' if tool == 'bun' else tool} test", "the test script of package.json"
+    elif package.get("workspaces") or "pnpm-workspace.yaml" in names:
+        test, because = _OF_WORKSPACES.get(tool, _OF_WORKSPACES["npm"]), "the workspaces of package.json"
+    else:
+        return []
+    needs = any(package.get(key) for key in ("dependencies", "devDependencies", "workspaces"))
+    plain, prepared = Found(test, because), Found(test, because, setup)
+    return [prepared] if needs and "node_modules" not in names else [plain, prepared] if needs else [plain]
+
+
+_OF_WORKSPACES = {
+    "npm": "npm test --workspaces --if-present",
+    "pnpm": "pnpm -r test",
+    "yarn": "yarn workspaces run test",
+    "bun": "bun run --filter '*' test",
+}
+
+
+def _package(root: Path) -> dict[str, Any]:
+    try:
+        package = json.loads(_text(root / "package.json") or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return package if isinstance(package, dict) else {}
+
+
+_OTHERS: tuple[tuple[str, str], ...] = (
+    ("Cargo.toml", "cargo test"),
+    ("go.mod", "go test ./..."),
+    ("gradlew", "./gradlew test"),
+    ("build.gradle", "gradle test"),
+    ("mvnw", "./mvnw -q test"),
+    ("pom.xml", "mvn -q test"),
+    ("mix.exs", "mix test"),
+    ("deno.json", "deno test"),
+    ("pubspec.yaml", "dart test"),
+    ("Package.swift", "swift test"),
+    ("composer.json", "composer test"),
+)
+
+
+def _others(root: Path) -> list[Found]:
+    for name, test in _OTHERS:
+        if (root / name).is_file():
+            return [Found(test, name)]
+    if (root / "spec").is_dir() and (root / "Gemfile").is_file():
+        return [Found("bundle exec rspec", "Gemfile and spec/")]
+    if any(root.glob("*.sln")) or any(root.glob("*.csproj")):
+        return [Found("dotnet test", "a .NET solution")]
+    return []

@@ -1,0 +1,64 @@
+"""A check that stays green when nothing but its tests is left sees nothing of the checkout."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.judge import blind
+from tests.judge.showing import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from santiago.judge.shown import Shown
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "checkout"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src/app.py").write_text("x = 1\n")
+    (folder / "test_app.py").write_text("import app\n")
+    (tmp_path / "outside.py").write_text("mine\n")
+    (folder / "link.py").symlink_to(tmp_path / "outside.py")
+    (folder / "away").symlink_to(tmp_path)
+    return folder
+
+
+def test_overwritten_files_are_there_and_of_no_language(checkout: Path) -> None:
+    blind.overwrite(str(checkout), ["src/app.py", "not/there.py"])
+    assert (checkout / "test_app.py").read_text() == "import app\n"
+    with pytest.raises((SyntaxError, ValueError)):
+        ast.parse((checkout / "src/app.py").read_bytes())
+
+
+def test_removed_files_are_gone(checkout: Path) -> None:
+    blind.remove(str(checkout), ["src/app.py", "not/there.py", "link.py"])
+    assert not (checkout / "src/app.py").exists()
+    assert not (checkout / "link.py").is_symlink()
+
+
+@pytest.mark.parametrize("spoil", [blind.overwrite, blind.remove])
+def test_nothing_outside_the_checkout_is_touched(spoil: Callable[[str, Sequence[str]], None], checkout: Path) -> None:
+    spoil(str(checkout), ["link.py", "away/outside.py", "../outside.py"])
+    assert (checkout.parent / "outside.py").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "spoiled", "sees"),
+    [
+        (shown(), shown(exit_code=1), True),
+        (shown(), shown(), False),
+        (shown("a b"), shown("a b-"), True),
+        (shown("a b"), shown("a"), True),
+        (shown("a b"), shown("a b"), False),
+        (shown("a b-"), shown("a- b-"), True),
+        (shown("a b-"), shown("a b-"), False),
+    ],
+)
+def test_a_check_sees_where_anything_that_passed_does_not(before: Shown, spoiled: Shown, sees: bool) -> None:
+    assert blind.sees(before, spoiled) is sees

@@ -1,0 +1,150 @@
+"""Which check is told its story, and whose results are taken for whose: one story's never for another's."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from santiago.contract.policy import RunInput
+from santiago.contract.ports.workspace import PATCH_CUT
+from santiago.judge.trials import Trial, Trials
+from tests.judge.showing import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from santiago.contract.ports.run import Stop
+    from santiago.judge.shown import Shown
+
+GOING = cast("Stop", SimpleNamespace(soon=lambda: False, now=lambda: False))
+SHARED, ASKING = "pytest -q", 'test -f "$SANTIAGO_STORY.txt"'
+
+
+class Checks:
+    """Runs nothing, and remembers what each command was told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, dict[str, str]]] = []
+        self.words = "a"
+
+    def run(
+        self,
+        folder: str,
+        commands: Sequence[str],
+        *_: object,
+        told: Mapping[str, Mapping[str, str]],
+        before: object = None,
+    ) -> list[Shown]:
+        self.told += [(command, dict(told.get(command, {}))) for command in commands]
+        return [shown(self.words, command=command) for command in commands]
+
+
+def trials(checks: Checks, mentions: Callable[[], bool] = lambda: False) -> Trials:
+    workspace: Any = SimpleNamespace(
+        mentions=lambda commit, word: mentions(),
+        tree=lambda commit: commit.partition("-")[0],
+        checkout=lambda commit, name: f"/nowhere/{name}",
+        discard=lambda folder: None,
+        read=lambda commit, path: None,
+    )
+    return Trials(
+        run_input=RunInput(contract_version=1, repo_path=".", prd_path="prd.md"),
+        workspace=workspace,
+        checks=cast("Any", checks),
+        supply=cast("Any", SimpleNamespace(begin=lambda _: False)),
+        prompt_path=lambda story, number: f"/prompts/{story}/{number}.md",
+    )
+
+
+def trial(
+    command: str, story: str, *, commit: str = "tree-1", attempt: int | None = None, as_base: bool = False
+) -> Trial:
+    return Trial(name="x", commit=commit, commands=[command], story=story, attempt=attempt, as_base=as_base)
+
+
+def test_a_check_that_cannot_ask_for_its_story_is_not_told_and_runs_once_for_all() -> None:
+    checks = Checks()
+    tried = trials(checks)
+    tried.results(trial(SHARED, "S1", attempt=1), GOING)
+    again = tried.results(trial(SHARED, "S2", commit="tree-2", attempt=1), GOING)
+    assert checks.told == [(SHARED, {})]
+    assert again is not None
+    assert again[SHARED].result.reused
+
+
+@pytest.mark.parametrize("command", [ASKING, "/opt/check.sh", "../check.sh", "./check.py", "sh -c 'env | grep S'"])
+def test_a_check_that_may_ask_for_its_story_is_told_and_runs_for_each(command: str) -> None:
+    checks = Checks()
+    tried = trials(checks)
+    for story in ("S1", "S2", "S2"):
+        tried.results(trial(command, story), GOING)
+    assert checks.told == [(command, {"SANTIAGO_STORY": "S1"}), (command, {"SANTIAGO_STORY": "S2"})]
+
+
+def test_the_check_of_an_attempt_is_told_what_its_agent_is_told() -> None:
+    checks = Checks()
+    trials(checks).results(trial(ASKING, "S1", attempt=2), GOING)
+    prompt = "/prompts/S1/2.md"
+    assert checks.told[0][1] == {"SANTIAGO_STORY": "S1", "SANTIAGO_ATTEMPT": "2", "SANTIAGO_PROMPT_FILE": prompt}
+
+
+def test_a_check_of_the_run_is_told_of_no_story() -> None:
+    checks = Checks()
+    trials(checks).results(trial(ASKING, ""), GOING)
+    assert checks.told == [(ASKING, {})]
+
+
+def test_where_the_repository_speaks_of_the_variables_every_check_is_told() -> None:
+    checks, looks = Checks(), iter([True])
+    tried = trials(checks, lambda: next(looks))  # it is looked at once
+    for story in ("S1", "S2"):
+        tried.results(trial(SHARED, story), GOING)
+    assert [told for _, told in checks.told] == [{"SANTIAGO_STORY": "S1"}, {"SANTIAGO_STORY": "S2"}]
+
+
+@pytest.mark.parametrize("patch", ["+os.environ['SANTIAGO_STORY']\n", f"+a{PATCH_CUT}"])
+def test_from_work_that_speaks_of_them_on_every_check_is_told(patch: str) -> None:
+    tried = trials(Checks())
+    assert not tried.is_told(SHARED)
+    tried.heed(patch)
+    assert tried.is_told(SHARED)
+
+
+def test_work_is_heeded_also_while_another_attempt_looks_at_the_base() -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def mentions() -> bool:
+        asked.set()
+        answer.wait()
+        return False
+
+    tried = trials(Checks(), mentions)
+    looking = threading.Thread(target=tried.results, args=(trial(SHARED, "S1"), GOING))
+    looking.start()
+    asked.wait()
+    tried.heed("+os.environ['SANTIAGO_STORY']\n")
+    answer.set()
+    looking.join()
+    assert tried.is_told(SHARED)
+
+
+def test_a_failed_check_of_an_attempt_runs_again_and_one_of_a_base_does_not() -> None:
+    checks = Checks()
+    checks.words = "a-"
+    tried = trials(checks)
+    for as_base in (True, True, False, False):
+        tried.results(trial(SHARED, "S1", as_base=as_base), GOING)
+    assert len(checks.told) == 3
+
+
+def test_an_edited_checkout_is_told_the_same_and_remembered_by_nobody() -> None:
+    checks = Checks()
+    tried = trials(checks)
+    edited: list[str] = []
+    assert tried.edited(trial(ASKING, "S1"), edited.append, GOING) is not None
+    assert (edited, checks.told) == (["/nowhere/x"], [(ASKING, {"SANTIAGO_STORY": "S1"})])
+    tried.results(trial(ASKING, "S1"), GOING)
+    assert len(checks.told) == 2
