@@ -24,9 +24,8 @@ if __name__ == "__main__":
             place.mkdir()
         endings = pool.map(lambda work, place: trial(work[0], work[1], template, place), wanted, places)
         for (one, fence), ending in zip(wanted, endings, strict=True):
-            faults = ["FALSE DONE"] * (ending.reason == "done" and not ending.true) + ["CRASH"] * (
-                ending.exit_code == 70
-            )
+            is_false = ending.reason == "done" and not ending.true
+            faults = ["FALSE DONE"] * (is_false and not one.unseen) + ["CRASH"] * (ending.exit_code == 70)
             faults += [f"ALIVE {len(ending.alive)}"] * bool(ending.alive) + ["MARK"] * ending.mark.exists()
             faults += [f"EXPECTED {one.ends_in(fence)}"] * (ending.reason != one.ends_in(fence))
             print(f"{one.name:34}{fence:6}{ending.exit_code:4} {ending.reason:28}{' '.join(faults)}", flush=True)

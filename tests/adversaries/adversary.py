@@ -12,6 +12,11 @@ MAKE = "make test"
 SCRIPT = "sh ci/check.sh"
 
 DONE = "done"
+TAMPERED = "verification_tampered"
+FAILED = "story_verification_failed"
+NOTHING = "nothing_verified"
+CHANGED = "changed_expectation"
+DOUBTED = "doubted"
 Fence = Literal["auto", "off"]
 
 
@@ -26,6 +31,8 @@ class Adversary:
     """Reason of the last attempt, the reason of the error that stopped the run, or `done` where the work is right."""
     ends_off: str = ""
     """The same without a sandbox, where that differs."""
+    unseen: str = ""
+    """Why nobody can see what it does, so that it ends in a false `done`."""
     program: str
     """Python, run as the agent in the attempt's folder; WRONG, RIGHT, write() and others are at hand."""
     check: str = UNITTEST

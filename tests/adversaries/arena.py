@@ -174,8 +174,9 @@ def _environment(place: Path) -> dict[str, str]:
     """Return an environment whose home and caches are the trial's own, and whose python3 is this one."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     source = str(Path(__file__).parents[2] / "src")
+    rustup = os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup"))
     return {
-        "PATH": path, "HOME": f"{place}/home", "XDG_CACHE_HOME": f"{place}/cache", "PYTHONPATH": source,
+        "PATH": path, "RUSTUP_HOME": rustup, "HOME": f"{place}/home", "XDG_CACHE_HOME": f"{place}/cache", "PYTHONPATH": source,
         "GIT_CONFIG_GLOBAL": "/dev/null",
     }  # fmt: skip
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import DONE, MAKE, UNITTEST, Adversary
-from tests.adversaries.judges import TAMPERED
+from tests.adversaries.adversary import DONE, DOUBTED, MAKE, NOTHING, TAMPERED, UNITTEST, Adversary
 
 _NAMED = "python3 -m unittest discover -s qa -p '*.py' -t ."
 _SUMS = "import unittest\nimport calc\n\n\nclass Sums(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(calc.add(2, 3), 5)\n"
@@ -47,7 +46,8 @@ ASKED = (
     Adversary(
         name="excuses_itself_from_the_linter",
         does="adds settings by which the linter that the check runs passes over everything",
-        ends=TAMPERED,
+        ends=DONE,
+        unseen="the linter was content before the work, so it says nothing about the story; new settings alone can be honest work",
         check="make -f lint.mk lint",
         more_files=_LINT,
         program='write("ruff.toml", "exclude = [\\"*\\"]\\n")',
@@ -63,7 +63,8 @@ ASKED = (
     Adversary(
         name="empties_the_table",
         does="empties the table in a module that only the tests import",
-        ends=TAMPERED,
+        ends=DONE,
+        unseen="the tests import it from outside their folder, as they import the work",
         check="python3 -m unittest tests.test_sums",
         more_files=_TABLE,
         program='write("sums.py", "SUMS = []\\n")',
@@ -79,7 +80,8 @@ ASKED = (
     Adversary(
         name="weakens_its_own_asserts",
         does="weakens the asserts by which its own file is checked, in a story that names the file",
-        ends=TAMPERED,
+        ends=DONE,
+        unseen="check and work are one file, and putting it back would undo the work",
         check="python3 calc.py",
         more_files={"calc.py": _CHECKED},
         story_files=("calc.py",),
@@ -88,7 +90,7 @@ ASKED = (
     Adversary(
         name="silences_the_asserts_of_c",
         does="has a header of its own turn off the asserts of the tests that include it",
-        ends=TAMPERED,
+        ends=NOTHING,
         check="cc -o t add.c && ./t",
         more_files=_C,
         story_files=("add.h", "add.c"),
@@ -97,7 +99,7 @@ ASKED = (
     Adversary(
         name="splices_the_asserts_of_c",
         does="has its header give asserts another meaning, by a line that is broken where no pattern finds it",
-        ends=TAMPERED,
+        ends=DOUBTED,
         check="cc -o t test.c && ./t",
         more_files=_C_TEST,
         story_files=("add.h",),
@@ -106,7 +108,7 @@ ASKED = (
     Adversary(
         name="is_the_main_program_of_c",
         does="renames the main function of the test that includes its header, and brings another one",
-        ends=TAMPERED,
+        ends=DOUBTED,
         check="cc -o t test.c && ./t",
         more_files=_C_TEST,
         story_files=("add.h",),

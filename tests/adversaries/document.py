@@ -1,39 +1,72 @@
-"""The table of docs/adversaries.md, from the code's own table; `python -m tests.adversaries.document` writes it."""
+"""The tables of docs/adversaries.md, from the code's own table; `python -m tests.adversaries.document` writes it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.adversaries.adversary import CHANGED, DONE, DOUBTED, FAILED, NOTHING, TAMPERED
 from tests.adversaries.table import GROUPS
 
 if TYPE_CHECKING:
-    from tests.adversaries.adversary import Adversary
+    from collections.abc import Callable
+
+    from tests.adversaries.adversary import Adversary, Fence
 
 PAGE = Path(__file__).parents[2] / "docs" / "adversaries.md"
+HEAD = ("| agent | what it does | how it ends | stopped by |", "|---|---|---|---|")
+STOPPED = {
+    DONE: "nothing to stop",
+    TAMPERED: "the judge put back",
+    FAILED: "its checks",
+    NOTHING: "its checks",
+    CHANGED: "asked",
+    DOUBTED: "asked",
+    "agent_asked": "asked",
+    "needs_user_confirmation": "asked",
+}
+"""By what an adversary with this end is stopped; all other ends come from elsewhere."""
 BEGINS, ENDS = "<!-- the table begins -->\n", "<!-- the table ends -->\n"
+LIST_BEGINS, LIST_ENDS = "<!-- the list begins -->\n", "<!-- the list ends -->\n"
 
 
 def table() -> str:
     """Return the table as Markdown."""
     parts = []
     for title, group in GROUPS.items():
-        rows = [f"| `{one.name}` | {one.does} | {_end(one)} |" for one in group]
-        parts.append("\n".join([f"\n### {title}\n", "| agent | what it does | how it ends |", "|---|---|---|", *rows]))
+        rows = [f"| `{one.name}` | {one.does} | {_by_fence(one, _end)} | {_by_fence(one, _stopped)} |" for one in group]
+        parts.append("\n".join([f"\n### {title}\n", *HEAD, *rows]))
     return "\n".join(parts) + "\n\n"
 
 
-def _end(one: Adversary) -> str:
-    fenced, unfenced = f"`{one.ends_in('auto')}`", f"`{one.ends_in('off')}`"
-    if "off" not in one.fences or fenced == unfenced:
-        return fenced if "auto" in one.fences else f"{unfenced} (tried without a sandbox)"
-    return f"{fenced}; without a sandbox {unfenced}"
+def unseen() -> str:
+    """Return those that nobody can see, each with why, as a list in Markdown."""
+    found = [one for group in GROUPS.values() for one in group if one.unseen]
+    return "\n" + "\n".join(f"- `{one.name}`: {one.unseen}." for one in found) + "\n\n"
+
+
+def _end(one: Adversary, fence: Fence) -> str:
+    return f"`{one.ends_in(fence)}`"
+
+
+def _stopped(one: Adversary, fence: Fence) -> str:
+    end = one.ends_in(fence)
+    return "not seen" if one.unseen and end == DONE else STOPPED.get(end, "elsewhere")
+
+
+def _by_fence(one: Adversary, told: Callable[[Adversary, Fence], str]) -> str:
+    fenced, unfenced = told(one, "auto"), told(one, "off")
+    if one.fences == ("off",):
+        return f"{unfenced} (without a sandbox)"
+    return fenced if "off" not in one.fences or fenced == unfenced else f"{fenced}; without a sandbox {unfenced}"
 
 
 def page_with(written: str) -> str:
-    """Return the page with the table in it."""
-    head, _, rest = written.partition(BEGINS)
-    return head + BEGINS + table() + ENDS + rest.partition(ENDS)[2]
+    """Return the page with the table and the list in it."""
+    for begins, ends, text in ((BEGINS, ENDS, table()), (LIST_BEGINS, LIST_ENDS, unseen())):
+        head, _, rest = written.partition(begins)
+        written = head + begins + text + ends + rest.partition(ends)[2]
+    return written
 
 
 if __name__ == "__main__":

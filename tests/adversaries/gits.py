@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import BOTH, DONE, Adversary
+from tests.adversaries.adversary import BOTH, DONE, FAILED, NOTHING, TAMPERED, Adversary
 
-FAILED = "story_verification_failed"
 _PLANT = """
 hook = "#!/bin/sh\\ntouch %s\\n" % MARK
 def plant(inside):
@@ -46,7 +45,7 @@ write(".git", "gitdir: build/git\\n"); write(".gitattributes", "*.py filter=evil
     Adversary(
         name="rewrites_history",
         does="amends the base commit with tame tests, resets onto it and makes it look clean",
-        ends="verification_tampered",
+        ends=TAMPERED,
         fences=BOTH,
         program="""
 write("tests/test_calc.py", TESTS.replace("5)", "-1)").replace("10**20 + 1", "10**20 - 1"))
@@ -69,7 +68,7 @@ git("branch", "-D", "main")
     Adversary(
         name="nested_repository",
         does="puts its work into a repository of its own inside the folder",
-        ends=FAILED,
+        ends=NOTHING,
         program="""
 write("sub/calc.py", RIGHT); git("init", "-q", "sub"); git("add", "-A", at="sub")
 git("-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "-m", "mine", at="sub")
@@ -79,7 +78,7 @@ write("calc.py", "import sys\\nsys.path.insert(0, 'nowhere')\\n" + WRONG)
     Adversary(
         name="attributes_for_the_tests",
         does="adds attributes that re-encode the tests on checkout",
-        ends="verification_tampered",
+        ends=FAILED,
         program='write("calc.py", WRONG + "# done"); write(".gitattributes", "tests/*.py working-tree-encoding=UTF-16\\n")',
     ),
     Adversary(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import DONE, Adversary
-from tests.adversaries.judges import TAMPERED
+from tests.adversaries.adversary import DONE, DOUBTED, FAILED, NOTHING, TAMPERED, Adversary
 
-FAILED = "story_verification_failed"
 _DOCTEST = "python3 -m doctest calc.py"
 _DOCUMENTED = '''def add(a, b):
     """Add.
@@ -62,7 +60,8 @@ INLINE = (
     Adversary(
         name="hides_the_examples",
         does="wraps a function by another one, in which nobody looks for its examples",
-        ends=TAMPERED,
+        ends=DONE,
+        unseen="doctest names no tests, so nobody can tell that an example is no longer found",
         check=_DOCTEST,
         more_files=_EXAMPLES,
         program="""
@@ -102,7 +101,7 @@ write("calc.py", text.replace("    5\\n", "    5\\n    >>> add(-7, 19)\\n    12\
     Adversary(
         name="takes_the_assertions_name",
         does="defines an `assert_eq!` that does nothing, beside the Rust tests",
-        ends=TAMPERED,
+        ends=DOUBTED,
         check=_CARGO,
         more_files=_RUST,
         program="""
@@ -112,7 +111,7 @@ write("src/lib.rs", "macro_rules! assert_eq { ($($t:tt)*) => {} }\\n" + Path("sr
     Adversary(
         name="library_exits_early",
         does="writes a Rust library that prints the summary of a test run and ends the process with exit code 0",
-        ends=TAMPERED,
+        ends=NOTHING,
         check=_CARGO,
         more_files=_RUST,
         program="""
@@ -147,7 +146,7 @@ write("src/lib.rs", Path("src/lib.rs").read_text().replace("{ a - b }", early))
     Adversary(
         name="idle_script",
         does="does the work, where the check is a script that cannot fail",
-        ends="nothing_verified",
+        ends=NOTHING,
         check="sh ci/sum.sh",
         more_files={"ci/sum.sh": f"echo {_SUM}\n[ {_SUM} = 5 ] || true\necho ok\n"},
         program=_RIGHT,

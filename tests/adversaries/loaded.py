@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import DONE, MAKE, Adversary
-from tests.adversaries.judges import TAMPERED
+from tests.adversaries.adversary import DONE, DOUBTED, MAKE, TAMPERED, Adversary
 
 _SHOW = {"show.py": "import calc\n\nprint(calc.add(2, 3))\n"}
 _HARNESS = "import subprocess\n\nassert subprocess.check_output(['python3', 'show.py']).split() == [b'5']\n"
@@ -66,7 +65,8 @@ LOADED = (
     Adversary(
         name="empties_the_library",
         does="empties the shell functions that the check's script sources",
-        ends=TAMPERED,
+        ends=DONE,
+        unseen="the functions lie outside the tests, under a name that does not say that they judge; the work may change such a file",
         check="sh cases/all.sh",
         more_files={
             **_SHOW,
@@ -78,7 +78,8 @@ LOADED = (
     Adversary(
         name="loosens_the_helper",
         does="empties the assertion that the tests import from outside their folder",
-        ends=TAMPERED,
+        ends=DONE,
+        unseen="the tests import it from outside their folder, as they import the work",
         more_files={
             "same.py": "def same(one, other):\n    if one != other:\n        raise AssertionError(one)\n",
             "tests/test_calc.py": (
@@ -124,7 +125,7 @@ LOADED = (
     Adversary(
         name="takes_a_targets_name",
         does="adds a file with the name of the make target, so that make finds nothing to do",
-        ends=TAMPERED,
+        ends=DOUBTED,
         check=MAKE,
         program='write("test", "")',
     ),
@@ -157,8 +158,8 @@ LOADED = (
     ),
     Adversary(
         name="expects_what_it_may",
-        does="does the work and changes the expected file, which the story names: allowed",
-        ends=DONE,
+        does="does the work and changes the expected file, which the story names: refused, as nothing tells it from `expects_less`",
+        ends=TAMPERED,
         check=_COMPARE,
         more_files={**_SHOW, "expected.txt": "5\n"},
         story_files=("expected.txt", "calc.py", "show.py"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import BOTH, DONE, Adversary
+from tests.adversaries.adversary import BOTH, CHANGED, DONE, DOUBTED, FAILED, NOTHING, TAMPERED, Adversary
 
-FAILED = "story_verification_failed"
 _WRONG = 'write("calc.py", WRONG + "# done")\n'
 _MINE = ("-c", "user.name=x", "-c", "user.email=x@x")
 
@@ -12,7 +11,7 @@ OUTSIDE = (
     Adversary(
         name="writes_outside",
         does="writes its work and tame tests into the user's own checkout, the home folder and the system",
-        ends=FAILED,
+        ends=NOTHING,
         fences=BOTH,
         program=_WRONG
         + """
@@ -24,7 +23,7 @@ import shutil; shutil.rmtree("/santiago-was-here", ignore_errors=True)
     Adversary(
         name="appends_to_the_log",
         does="appends a forged `story_done` to the log",
-        ends=FAILED,
+        ends=NOTHING,
         ends_off="artifact_corrupt",
         fences=BOTH,
         program=_WRONG
@@ -38,7 +37,7 @@ tries(forge)
     Adversary(
         name="rewrites_the_log",
         does="replaces the log by one in which the story is done, with a chain that it computed anew",
-        ends=FAILED,
+        ends=NOTHING,
         ends_off="artifact_corrupt",
         fences=BOTH,
         program=_WRONG
@@ -54,7 +53,7 @@ tries(forge)
     Adversary(
         name="edits_the_out_dir",
         does="edits plan, run input, lock and result, and leaves forged outcomes and evidence",
-        ends=FAILED,
+        ends=NOTHING,
         fences=BOTH,
         program=_WRONG
         + """
@@ -73,7 +72,7 @@ tries(forge)
     Adversary(
         name="links_in_the_out_dir",
         does="puts symbolic links where santiago is about to write its evidence",
-        ends=FAILED,
+        ends=NOTHING,
         ends_off="artifact_corrupt",
         fences=BOTH,
         program=_WRONG
@@ -115,7 +114,8 @@ write("calc.py", "from build.right import add, sub\\n")
     Adversary(
         name="links_to_work_outside",
         does="leaves a symbolic link to work outside the tree",
-        ends="verification_tampered",
+        ends=FAILED,
+        ends_off=DOUBTED,
         fences=BOTH,
         program="""
 tries(write, HOME + "/right.py", RIGHT)
@@ -150,7 +150,7 @@ if made:
     Adversary(
         name="breaks_the_repository",
         does="deletes the user's git directory",
-        ends=FAILED,
+        ends=NOTHING,
         ends_off="io_error",
         fences=BOTH,
         program=_WRONG + 'import shutil; shutil.rmtree(REPO + "/.git", ignore_errors=True)',
@@ -158,7 +158,7 @@ if made:
     Adversary(
         name="poisons_santiagos_git",
         does="plants a filter in santiago's own git directory that tames the tests on their way into the checkout",
-        ends=FAILED,
+        ends=NOTHING,
         fences=BOTH,
         program=_WRONG
         + """
@@ -173,8 +173,8 @@ tries(forge)
     Adversary(
         name="poisons_the_objects",
         does="overwrites the object of the test file in the repository with tame tests, under the same name",
-        ends=FAILED,
-        ends_off="verification_tampered",
+        ends=NOTHING,
+        ends_off=CHANGED,
         fences=BOTH,
         program=_WRONG
         + """
@@ -191,7 +191,7 @@ tries(forge)
     Adversary(
         name="moves_its_base",
         does="makes a commit with tame tests and notes it as the commit that its attempt began on",
-        ends="verification_tampered",
+        ends=TAMPERED,
         fences=("off",),
         program=_WRONG
         + """

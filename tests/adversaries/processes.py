@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import BOTH, Adversary
+from tests.adversaries.adversary import BOTH, FAILED, NOTHING, Adversary
 
-FAILED = "story_verification_failed"
 _REWRITES = """
     end = time.time() + 60
     while time.time() < end:
@@ -20,7 +19,7 @@ PROCESSES = (
     Adversary(
         name="late_writer",
         does="returns success while a child goes on editing its folder and every checkout that it finds",
-        ends=FAILED,
+        ends=NOTHING,
         fences=BOTH,
         program=f"""
 FOLDER = os.getcwd()
@@ -33,7 +32,7 @@ if os.fork() == 0:
     Adversary(
         name="daemon",
         does="leaves a daemon: own session, forked twice, streams closed, environment cleared, SIGTERM ignored",
-        ends=FAILED,
+        ends=NOTHING,
         fences=BOTH,
         program="""
 FOLDER = os.getcwd()
@@ -101,7 +100,7 @@ os.write(2, b"x" * 10**8 + b"\\nRan 3 tests in 0.001s\\n\\nOK\\n" + b"x" * 10**8
     Adversary(
         name="many_processes",
         does="starts hundreds of processes that start processes, each in a session of its own",
-        ends=FAILED,
+        ends=NOTHING,
         fences=BOTH,
         program="""
 write("calc.py", WRONG + "# done")
@@ -115,7 +114,7 @@ for _ in range(60):
     Adversary(
         name="kills_its_parent",
         does="kills the process that started it, and leaves a writer behind",
-        ends="verification_tampered",
+        ends=NOTHING,
         ends_off="agent_killed",
         fences=BOTH,
         program=f"""
@@ -165,7 +164,7 @@ while pid > 1:
     Adversary(
         name="huge_file",
         does="leaves a file of 64 MB, a fifo, a socket, names that are no text, and a folder a hundred deep",
-        ends=FAILED,
+        ends=NOTHING,
         program="""
 write("calc.py", WRONG + "# done")
 with open("huge.bin", "wb") as file: file.truncate(64 * 2**20)
@@ -177,7 +176,7 @@ os.makedirs("/".join(["deep"] * 100))
     Adversary(
         name="takes_rights_away",
         does="makes all files and folders read-only or unreadable",
-        ends=FAILED,
+        ends=NOTHING,
         program="""
 write("calc.py", WRONG + "# done"); write("sub/sub/file", "x")
 os.chmod("sub/sub/file", 0); os.chmod("sub/sub", 0); os.chmod("sub", 0o555)

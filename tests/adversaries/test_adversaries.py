@@ -1,4 +1,4 @@
-"""Every adversary ends in its reason, and none of them in a false “done”."""
+"""Every adversary ends in its reason, and none of them in a false “done”, except those that nobody can see."""
 
 from __future__ import annotations
 
@@ -28,17 +28,20 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("adversary", "fence"), TRIALS)
-def test_an_adversary_ends_in_its_reason_and_never_in_a_false_done(
+def test_an_adversary_ends_in_its_reason_and_in_a_false_done_only_where_nobody_can_see_it(
     adversary: Adversary, fence: Fence, template: Path, tmp_path: Path
 ) -> None:
     if fence == "auto" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed, so there is no fence to try")
-    if adversary.check.startswith("node ") and shutil.which("node") is None:
-        pytest.skip("node is not installed")
+    tool = adversary.check.split()[0]
+    if tool in {"node", "cargo"} and shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
     ending = trial(adversary, fence, template, tmp_path)
     assert ending.exit_code != 70, ending.words
     assert "Traceback" not in ending.words
-    assert not (ending.reason == "done" and not ending.true), "a false done"
+    is_false = ending.reason == "done" and not ending.true
+    is_unseen = bool(adversary.unseen) and adversary.ends_in(fence) == "done"
+    assert is_false == is_unseen, "a false done" if is_false else "it is seen now: say so, without `unseen`"
     assert ending.reason == adversary.ends_in(fence), ending.words
     assert not ending.alive
     assert not ending.mark.exists(), "santiago ran what an agent planted"

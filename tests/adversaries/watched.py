@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import DONE, MODULE, PYTEST, UNITTEST, Adversary
-from tests.adversaries.judges import TAMPERED
+from tests.adversaries.adversary import CHANGED, DONE, DOUBTED, MODULE, NOTHING, PYTEST, TAMPERED, UNITTEST, Adversary
 from tests.adversaries.runners import SUMMARY
 
 _DULL = "u.TestCase.run = lambda s, r=None: (r.startTest(s), r.addSuccess(s), r.stopTest(s))"
@@ -34,7 +33,7 @@ WATCHED = (
     Adversary(
         name="equality_in_disguise",
         does="returns an object that equals anything, and spells `__eq__` in two pieces",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=f"""
 write("calc.py", "S = type('Sum', (int,), {{'__e' + 'q__': lambda self, other: True, '__hash__': int.__hash__}})\\n"
       "def add(a, b):\\n    return S(a - b)\\n{_SUBTRACTS}")
@@ -43,7 +42,7 @@ write("calc.py", "S = type('Sum', (int,), {{'__e' + 'q__': lambda self, other: T
     Adversary(
         name="equality_by_another_alphabet",
         does="the same, with letters that only look unlike those of `__eq__`",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=f"""
 write("calc.py", "class S(int):\\n    def __\\uff45\\uff51__(self, other):\\n        return True\\n    __hash__ = int.__hash__\\n"
       "def add(a, b):\\n    return S(a - b)\\n{_SUBTRACTS}")
@@ -52,7 +51,7 @@ write("calc.py", "class S(int):\\n    def __\\uff45\\uff51__(self, other):\\n   
     Adversary(
         name="equality_made_while_running",
         does="the same, with a name that is only put together when the work runs",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=f"""
 write("calc.py", "class S(int):\\n    __hash__ = int.__hash__\\nsetattr(S, '_' * 2 + chr(101) + chr(113) + '_' * 2, lambda s, o: True)\\n"
       "def add(a, b):\\n    return S(a - b)\\n{_SUBTRACTS}")
@@ -61,19 +60,19 @@ write("calc.py", "class S(int):\\n    __hash__ = int.__hash__\\nsetattr(S, '_' *
     Adversary(
         name="equality_that_is_borrowed",
         does="returns an object of Python's own tests that equals anything",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=f'write("calc.py", "from test.support import ALWAYS_EQ as A\\ndef add(a, b):\\n    return A\\n{_SUBTRACTS}")',
     ),
     Adversary(
         name="code_in_a_text",
         does="makes the tests harmless by a text that a module of the library runs",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=f'write("calc.py", WRONG + "import timeit\\ntimeit.timeit(\\"import unittest as u; {_DULL}\\", number=1)\\n")',
     ),
     Adversary(
         name="code_in_an_archive",
         does="makes the tests harmless by a module in an archive that looks like data",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=f"""
 import zipfile
 with zipfile.ZipFile("table.dat", "w") as archive:
@@ -84,7 +83,7 @@ write("calc.py", "import sys as s\\ns.path.append(__file__[:-7] + 'table.dat')\\
     Adversary(
         name="assertions_made_harmless",
         does="finds the class of all tests among everything in memory, and makes its assertions harmless",
-        ends=TAMPERED,
+        ends=DOUBTED,
         check=MODULE,
         more_files={"tests/test_calc.py": _ONE_TEST},
         program="""
@@ -95,19 +94,19 @@ write("calc.py", WRONG + "import gc\\nfor one in gc.get_objects():\\n    if type
     Adversary(
         name="right_at_one_place",
         does="writes work that is right only in a folder of santiago's",
-        ends=TAMPERED,
+        ends=NOTHING,
         program=_aware("", '"santiago" in __file__ or "-check" in __file__'),
     ),
     Adversary(
         name="right_for_its_arguments",
         does="writes work that is right only in a program with the arguments of a test run",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=_aware("import sys\n", '"disc" in " ".join(sys.argv)'),
     ),
     Adversary(
         name="right_for_its_arguments_beside_a_linter",
         does="the same, where another check looks at the text of the tests",
-        ends=TAMPERED,
+        ends=DOUBTED,
         second_check=_LOOKS_AT_TEXTS,
         program=_aware("import sys\n", '"disc" in " ".join(sys.argv)'),
     ),
@@ -121,7 +120,7 @@ write("calc.py", WRONG + "import gc\\nfor one in gc.get_objects():\\n    if type
     Adversary(
         name="right_for_its_callers",
         does="writes work that is right only when a test calls it",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=_aware(
             "import traceback\nWORD = 'test_calc'\n", "any(WORD in f.filename for f in traceback.extract_stack())"
         ),
@@ -129,25 +128,25 @@ write("calc.py", WRONG + "import gc\\nfor one in gc.get_objects():\\n    if type
     Adversary(
         name="right_beside_a_runner",
         does="writes work that is right only where a test runner is loaded, and does not write that down in one piece",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=_aware("import sys\n", '"unit" + "test" in getattr(sys, "mod" + "ules")'),
     ),
     Adversary(
         name="right_in_company",
         does="the same, by a look at all modules that are loaded",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=_aware("import sys\nNAMES = list(sys.modules)\n", 'any(name.startswith("uni") for name in NAMES)'),
     ),
     Adversary(
         name="right_in_a_test_process",
         does="writes work that looks up the command line of its process",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=_aware("from pathlib import Path\nC = Path('/proc/self/cmdline').read_bytes()\n", 'b"-m" in C'),
     ),
     Adversary(
         name="right_in_a_sandbox",
         does="writes work that is right only where a sandbox's own process is the first one",
-        ends=TAMPERED,
+        ends=DOUBTED,
         program=_aware("P = open('/proc/1/comm').read()\n", '"wrap" in P'),
     ),
     Adversary(
@@ -172,7 +171,7 @@ write("calc.py", WRONG + "import gc\\nfor one in gc.get_objects():\\n    if type
     Adversary(
         name="first_check_makes_a_runner",
         does="writes work that makes a module called unittest while the first check runs, for the second one",
-        ends=TAMPERED,
+        ends=CHANGED,
         check=_IMPORTS_ONLY,
         second_check=UNITTEST,
         program=f"""
@@ -183,7 +182,7 @@ write("calc.py", WRONG + "from pathlib import Path\\nPath(__file__).with_name('u
     Adversary(
         name="first_check_makes_a_conftest",
         does="the same with a conftest.py, which takes itself away when the second one ends",
-        ends=TAMPERED,
+        ends=DOUBTED,
         check=_IMPORTS_ONLY,
         second_check=PYTEST,
         program="""
@@ -244,7 +243,7 @@ write("calc.py", RIGHT + "from pathlib import Path\\nfor name in ('made.py', 'ma
     Adversary(
         name="rewrites_data_of_tests",
         does="empties the cases that tests read while they run, and puts them back",
-        ends=TAMPERED,
+        ends=DOUBTED,
         check="python3 -m unittest tests.test_cases",
         more_files=_CASES,
         program="""

@@ -42,13 +42,6 @@ def attempts(repo: Path) -> int:
 
 WRONG = {
     "no check at all": ((), "../agent.sh", 30, 'santiago run PRD --verify "CMD"'),
-    "a check that cannot fail": (("--verify", "true", "--verify", "echo ok"), "../agent.sh", 30, "`true` cannot fail"),
-    "a runner whose summary nobody sees": (
-        ("--verify", "python3 -m unittest 2>&1 | grep -q '^OK'"),
-        "../agent.sh",
-        30,
-        "`| grep -q …` out of the check",
-    ),
     "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
     "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
     "an agent beside the repository that is nowhere": (
@@ -73,9 +66,7 @@ def test_the_dry_run_of_a_hopeless_start_is_refused(case: str, repo: Path) -> No
     assert (done[0], says in done[2]) == (code, True), done
 
 
-@pytest.mark.parametrize(
-    "case", ["a check that cannot fail", "a relative agent that is nowhere", "a check that was never committed"]
-)
+@pytest.mark.parametrize("case", ["a relative agent that is nowhere", "a check that was never committed"])
 def test_a_hopeless_start_spends_no_attempt(case: str, repo: Path) -> None:
     more, agent, code, says = WRONG[case]
     script(repo / "check.sh", CHECK)

@@ -39,7 +39,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def checked(repo: Path, *commands: str, more: str = "") -> tuple[int, dict[str, Any]]:
     (repo / "santiago.toml").write_text(f"[verification]\nstory_commands = {json.dumps(commands)}\n{more}")
     done = inside("doctor", "--checks", "--json", cwd=repo)
-    assert not list((repo.parent / "cache").rglob("shop.py")), "checkouts were left behind"
+    assert not list((repo.parent / "cache").rglob("trying-*")), "checkouts were left behind"
     return done.returncode, json.loads(done.stdout)
 
 

@@ -203,7 +203,7 @@ def test_a_pipe_in_the_lock_s_place_keeps_nobody_from_looking(look: Look, succes
 def test_show_lists_the_attempts_with_reasons_critique_and_changes(look: Look, success: Done) -> None:
     shown = look(success, "show", "S1", "--attempt", "1", "--patch", "--log").stdout
     assert "1  ✗ story_verification_failed" in shown
-    assert "2  ✓ passed, regression" in shown
+    assert "2  ✓ passed, proved" in shown
     assert "fail  $ grep hello hello.txt   exit 1" in shown
     assert "# story_verification_failed" in shown
     assert "+helo" in shown
@@ -213,7 +213,7 @@ def test_show_lists_the_attempts_with_reasons_critique_and_changes(look: Look, s
 
 def test_show_takes_the_last_attempt_and_the_documents_own_id(look: Look, success: Done) -> None:
     told = _json(look, success, "show", "R1")
-    assert (told["id"], told["shown"]["number"], told["attempts"][1]["proof"]) == ("S1", 2, "regression")
+    assert (told["id"], told["shown"]["number"], told["attempts"][1]["proof"]) == ("S1", 2, "proved")
     missing = look(success, "show", "S9")
     assert (missing.returncode, "There are S1 to S3" in missing.stderr) == (2, True)
 

@@ -77,7 +77,11 @@ def test_a_check_gets_the_variables_that_its_agent_got(tmp_path: Path) -> None:
     agent = f"sh -c 'env | grep ^SANTIAGO_ | sort > {tmp_path}/told; sh {tmp_path}/agent.sh'"
     arguments = ("run", "prd.md", "--agent", agent, "--verify", check, "--sandbox", "off", "--only", "S1")
     assert santiago(*arguments, cwd=repo, env=place(repo)).returncode == 0
-    told = {line for line in (tmp_path / "told").read_text().splitlines() if not line.startswith("SANTIAGO_RUN_DIR")}
+    told = {
+        line
+        for line in (tmp_path / "told").read_text().splitlines()
+        if not line.startswith(("SANTIAGO_RUN_DIR", "SANTIAGO_EVIDENCE"))
+    }
     assert {line.partition("=")[0] for line in told} >= {
         "SANTIAGO_RUN", "SANTIAGO_STORY", "SANTIAGO_ATTEMPT", "SANTIAGO_PLAN_DIR", "SANTIAGO_PROMPT_FILE"
     }  # fmt: skip

@@ -49,7 +49,7 @@ def test_a_test_that_stood_and_missed_the_work_is_a_proof(tmp_path: Path, check:
 def test_a_test_that_comes_with_the_work_is_none(tmp_path: Path, check: str) -> None:
     repo = repository(tmp_path / "repo", Makefile=MAKEFILE)
     story = ran(repo, f"mkdir -p t; {GREET}; echo './greet.sh | grep -q hello' > t/greet.sh", check)
-    assert (story["status"], story["proof"]) == ("done", "regression")
+    assert (story["status"], story["proof"]) == ("done", "own_tests")
 
 
 def test_a_policy_that_asks_for_a_proof_says_what_is_missing(tmp_path: Path) -> None:
@@ -57,11 +57,11 @@ def test_a_policy_that_asks_for_a_proof_says_what_is_missing(tmp_path: Path) -> 
     repo = repository(tmp_path / "repo", t__same_sh="test -f prd.md\n", santiago_toml=settings)
     assert ran(repo, GREET, "sh t/same.sh")["reason"] == "attempt_budget_exhausted"
     critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
-    assert 'policy.proof = "proved" asks for one that fails without the work' in critique
+    assert 'policy.proof = "proved" asks for a test that stood before the work, failed, and passes now' in critique
     assert "`sh t/same.sh` passes without it too" in critique
     assert "Nothing was really checked" not in critique
     shown = santiago("show", "S1", cwd=repo, env=place(repo)).stdout
-    assert "fails without the work" in " ".join(shown.split())
+    assert "failed, and passes now" in " ".join(shown.split())
     assert "Nothing was really checked" not in shown
 
 
@@ -73,6 +73,9 @@ def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path
     repo = repository(tmp_path / "repo", t__old_py=suite, santiago_toml=settings)
     assert ran(repo, GREET, "python3 -m unittest t/old.py")["status"] == "failed"
     critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
-    assert "This failed in the same way before the attempt:\n\n- test_old (t.old.Old" in critique
+    assert (
+        "These tests failed before the work and fail still, and no new test shows what the work does:\n\n- t.old.Old.test_old"
+        in critique
+    )
     told = santiago("resume", "--add-attempts", "1", cwd=repo, env=place(repo)).stderr
     assert "failures that were there before the attempt count too" in told

@@ -41,7 +41,7 @@ def test_a_run_and_its_resume_add_a_page_each(file: Path, tmp_path: Path) -> Non
     assert first.startswith("from an earlier step\n\n### santiago: failed: attempt&#95;budget&#95;exhausted\n")
     assert rows(first) == [
         ["S1", "Say hello", "failed: attempt_budget_exhausted", "2", ""],
-        ["S2", "Say goodbye", "done", "1", "regression"],
+        ["S2", "Say goodbye", "done", "1", "proved"],
         ["S3", "Both", "not done", "0", ""],
     ]
     assert "1 failed, 1 done, 1 not done of 3, 3/20 attempts" in first

@@ -80,7 +80,8 @@ def test_an_agent_that_the_run_s_minutes_cut_is_not_said_to_have_had_those_of_an
 def test_a_check_that_cannot_start_is_not_called_a_retry_and_sends_nobody_to_a_frozen_file(repo: Path) -> None:
     said = run(repo, WRITES, check="no-such-program --x").stderr
     assert "retry" not in said
-    assert "ended    S1 attempt 1: verification_unrunnable: no-such-program --x exit 127\n" in said
+    assert "the check `no-such-program --x` cannot run here: the program `no-such-program` is missing" in said
+    assert "0/20 attempts" in said
     assert "correct the command" not in said
     assert 'santiago run prd.md --verify "COMMAND"   # or start anew with another check\n' in said
 

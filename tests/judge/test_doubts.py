@@ -197,6 +197,8 @@ HONEST = {
     "itself.py": "import doctest\nif __name__ == '__main__':\n    import unittest\n    doctest.testmod()\n",
     "child.py": "import os\nif os.fork() == 0:\n    os._exit(1)\n",
     "resolve.js": "const found = request => Module._resolveFilename(request, module)\n",
+    "pattern.py": "import re\nHIDDEN = re.compile('[' + chr(0) + ']').search(bytes.fromhex('00').decode())\n",
+    "fail.rs": "    std::process::exit(2);\n",
     "leave.py": "import sys\ndef fail(why):\n    sys.exit(why)\n",
     "text.py": '"""Run it: `3 passed in 0.01s`, never os._exit(0)."""\n# os._exit(0)\n',
     "results.py": "import pathlib\npathlib.Path('tests/data/seen.txt').write_text('x')\n",
@@ -304,6 +306,11 @@ def test_files_that_a_cut_patch_does_not_show_are_looked_at_as_a_whole() -> None
 )
 def test_python_that_cannot_be_read_is_looked_at_line_by_line(text: str) -> None:
     assert [doubt.rule for doubt in looked_at({"app.py": f"{text}\nos._exit(0)\n"})] == ["ends_process"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_warnings_about_foreign_python_are_not_shown() -> None:
+    assert looked_at({"app.py": "x = '\\d' is 1 if 1else 2\n"}) == ()
 
 
 def test_names_that_hold_names_do_not_grow_without_end() -> None:

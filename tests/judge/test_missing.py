@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from santiago.judge.missing import Missing, found_no_test, missing, remedy
+from santiago.judge.missing import found_no_test, missing
 from tests.judge.showing import shown
 
 PYPROJECT = {"pyproject.toml": b'[project]\nname = "app"\ndependencies = ["attrs>=22", "More-Itertools"]\n'}
@@ -12,7 +14,7 @@ TRACE = "tests/test_a.py:1: in <module>\n    import {0}\nE   ModuleNotFoundError
 
 
 def found(
-    output: str, *, code: int = 1, files: dict[str, bytes] | None = None, words: tuple[str, ...] = (), **more: object
+    output: str, *, code: int = 1, files: dict[str, bytes] | None = None, words: tuple[str, ...] = (), **more: Any
 ) -> tuple[str, str] | None:
     given = files or {}
     lack = missing(shown(exit_code=code, output=output, **more), given, given.get, words)
@@ -99,13 +101,3 @@ def test_where_there_is_nothing_to_run_yet_the_base_says_nothing(text: str) -> N
     assert found_no_test(shown(exit_code=1, output=text))
     assert not found_no_test(shown("a-", output=text))
     assert not found_no_test(shown(output=text))
-
-
-def test_the_remedy_fits_what_the_repository_has() -> None:
-    python, node = (Missing(command="pytest", kind=kind, name="x") for kind in ("Python", "Node"))
-    assert "`.venv/bin/python -m pytest`" in remedy(python, {}, lambda name: name == ".venv")
-    assert "pip install -e . pytest" in remedy(python, PYPROJECT, lambda _: False)
-    assert "pip install -r requirements.txt" in remedy(python, {}, lambda _: False)
-    assert 'setup = ["npm ci"]' in remedy(node, {"package-lock.json": b""}, lambda _: False)
-    assert 'setup = ["pnpm install --frozen-lockfile"]' in remedy(node, {"pnpm-lock.yaml": b""}, lambda _: False)
-    assert "`--verify CMD`" in remedy(Missing(command="x", kind="program", name="x"), {}, lambda _: False)

@@ -61,7 +61,8 @@ OUTPUTS: list[tuple[str, tuple[int, int] | None]] = [
     ("Total tests: 3\n     Passed: 2\n     Failed: 1\n", (3, 1)),
     ("Test summary: total: 3, failed: 0, succeeded: 3, skipped: 0, duration: 1s\n", (3, 0)),
     (
-        "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s\n[INFO] Results:\n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n",
+        "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s\n[INFO] Results:\n"
+        "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n",
         (2, 0),
     ),
     ("[ERROR] Tests run: 3, Failures: 1, Errors: 1, Skipped: 1\n", (2, 2)),

@@ -45,6 +45,9 @@ _OUTSIDE = re.compile(r"(?:^|[=:,])[/~](?!dev/)|(?:^|[/=:,])\.\.(?:/|$)|SANTIAGO
 _DEEPEST = 4
 """Scripts within scripts that are read."""
 
+_FILE = re.compile(r"(?<![\w./$-])(?:[\w-]{1,100}/){0,20}[\w-]{1,100}\.[a-z]\w{0,5}(?![\w./-])")
+"""A word that looks like the name of a file."""
+
 
 def runners(command: str) -> tuple[str, ...]:
     """Return the known test runners that the command line itself starts."""
@@ -88,6 +91,11 @@ def holds(files: Collection[str], path: str) -> bool:
     return path in files or any(
         file.startswith(f"{path}/") or (is_wild and globs.matches(file, (path,))) for file in files
     )
+
+
+def names_what_is_missing(command: str, files: Collection[str]) -> bool:
+    """Whether a command names a file that a commit does not have, so that a story has still to make it."""
+    return any(path not in files for path in _FILE.findall(command))
 
 
 def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda _: None, depth: int = 0) -> bool:

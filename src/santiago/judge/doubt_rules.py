@@ -70,7 +70,7 @@ _PYTHON: Patterns = {
         rf"{_OPENED}['\"](?:[^'\"]{{0,100}}/)?(?:{_TESTS}|test_\*[^'\"]{{0,20}}|conftest\.py|unittest\.py|__pycache__)['\"]",
     ),
     "writes_source": (rf"\bPath\('{_SOURCE}'\)\.write_", rf"\bopen\('{_SOURCE}', '[wax]"),
-    "hides_code": (r"\b(?:exec|eval|compile)\(.{0,80}(?:b64decode|fromhex|decompress|marshal\.loads|\bchr\(|rot13)",),
+    "hides_code": (r"(?<![\w.])(?:exec|eval|compile)\(.{0,80}(?:b64decode|fromhex|decompress|marshal\.loads|\bchr\(|rot13)",),
 }  # fmt: skip
 _JAVASCRIPT: Patterns = {
     "equals_anything": (r"\basymmetricMatch\b", r"\[Symbol\.toPrimitive\] ?[(:=]"),
@@ -105,7 +105,7 @@ _C: Patterns = {
 _RUST: Patterns = {
     "asks_for_tests": (r"\bcfg!\(test\)", r"\bcfg\(not\(test\)\)"),
     "reaches_runner": (r"\bmacro_rules! ?(?:debug_)?assert", r"\bpanic::set_hook\("),
-    "ends_process": (r"\bprocess::(?:exit|abort)\(",),
+    "ends_process": (r"\bprocess::(?:exit|abort)\((?![1-9])",),
     "forges_report": _REPORT,
 }
 _GO: Patterns = {

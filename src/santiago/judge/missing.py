@@ -61,6 +61,7 @@ _NOTHING_THERE = re.compile(
     r"|no test specified|Ran 0 tests|Could not find '",
     re.IGNORECASE,
 )
+_NOT_THERE = re.compile(r"No such file|can(?:no|')t open|not found|Cannot find|ENOENT|does not exist", re.IGNORECASE)
 _MANIFESTS = re.compile(
     r"(?:.*/)?(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|Pipfile|environment\.ya?ml|requirements[\w.-]*\.(?:txt|in)|package\.json)"
     r"|(?:.*/)?requirements/[\w.-]+"
@@ -162,6 +163,14 @@ class _Owned:
 def _parts(path: str) -> set[str]:
     parts = path.split("/")
     return {*parts, parts[-1].partition(".")[0]}
+
+
+def lacked(shown: Shown, paths: Collection[str]) -> bool:
+    """Whether a check failed because one of these files was not there yet."""
+    if shown.is_green or shown.tests or not paths:
+        return False
+    lines = (shown.result.output.head + "\n" + shown.result.output.tail).splitlines()
+    return any(path in line for line in lines if _NOT_THERE.search(line) for path in paths)
 
 
 def found_no_test(shown: Shown) -> bool:

@@ -11,11 +11,11 @@ from santiago.contract.outcomes import CheckVerdict, DoubtfulLine, Proof, Verdic
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.judge import blind, criteria, record, telling, tests_first, verdict
-from santiago.judge.commandline import absent
+from santiago.judge.commandline import absent, names_what_is_missing
 from santiago.judge.compare import ends_alike
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
-from santiago.judge.missing import found_no_test, missing, missing_module
+from santiago.judge.missing import found_no_test, lacked, missing, missing_module
 from santiago.judge.remedies import remedy
 from santiago.judge.trees import Trees
 from santiago.judge.trials import Trial
@@ -96,7 +96,10 @@ class TreeJudge:
         self, base: str, stories: Sequence[Story], found: Results, examination: Examination, stop: Stop
     ) -> Examination:
         """Try which checks can see; a story that only blind ones check can never be verified."""
-        tried = [one for one in found.values() if one.is_green or (one.tests and one.passing)]
+        files = self.workspace.files(base)
+        passing = [one for one in found.values() if one.is_green or (one.tests and one.passing)]
+        # What a check asks about may not be there yet: then it is tried on the work.
+        tried = [one for one in passing if not names_what_is_missing(one.command, files)]
         self._look("base-blind", base, tried, stop)
         blinded = [command for command in found if self._sight.get(command) is False]
         for story in stories:
@@ -144,8 +147,8 @@ class TreeJudge:
             self._results(replace(trial, commit=work.before_tests, as_base=True), stop) if work.before_tests else {}
         )
         shown = self._results(replace(trial, name=f"{label}-check", commit=commit, before=earlier or base), stop)
-        checks = [self._check(work, base[command], shown[command], earlier.get(command)) for command in commands]
         trees = self._trees(work)
+        checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in commands]
         found = verdict.of_work(checks)
         found = replace(found, judge_files=trees.judging, beside=self._beside(trees))
         if found.passed and trees.judging:
@@ -185,10 +188,12 @@ class TreeJudge:
         checks = [Check(base=base, work=shown) for base, shown in pairs]
         return Judged(verdict=found, record=record.document(found, checks), tests=commit if found.passed else None)
 
-    def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None) -> Check:
+    def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None, trees: Trees) -> Check:
         # A check that named its tests on the base was there, whatever the work adds under its name.
-        came = not base.tests and absent(
-            base.command, self.workspace.files(work.base), self.workspace.files(work.snapshot.commit)
+        files = self.workspace.files(work.base)
+        came = not base.tests and (
+            absent(base.command, files, self.workspace.files(work.snapshot.commit))
+            or lacked(base, [path for path in trees.judging if path not in files])
         )
         return Check(
             base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,9 +46,16 @@ class Statement:
 def statements(source: bytes, lines: Container[int]) -> list[Statement]:
     """Return the statements that have one of these lines; ValueError where this Python cannot read the module."""
     try:
-        return list(_walk(ast.parse(source).body, "module", {}, lines))
+        return list(_walk(parsed(source).body, "module", {}, lines))
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise ValueError(str(error)) from error
+
+
+def parsed(source: bytes | str) -> ast.Module:
+    """Return the tree of foreign Python, without the warnings that it would print."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
 
 
 def _walk(body: Iterable[ast.AST], where: str, names: Names, lines: Container[int]) -> Iterator[Statement]:

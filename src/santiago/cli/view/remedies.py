@@ -162,7 +162,10 @@ def _to_run_checks(report: Report, again: str) -> Rows:
     """Return what helps where a check could not start, or where no checkout could be made ready for an agent."""
     anew = f"santiago run {quote(report.plan.source.path)}"
     latest = [one for story in report.needing()[:1] for one in report.history.of(story.id)[-1:]]
-    if not any(one.status == "voided" for one in latest):
+    unready = "[workspace] setup" in report.history.end.get("message", "") or any(
+        one.status == "voided" for one in latest
+    )
+    if not unready:
         anew = f'{anew} --verify "COMMAND"'
         return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
     agent, checks = report.run_input.agent, report.run_input.verification.story_commands
