@@ -74,6 +74,23 @@ def test_a_hopeless_start_spends_no_attempt(case: str, repo: Path) -> None:
     assert (done[0], says in done[2], attempts(repo)) == (code, True, 0), done
 
 
+def test_checks_that_cannot_fail_spend_no_attempt(repo: Path) -> None:
+    """Nobody sees that from their words: they are tried on the base first."""
+    code, _, said = begin(repo, "--verify", "true", "--verify", "echo ok")
+    assert (code, attempts(repo)) == (30, 0), said
+    assert "nothing checks S1: `true` still passes when every file of the repository except the tests is" in said
+
+
+def test_a_runner_whose_words_only_grep_hears_is_a_check_as_a_whole(repo: Path) -> None:
+    test = "import unittest\n\n\nclass Notes(unittest.TestCase):\n    def test_one(self):\n        import note\n"
+    (repo / "test_note.py").write_text(test)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "A test")
+    script(repo.parent / "agent.sh", "#!/bin/sh\ntouch note.py\n")
+    code, _, said = begin(repo, "--verify", "python3 -m unittest 2>&1 | grep -q '^OK'", "--only", "S1")
+    assert (code, "1 done" in said) == (0, True), said
+
+
 @pytest.mark.parametrize(
     "check", ["tools/bin/python3 -m unittest", "env A=1 ./tools/bin/python3 -m unittest", "tools/bin/tool"]
 )

@@ -16,7 +16,7 @@ from tests.cli import greeter
 from tests.cli.greeter import git, out_dir
 from tests.cli.santiago import santiago
 
-PRD = greeter.PRD.replace("grep both both.txt", 'test "$(cat hello.txt bye.txt)" = "$(cat both.txt)"')
+PRD = greeter.PRD.replace("grep both both.txt", "cat hello.txt bye.txt | diff - both.txt")
 """The last story builds on what the others did, not only on their being done."""
 
 GOOD = """\

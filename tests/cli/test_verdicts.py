@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,6 +81,15 @@ def test_a_test_that_stood_and_failed_proves_the_work(tmp_path: Path) -> None:
     ran = run(repo, {"numbers_.py": SOURCE})
     assert "1 test failed already before any work: test_numbers.Numbers.test_add" in ran.stderr
     assert (story(repo)["status"], story(repo)["proof"]) == ("done", "proved")
+
+
+def test_tests_are_put_back_as_a_whole_where_examples_in_docstrings_are_run_too(tmp_path: Path) -> None:
+    settings = {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n"}
+    repo = repository(tmp_path / "repo", {**BASE, **ONCE, **settings})
+    broken = {"numbers_.py": "def twice(a):\n    return a\n", "test_numbers.py": TESTS.replace(", 4", ", 2")}
+    ran = run(repo, broken, check=f"{sys.executable} -m pytest -q")
+    assert ran.returncode == 10, ran.stderr
+    assert story(repo)["reason"] == "changed_expectation"
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Any, cast
 
 from hypothesis import strategies as st
 
-from santiago.contract.events import Context, Event, EventKind, EventStatus
+from santiago.contract.events import Context, Event, EventKind, EventStatus, Fact
 from santiago.contract.fold import Fold
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
@@ -94,6 +95,7 @@ class Journal:
     def event(
         self,
         kind: EventKind,
+        /,
         story: str | None = None,
         phase: StoryPhase | RunPhase | None = None,
         *,
@@ -121,6 +123,7 @@ class Journal:
     def add(
         self,
         kind: EventKind,
+        /,
         story: str | None = None,
         phase: StoryPhase | RunPhase | None = None,
         *,
@@ -129,6 +132,11 @@ class Journal:
         **context: Any,
     ) -> None:
         self.take(self.event(kind, story, phase, chunk=chunk, status=status, **context))
+
+    def record(self, facts: Iterable[Fact]) -> None:
+        """Take what a decision came to, as the coordinator would write it."""
+        for fact in facts:
+            self.add(fact.event, fact.story, fact.phase, chunk=fact.chunk, status=fact.status, **fact.context)
 
     def move(self, story: str, *phases: StoryPhase) -> None:
         """Lead a story through these phases, each with the event that belongs to the move."""

@@ -132,6 +132,17 @@ def test_dependencies_are_only_read_where_there_are_no_overlays(inside: Inside, 
     assert (repo / ".venv/tool").read_text() == "the user's tool\n"
 
 
+def test_what_dependencies_lead_to_is_there_but_never_a_whole_home(
+    inside: Inside, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    (home / "beside").mkdir()
+    (home / "beside/code").write_text("of another package\n")
+    (home / "secret").write_text("mine\n")
+    one, ground = inside.checkout("one"), inside.box.ground(str(inside.repo), needed=(str(home / "beside"), str(home)))
+    assert inside.run("cat ~/beside/code; ! test -e ~/secret", one, ground=ground).head == "of another package\n"
+
+
 def test_dependencies_that_set_up_made_are_the_checkouts_own(inside: Inside) -> None:
     one = inside.checkout("one")
     (one / ".venv").mkdir()

@@ -9,7 +9,7 @@ from proofs import honest
 if TYPE_CHECKING:
     from pathlib import Path
 
-FOUR_AND_ONE_TO_ASK_ABOUT = "boltons-673e010d,boltons-0c88f253,boltons-ebc7a8f7,boltons-580a9c2d,boltons-289edfcd"
+FOUR_AND_ONE_TO_ASK_ABOUT = "boltons-673e010d,tenacity-cb15300d,boltons-ebc7a8f7,boltons-580a9c2d,boltons-289edfcd"
 
 
 def test_work_that_people_really_did_is_accepted_or_asked_about(light: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.workspace.leading import Lead, blind_to, leads
+from santiago.workspace.leading import Lead, blind_to, elsewhere, leads
 
 HERE = {"PATH": "/nowhere", "HOME": "/nonexistent"}
 
@@ -105,6 +105,17 @@ def test_composer_finds_classes_beside_where_its_folder_really_lies(repo: Path) 
     (repo / "vendor/composer/autoload_psr4.php").write_text(table)
     (repo / "vendor/composer/autoload_files.php").write_text("<?php $baseDir = 1; return array();")
     assert found(repo, "vendor") == [("autoload_psr4.php", ".", None)]
+
+
+def test_packages_beside_the_repository_are_found(repo: Path, site: Path) -> None:
+    other = repo.parent / "other"
+    (other / "lib").mkdir()
+    (site / "a.pth").write_text(f"{other}/src\n{repo}/src\n/gone\n")
+    (site / "__editable___x_finder.py").write_text(f"MAPPING = {{'lib': '{other}/lib', 'pkg': '{repo}/src/pkg'}}\n")
+    (repo / "node_modules/@own").mkdir(parents=True)
+    (repo / "node_modules/@own/o").symlink_to(other)
+    found = elsewhere(repo, [str(repo / ".venv"), str(repo / "node_modules")])
+    assert sorted(found) == [str(other), f"{other}/lib", f"{other}/src"]
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,8 @@ CHANGES = {
     "package-lock.json": ("new\n", True),
     "install.sh": ("new\n", True),
     "lib/requirements-dev.txt": ("x==1\n", True),
+    "setup.py": ("new\n", True),
+    "lib/setup.py": ("new\n", False),
     "a": ("new\n", False),
     "package.json": ('{"dependencies": {"a": "2"}}', True),
     "package.json ": ('{"dependencies": {"a": "1"}, "scripts": {"test": "y"}, "version": "2"}', False),

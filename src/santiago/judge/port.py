@@ -251,6 +251,8 @@ class TreeJudge:
         told = tuple(
             DoubtfulLine(path=one.path, line=one.line, rule=one.rule, sentence=one.sentence, text=one.text) for one in lines
         )  # fmt: skip
+        if lacking := self.trials.supply.lacking(work.base, work.snapshot.commit):
+            told += (DoubtfulLine(path="", line=0, rule="dependencies", sentence=lacking, text=""),)
         return telling.with_doubts(found, told, self.run_input.policy.doubts) if told else found
 
     def _with_criteria(self, found: Verdict, work: Work, checks: Sequence[Check], trial: Trial, stop: Stop) -> Verdict:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
 from santiago.judge import missing, tally
-from santiago.judge.commandline import runners
+from santiago.judge.commandline import runner_of, runners
 from santiago.judge.compare import fails_alike
 from santiago.judge.naming import asking, named, refused
+from santiago.judge.shell import programs
 from santiago.judge.shown import Shown
 from santiago.process.temporary import Temporary
 from santiago.util import regular
@@ -154,8 +155,9 @@ def _counted(command: str, tests: Tests | None, output: str) -> tuple[int | None
     found = tally.recognise(output)
     if found is not None:
         return found.ran, found.failed
-    # Others keep silent where all is well, or say it in words that nobody here reads.
-    return (0 if _ALWAYS_SAY.intersection(runners(command)) else None), 0
+    # Others keep silent where all is well, say it in words that nobody here reads, or say it to `grep` alone.
+    speaking = (runner_of(program) for program in programs(command) if not program.is_heard)
+    return (0 if _ALWAYS_SAY.intersection(speaking) else None), 0
 
 
 def _not_run(command: str, cause: str) -> CheckResult:

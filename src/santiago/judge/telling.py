@@ -169,7 +169,7 @@ def with_doubts(found: Verdict, doubts: tuple[DoubtfulLine, ...], policy: str) -
     if policy == "accept":
         return found
     lines = "\n".join(f"- {one.sentence}" for one in doubts)
-    message = f"The checks pass, but these lines of the work could deceive them:\n\n{lines}"
+    message = f"The checks pass, but they may not tell the truth about this work:\n\n{lines}"
     if found.message:
         message = f"{found.message}\n\n{message}"
     if policy == "refuse":

@@ -46,7 +46,8 @@ class Trees:
         return mine is None or put_back(path, mine, theirs or b"") != mine
 
     def _is_shared(self, path: str) -> bool:
-        return self.files.is_mixed(path) or self.files.has_inline_tests(path)
+        """Whether a file judges in part only; a test judges as a whole, also where examples in it are run."""
+        return not self.files.judges(path) and (self.files.is_mixed(path) or self.files.has_inline_tests(path))
 
     def with_old_tests(self) -> str:
         """Return the work with the judge of the base."""

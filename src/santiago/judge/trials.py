@@ -56,6 +56,9 @@ class Supply(Protocol):
     def end(self, folder: str) -> None:
         """After the commands succeeded: keep what they made for other checkouts."""
 
+    def lacking(self, base: str, work: str) -> str:
+        """Say which packages a work asks for that its base does not and no set-up installs; empty where there are none."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Trials:

@@ -71,7 +71,9 @@ class Apart(Sandbox):
         return STORES
 
     def _grounded(self, ground: Ground) -> Ground:
-        needed = places.needed([one.source for one in ground.dependencies], self._roots)
+        # Never a home folder as a whole, whatever stands in a file of an environment.
+        elsewhere = [path for path in ground.shown if not places.is_private(path)]
+        needed = places.needed([*(one.source for one in ground.dependencies), *elsewhere], self._roots)
         shown = tuple(path for path in needed if not places.inside(path, ground.repo))
         over = ground.over if ground.over and overlays_work(ground.over, ground.dependencies) else None
         return replace(ground, seen_there=True, shown=shown, over=over)

@@ -76,11 +76,13 @@ class Sandbox:
         names: Iterable[str] = (),
         stores: Iterable[str] = (),
         dependencies: Iterable[Dependency] = (),
+        needed: Iterable[str] = (),
         over: str | None = None,
     ) -> Ground:
         """Return how the checkouts of a repository stand in this fence.
 
-        `names` are other paths that lead to it, `over` is a folder for what is written over its dependencies.
+        `names` are other paths that lead to it; its `dependencies` lead to `needed` folders elsewhere, and `over` is a folder for
+        what is written over them.
         """
         return self._grounded(
             Ground(
@@ -88,6 +90,7 @@ class Sandbox:
                 names=tuple(names),
                 stores=tuple(stores),
                 dependencies=tuple(dependencies),
+                shown=tuple(needed),
                 over=over,
             )
         )

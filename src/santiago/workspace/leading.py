@@ -50,6 +50,20 @@ def leads(repo: Path, folders: Iterable[str], environment: Mapping[str, str]) ->
     return [one for one in found if not any(Path(one.target).is_relative_to(folder) for folder in inside)]
 
 
+def elsewhere(repo: Path, folders: Iterable[str]) -> list[str]:
+    """Return the folders outside of a repository that its dependencies lead to, such as a package beside it in work, too."""
+    real = Path(os.path.realpath(repo))
+    found: dict[str, None] = {}
+    for folder in map(Path, folders):
+        links = (
+            [str(entry) for entry in _packages(folder) if entry.is_symlink()] if folder.name == "node_modules" else []
+        )
+        sites = [entry for site in _sites(folder) for entry in _entries(site)]
+        paths = [path for entry in sites for path in (*_lines(entry, entry.parent), *_mapping(entry).values())]
+        found |= dict.fromkeys(os.path.realpath(path) for path in (*links, *paths))
+    return [path for path in found if os.path.isdir(path) and not Path(path).is_relative_to(real)]  # noqa: PTH112  # never raises
+
+
 def blind_to(found: Sequence[Lead], commands: Iterable[str]) -> tuple[Lead, str] | None:
     """Return a lead that nothing stands in for, or one with a command that would not heed what does; None where none is."""
     for lead in found:
@@ -84,11 +98,9 @@ def _of_python(site: Path, repo: Path) -> Iterator[Lead]:
     """Yield what leads into the repository from one folder of python's packages."""
     explained, editable = [], []
     for entry in _entries(site):
-        if entry.suffix in (".pth", ".egg-link"):
-            explained += [Lead(file=str(entry), target=name, first=name) for name in _named(entry, site, repo)]
-        elif entry.suffix == ".py" and "editable" in entry.name:
-            explained += [_stood_in(entry, module, name) for module, name in _mapped(entry, repo)]
-        elif entry.is_symlink() and (name := _inside(os.path.realpath(entry), repo)) is not None:
+        explained += [Lead(file=str(entry), target=name, first=name) for name in _named(entry, site, repo)]
+        explained += [_stood_in(entry, module, name) for module, name in _mapped(entry, repo)]
+        if entry.is_symlink() and (name := _inside(os.path.realpath(entry), repo)) is not None:
             explained.append(_stood_in(entry, entry.stem, name))
         elif entry.suffix == ".dist-info" and (name := _editable(entry / "direct_url.json", repo)) is not None:
             editable.append(Lead(file=str(entry / "direct_url.json"), target=name, first=None))
@@ -98,29 +110,43 @@ def _of_python(site: Path, repo: Path) -> Iterator[Lead]:
 
 
 def _named(file: Path, site: Path, repo: Path) -> list[str]:
-    """Return the folders of the repository that lines of a file name; lines with code belong to a finder."""
-    lines = [line.strip() for line in _text(file).splitlines()[:MOST_FILES] if not line.startswith(("import ", "#"))]
-    paths = [site / line for line in lines if line and "\0" not in line]
-    names = (_inside(os.path.realpath(path), repo) for path in paths if os.path.isdir(path))  # noqa: PTH112  # never raises
+    """Return the folders of the repository that lines of a file name."""
+    names = (_inside(os.path.realpath(path), repo) for path in _lines(file, site) if os.path.isdir(path))  # noqa: PTH112  # never raises
     return [name for name in names if name is not None]
+
+
+def _lines(file: Path, site: Path) -> list[str]:
+    """Return the paths that a file adds to python's search path; lines with code belong to a finder."""
+    if file.suffix not in (".pth", ".egg-link"):
+        return []
+    lines = [line.strip() for line in _text(file).splitlines()[:MOST_FILES] if not line.startswith(("import ", "#"))]
+    return [str(site / line) for line in lines if line and "\0" not in line]
 
 
 def _mapped(finder: Path, repo: Path) -> list[tuple[str, str]]:
     """Return the modules that a finder takes from the repository, each with its place there."""
+    inside = ((module, _inside(os.path.realpath(path), repo)) for module, path in _mapping(finder).items())
+    return [(module, name) for module, name in inside if name is not None]
+
+
+def _mapping(finder: Path) -> dict[str, str]:
+    """Return the modules that a finder knows, each with its path: the constant tables at its top."""
+    if finder.suffix != ".py" or "editable" not in finder.name:
+        return {}
     try:
         body = ast.parse(_text(finder)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    found: dict[str, str] = {}
-    for statement in body:
-        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
-        if isinstance(value, ast.Dict):
-            for key, one in zip(value.keys, value.values, strict=True):
-                if isinstance(key, ast.Constant) and isinstance(one, ast.Constant) and isinstance(one.value, str):
-                    found[str(key.value)] = one.value
-    paths = {module: path for module, path in found.items() if path.startswith("/") and "\0" not in path}
-    inside = ((module, _inside(os.path.realpath(path), repo)) for module, path in paths.items())
-    return [(module, name) for module, name in inside if name is not None]
+        return {}
+    tables = [
+        one.value for one in body if isinstance(one, ast.Assign | ast.AnnAssign) and isinstance(one.value, ast.Dict)
+    ]
+    pairs = [pair for table in tables for pair in zip(table.keys, table.values, strict=True)]
+    found = {
+        str(key.value): value.value
+        for key, value in pairs
+        if isinstance(key, ast.Constant) and isinstance(value, ast.Constant) and isinstance(value.value, str)
+    }
+    return {module: path for module, path in found.items() if path.startswith("/") and "\0" not in path}
 
 
 def _stood_in(file: Path, module: str, target: str) -> Lead:
@@ -147,12 +173,16 @@ def _of_node(folder: Path, repo: Path) -> Iterator[Lead]:
     """Yield the links in `node_modules` that lead to packages of the repository itself."""
     if folder.name != "node_modules":
         return
-    entries = [entry for entry in _entries(folder) if not entry.name.startswith(".")]
-    scoped = [one for entry in entries if entry.name.startswith("@") for one in _entries(entry)]
-    for entry in (*entries, *scoped):
+    for entry in _packages(folder):
         name = _inside(os.path.realpath(entry), repo) if entry.is_symlink() else None
         if name is not None and "node_modules" not in Path(name).parts:
             yield Lead(file=str(entry), target=name, first=None)
+
+
+def _packages(folder: Path) -> list[Path]:
+    """Return the packages in `node_modules`, also those with a scope."""
+    entries = [entry for entry in _entries(folder) if not entry.name.startswith(".")]
+    return [*entries, *(one for entry in entries if entry.name.startswith("@") for one in _entries(entry))]
 
 
 def _of_composer(folder: Path, repo: Path) -> Iterator[Lead]:

@@ -34,6 +34,12 @@ MOST_KEPT = 8
 _INSTALLED = "*.egg-info"
 """What an installer leaves beside the code of a package, by which older ones are found."""
 _LIST = "names.json"
+_FILES = (
+    "Makefile makefile GNUmakefile justfile Justfile Taskfile.yml tox.ini noxfile.py setup.py setup.cfg Pipfile .npmrc .yarnrc"
+    " .yarnrc.yml pnpm-workspace.yaml .python-version .nvmrc .tool-versions mise.toml"
+)
+_STEERING = frozenset(_FILES.split())
+"""Files at the top of a tree that steer what an installer does, also where no command names them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +111,7 @@ class Preparing:
     def _digest(self, folder: str) -> str:
         """Return a digest of all that decides what the set-up commands install in a checkout."""
         files = self.workspace.files(self.workspace.commit_in(folder))
-        words = {word for command in self.setup for word in _words(command)}
+        words = _STEERING.union(word for command in self.setup for word in _words(command))
 
         def read(path: str) -> bytes | None:
             return regular.content(Path(folder, path), _LARGEST, follow=False)

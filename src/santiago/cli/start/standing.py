@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.cli.view.text import first, flat
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
-from santiago.workspace.leading import blind_to, leads
+from santiago.workspace.leading import blind_to, elsewhere, leads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,8 +25,14 @@ def ground_of(
 ) -> Ground:  # fmt: skip
     """Return the ground; raise where checkouts stand elsewhere, and installed packages would lead `commands` astray."""
     root = workspace.inspect().root
-    over = str(workspace.folders.over)
-    ground = fence.ground(str(root), names=names, stores=workspace.stores, dependencies=provided, over=over)
+    ground = fence.ground(
+        str(root),
+        names=names,
+        stores=workspace.stores,
+        dependencies=provided,
+        needed=elsewhere(root, [one.source for one in provided]),
+        over=str(workspace.folders.over),
+    )
     if ground.seen_there:
         return ground
     # Links cannot be written over: where set-up installs, it does so in the checkout.

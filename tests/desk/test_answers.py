@@ -1,0 +1,80 @@
+"""Answers from outside: an agent takes any words, the judge takes accept or refuse, and the first answer counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.ports.desk import Letter
+from santiago.desk.outside import understood
+from tests.contract.histories import Journal, plan_of
+
+K, S = EventKind, StoryPhase
+
+
+def asked(kind: str) -> Journal:
+    """A run whose first story rests with a question."""
+    journal = Journal(plan_of(S1="C01:"))
+    journal.add(K.RUN_EXECUTING, phase=RunPhase.EXECUTING, head="c0")
+    journal.move("S1", S.RUNNING)
+    journal.add(K.ATTEMPT_ENDED, "S1", S.READY, status="failed", commit="c1", verdict="fail")
+    journal.add(K.QUESTION_ASKED, "S1", question="S1-1", kind=kind, text="Really?", options=["accept", "refuse"])
+    journal.add(K.STORY_BLOCKED, "S1", S.BLOCKED, status="blocked", question="S1-1")
+    return journal
+
+
+def answer(journal: Journal, word: str, text: str = "") -> list[Fact]:
+    letter = Letter(kind="answer", subject="S1-1", answer=word, text=text, actor="ann")
+    facts = understood([letter], journal.state).facts
+    journal.record(facts)
+    return facts
+
+
+def test_accept_takes_the_work_as_it_is_in_the_name_of_who_said_so() -> None:
+    journal = asked("doubt")
+    facts = answer(journal, "accept", "I read it")
+    assert [fact.event for fact in facts] == [
+        K.QUESTION_ANSWERED, K.STORY_REOPENED, K.STORY_ACCEPTED, K.STORY_VERIFIED
+    ]  # fmt: skip
+    taken = facts[2]
+    assert {fact.actor for fact in facts} == {"ann"}
+    assert (taken.context["commit"], taken.context["proof"], taken.context["text"]) == ("c1", "attested", "I read it")
+    assert (journal["S1"].phase, journal["S1"].attempts) == (S.VERIFIED, 1)
+
+
+def test_refuse_gives_the_story_back_to_the_agent_with_the_words() -> None:
+    journal = asked("changed_expectation")
+    answer(journal, "refuse", "Keep the old rounding")
+    assert (journal["S1"].phase, journal.state.open_questions()) == (S.READY, [])
+    assert any("Keep the old rounding" in note for note in journal["S1"].notes)
+
+
+@pytest.mark.parametrize("word", ["defer", "stop"])
+def test_a_question_that_is_put_off_leaves_the_story_where_it_rests(word: str) -> None:
+    journal = asked("refusal")
+    answer(journal, word)
+    assert journal["S1"].phase is S.BLOCKED
+
+
+@pytest.mark.parametrize("word", ["yes", "approve", "ok", ""])
+def test_the_judge_takes_no_other_word_and_goes_on_asking(word: str) -> None:
+    journal = asked("doubt")
+    (note,) = answer(journal, word)
+    assert (note.event, "it takes accept or refuse" in note.context["message"]) == (K.NOTE, True)
+    assert (journal["S1"].phase, len(journal.state.open_questions())) == (S.BLOCKED, 1)
+
+
+def test_an_agent_takes_any_words_and_accepts_nothing() -> None:
+    for word in ("blue", "accept"):
+        journal = asked("agent")
+        assert [fact.event for fact in answer(journal, word)] == [K.QUESTION_ANSWERED, K.STORY_REOPENED]
+        assert journal["S1"].phase is S.READY
+
+
+def test_the_first_answer_counts() -> None:
+    journal = asked("doubt")
+    answer(journal, "refuse")
+    (note,) = answer(journal, "accept")
+    assert note.event is K.NOTE
+    assert journal["S1"].phase is S.READY
