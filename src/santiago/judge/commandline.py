@@ -44,7 +44,6 @@ _OUTSIDE = re.compile(r"(?:^|[=:,])[/~](?!dev/)|(?:^|[/=:,])\.\.(?:/|$)|SANTIAGO
 """Words that lead out of the repository, or ask for what stands around the check."""
 _DEEPEST = 4
 """Scripts within scripts that are read."""
-
 _FILE = re.compile(r"(?<![\w./$-])(?:[\w-]{1,100}/){0,20}[\w-]{1,100}\.[a-z]\w{0,5}(?![\w./-])")
 """A word that looks like the name of a file."""
 
@@ -87,10 +86,9 @@ def _judging(program: Program) -> Iterable[str]:
 
 def holds(files: Collection[str], path: str) -> bool:
     """Whether a file, a folder or a pattern means any of these files."""
-    is_wild = globs.is_wild(path)
-    return path in files or any(
-        file.startswith(f"{path}/") or (is_wild and globs.matches(file, (path,))) for file in files
-    )
+    if globs.is_wild(path):
+        return any(globs.matches(file, (path,)) for file in files)
+    return path in files or any(file.startswith(f"{path}/") for file in files)
 
 
 def names_what_is_missing(command: str, files: Collection[str]) -> bool:

@@ -69,8 +69,7 @@ def _with_sections(name: str, mine: bytes, judges_from: bytes) -> bytes:
     except _ERRORS:
         return mine  # what no runner can read steers none
     try:
-        own = _settings(name, mine.decode())
-        is_judges = _JUDGES[name].fullmatch
+        own, is_judges = _settings(name, mine.decode()), _JUDGES[name].fullmatch
         wanted = {key: value for key, value in own.items() if not is_judges(key)}
         wanted |= {key: value for key, value in theirs.items() if is_judges(key)}
         if own == wanted:

@@ -132,18 +132,14 @@ def _parts(command: str) -> Iterator[tuple[list[re.Match[str]], str]]:
 
 def _program(part: Sequence[re.Match[str]], folder: str) -> Program | None:
     """Return what a simple command runs, as it is written."""
-    words = [_plain(token["word"]) for token in part if token["word"]]
-    words = list(dropwhile(_KEYWORDS.__contains__, words))
+    words = list(dropwhile(_KEYWORDS.__contains__, (_plain(token["word"]) for token in part if token["word"])))
     assigned = _assignments(words)
     argv = tuple(words[len(assigned) :])
     reads = tuple(_plain(token["file"]) for token in part if token["redirect"] == "<")
     writes = any(token["redirect"] in _WRITES and not token["file"].startswith("/dev/") for token in part)
-    written = (*argv, *reads)
-    return (
-        Program(argv=argv, written=written, folder=folder, assigned=assigned, reads=reads, is_heard=writes)
-        if argv
-        else None
-    )
+    if not argv:
+        return None
+    return Program(argv=argv, folder=folder, assigned=assigned, written=(*argv, *reads), reads=reads, is_heard=writes)
 
 
 def _plain(word: str) -> str:
