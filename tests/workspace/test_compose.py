@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def listed(bench: Bench, commit: str) -> dict[str, str]:
     """Return path → mode and content's name."""
-    lines = git(bench.repo, "ls-tree", "-r", commit).splitlines()
+    lines = git(bench.repo, "ls-tree", "-r", commit, store=bench.own).splitlines()
     return {path: head for head, _, path in (line.partition("\t") for line in lines)}
 
 

@@ -35,8 +35,11 @@ def test_work_on_an_older_head_is_applied_and_asks_for_a_second_verification(ben
     assert done.moved
     assert done.head is not None
     assert bench.text(done.head, "a") == "ONE\ntwo\nthree\nfour\nFIVE"
-    assert git(bench.repo, "rev-parse", f"{done.head}^@") == first
-    assert git(bench.repo, "log", "-1", "--format=%B", done.head) == "S2: five up\n\nSantiago-Story: S2\nOdd: a b"
+    assert git(bench.repo, "rev-parse", f"{done.head}^@", store=bench.own) == first
+    assert (
+        git(bench.repo, "log", "-1", "--format=%B", done.head, store=bench.own)
+        == "S2: five up\n\nSantiago-Story: S2\nOdd: a b"
+    )
 
 
 def test_a_conflict_names_the_files_and_keeps_both_commits(bench: Bench) -> None:

@@ -61,6 +61,7 @@ class GitWorkspace:
         if not is_run_id(run_id):
             raise SantiagoError(Kind.INPUT, "not a run id", where=run_id, reason=Reason.INVALID_INPUT)
         self.repo = repo
+        self._run_id = run_id
         self.branch = f"refs/heads/santiago/{run_id}"
         self.prefix = f"refs/santiago/{run_id}"
         self.folders = Folders(scratch, run_id)
@@ -81,13 +82,14 @@ class GitWorkspace:
     def repository(self) -> Repository:
         with self._lock:
             if self._repository is None:
-                self._repository = Repository(find(self.repo), self._marks)
+                self._repository = Repository(find(self.repo), self._run_id, self._marks)
             return self._repository
 
     @cached_property
     def stores(self) -> tuple[str, ...]:
         """The folders of objects that the folders of attempts borrow from."""
-        return stores_of(self.repository.found.objects)
+        self.repository.own.make()
+        return stores_of(self.repository.own.folder)
 
     def dependencies(self, names: Sequence[str]) -> tuple[Dependency, ...]:
         """Return the folders of these names that stand in the repository and that git ignores; no snapshot takes them."""
@@ -104,8 +106,11 @@ class GitWorkspace:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Meanwhile keep the git processes that can stay, and remove folders in the background; on leaving both have ended."""
-        with self.repository.session(), self.folders.sweeping():
-            yield
+        try:
+            with self.repository.session(), self.folders.sweeping():
+                yield
+        finally:
+            self.repository.own.clear()
 
     def inspect(self) -> Found:
         """Return what the repository is like; raise where no run can work in it."""
@@ -287,7 +292,8 @@ class GitWorkspace:
         self.folders.discard(Path(folder))
 
     def unlock(self) -> None:
-        """Break the locks on the run's own refs that a crash left; no git process of the run is alive."""
+        """Remove what a crash left in the repository: locks on the run's refs, objects that none names; no git of the run is alive."""
+        self.repository.own.clear()
         locks.break_stale(self.repository.common, (self.branch, self.prefix))
 
     def tidy(self) -> None:
@@ -351,6 +357,7 @@ class GitWorkspace:
 
     def prune(self) -> list[str]:
         """Delete this run's refs and folders, and return their names; the run's branch stays."""
+        self.repository.own.clear()
         return refs.delete(self.repository, self.prefix) + self.folders.discard_all()
 
     def _place(self, story: str, attempt: int) -> Place:
