@@ -148,6 +148,13 @@ def _moved_branch(copy: Copy) -> None:
     greeter.git(copy.repo, "update-ref", f"refs/heads/santiago/{copy.run}", "main")
 
 
+def _broken_ref(copy: Copy) -> None:
+    """As a clean-up left it that did not know of the ref: the ref stands, what it leads to is gone."""
+    ref = f"refs/santiago/{copy.run}/S1/1"
+    lost = greeter.git(copy.repo, "rev-parse", f"{ref}^{{tree}}")
+    greeter.lose(copy.repo, lost)
+
+
 def _no_repository(copy: Copy) -> None:
     shutil.rmtree(copy.repo / ".git")
 
@@ -168,6 +175,7 @@ TAMPERED: dict[str, tuple[Callable[[Copy], None], str]] = {
     "the result is removed": (_no_result, "result_missing"),
     "the work of a failed attempt is let go": (_no_ref, "commit_unreachable"),
     "an attempt's ref points elsewhere": (_moved_ref, "ref_moved"),
+    "an attempt's ref leads to something that is gone": (_broken_ref, "ref_broken"),
     "the branch points elsewhere": (_moved_branch, "branch_moved"),
     "the repository is gone": (_no_repository, "repository_unusable"),
 }

@@ -53,8 +53,6 @@ class Audit:
     fold: Fold | None = None
     checked: dict[str, int] = field(default_factory=dict)
     """What was looked at, and how many of each."""
-    pruned: bool = False
-    """A person removed the refs of the attempts, and the log says so."""
     head: tuple[int, str] = (0, "")
     base: str = ""
     """The commit that the run began on."""
@@ -146,7 +144,6 @@ class Audit:
         if event.event in _WITH_EVIDENCE:
             self.events.append(event)
         if event.event is EventKind.NOTE and event.context.get("ref", "").startswith("refs/santiago/"):
-            self.pruned = True
             self.note("refs_pruned", LOG, f"{event.context.get('text', '')} ({event.timestamp}, by {event.actor})")
 
     def _anchor(self, reader: Reader) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from santiago.workspace.folders import Place
     from santiago.workspace.inspect import Found
     from santiago.workspace.private import Common
-    from santiago.workspace.refs import AttemptRef
+    from santiago.workspace.refs import AttemptRef, Ref
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
 
@@ -358,7 +358,17 @@ class GitWorkspace:
     def prune(self) -> list[str]:
         """Delete this run's refs and folders, and return their names; the run's branch stays."""
         self.repository.own.clear()
-        return refs.delete(self.repository, self.prefix) + self.folders.discard_all()
+        listed = refs.of_run(self.repository, self.prefix)
+        refs.delete(self.repository, listed)
+        return [ref.name for ref in listed] + self.folders.discard_all()
+
+    def broken(self) -> list[Ref]:
+        """Return the refs of this run, its branch among them, that lead to something missing."""
+        return refs.broken(self.repository, self.prefix, self.branch)
+
+    def forget(self, broken: Sequence[Ref]) -> None:
+        """Delete refs of this run's attempts that lead nowhere; the log says so by now."""
+        refs.delete(self.repository, broken)
 
     def _place(self, story: str, attempt: int) -> Place:
         if not is_story_id(story) or attempt < 1:

@@ -135,6 +135,8 @@ class _Start:
         notices += opening.put_back(log.state, hold.workspace)
         log.open()
         self._announce(name, notices)
+        if hold.begun_before:
+            opening.forget_broken(hold.workspace, coordinator.record)
         coordinator.recovered, ends = opening.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.alive_ms, self.run_input.limits.attempt_ms
         )

@@ -49,6 +49,23 @@ def put_back(state: RunState, workspace: GitWorkspace) -> list[str]:
     return [f"the branch {state.branch} was gone; it is back at {state.head[:12]}"]
 
 
+def forget_broken(workspace: GitWorkspace, record: Callable[[Sequence[Fact]], object]) -> None:
+    """Record, then remove, refs of attempts whose work is not in the repository any more; raise where it is the branch."""
+    broken = workspace.broken()
+    for name, commit in broken:
+        if name == workspace.branch:
+            message = f"the run's branch leads to {commit[:12]}, which is not whole any more"
+            hint = "`git fsck` shows what is missing; put the objects back from a clone or a backup, then `santiago resume`."
+            raise SantiagoError(Kind.BLOCKED, message, where=name, hint=hint, reason=Reason.ARTIFACT_CORRUPT)
+    record(
+        [
+            of_run(EventKind.NOTE, ref=name, commit=commit, text=f"{name} led to {commit[:12]}, which is gone; it is removed")
+            for name, commit in broken
+        ]
+    )
+    workspace.forget(broken)
+
+
 def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> None:
     """Raise where files or commits tell of more than the log: its end was cut off, and what is done would be done again."""
     for story in state.stories.values():

@@ -120,11 +120,16 @@ class History:
             case EventKind.STOP_REQUESTED:
                 self.asked_by = self.asked_by or event.context.get("message") or event.actor
             case EventKind.NOTE if event.context.get("ref", "").startswith("refs/santiago/"):
-                for attempt in (one for tried in self.attempts.values() for one in tried):
-                    attempt.pruned = True
+                self._let_go(event.context["ref"])
             case EventKind.RUN_ENDED | EventKind.RUN_PAUSED:
                 self.end = event.context
                 self.chunk = None if self.phase in ENDED else self.chunk
+
+    def _let_go(self, ref: str) -> None:
+        """Note that the ref of an attempt was removed, or those of all where the name is that of a folder."""
+        for story, tried in self.attempts.items():
+            for attempt in tried:
+                attempt.pruned |= ref.endswith(("/", f"/{story}/{attempt.number}"))
 
     def _of_story(self, story: str, event: Event) -> None:
         tried = self.attempts.setdefault(story, [])
