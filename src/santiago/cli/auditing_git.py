@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.cli.start.scratch import scratch_of
+from santiago.cli.truth import unknown_commits
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.workspace.workspace import GitWorkspace
@@ -48,7 +49,11 @@ class GitAudit:
             return
         self.refs = {(ref.story, ref.attempt): ref.commit for ref in self.workspace.refs()}
         for name, commit in self.workspace.broken():
-            self.audit.error("ref_broken", name, f"it leads to {commit[:12]}, of which something is not in the repository")
+            self.audit.error(
+                "ref_broken", name, f"it leads to {commit[:12]}, of which something is not in the repository"
+            )
+        for found in unknown_commits(state, self.workspace):
+            self.audit.error(*found)
         self._attempts()
         self._branch(state)
 
@@ -70,11 +75,6 @@ class GitAudit:
                 self._without_ref(name, commit)
             elif kept not in (None, commit):
                 self.audit.error("ref_moved", name, f"it is at {str(kept)[:12]}, the log says {commit[:12]}")
-        for story, number in self.refs.keys() - wanted.keys():
-            tried = self.audit.history.of(story)
-            if not any(one.number == number for one in tried):
-                name = f"refs/santiago/{self.run_id}/{story}/{number}"
-                self.audit.note("ref_unknown", name, "the log knows no such attempt; nothing rests on it")
 
     def _without_ref(self, name: str, commit: str) -> None:
         if self.workspace.reachable(commit):

@@ -309,17 +309,17 @@ class GitWorkspace:
         changes = self.repository.changes(self.tree(self.base_of(commit)), tree)
         return Snapshot(commit=commit, tree=tree, ref=ref, changes=changes.listed, patch=changes.patch)
 
-    def take_over(self, story: str, attempt: int, ref: str, message: str) -> str | None:
-        """Keep a person's own commit as an attempt's snapshot, and return it; None where there is no such commit."""
+    def take_over(self, ref: str, message: str) -> str | None:
+        """Return a person's own commit as a snapshot, which nothing names yet; None where there is no such commit."""
         commit, head = self.repository.resolve(ref), self.head()
         if commit is None or head is None:
             return None
         common = self.repository.on_refs("merge-base", head, commit, accept=(0, 1)).text or head
-        made = self.repository.commit(self.tree(commit), common, message)
-        own = self._ref(story, attempt)
-        # A start that died before it recorded the attempt may have left the ref.
-        self.repository.move(own, made, self.repository.resolve(own) or self.repository.zero)
-        return made
+        return self.repository.commit(self.tree(commit), common, message)
+
+    def keep(self, story: str, attempt: int, commit: str) -> None:
+        """Keep a commit as an attempt's work; the log knows the attempt by now."""
+        self.repository.move(self._ref(story, attempt), checked(commit), self.repository.zero)
 
     def base_of(self, commit: str) -> str:
         return self.repository.parent(commit) or commit

@@ -177,8 +177,9 @@ class _Start:
     def _work(self, coordinator: Coordinator) -> RunState:
         workspace, own_work = self.hold.workspace, self.request.own_work
         if own_work is not None:
-            coordinator.record([opening.own_work(self.log.state, workspace, *own_work)])
-            opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0])
+            begun = opening.own_work(self.log.state, workspace, *own_work)
+            coordinator.record([begun])
+            opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0], begun.context["commit"])
             coordinator.recovered |= {own_work[0]}
         if self.request.accepts is not None:
             coordinator.record(opening.accepting(self.log.state, *self.request.accepts))

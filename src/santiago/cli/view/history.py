@@ -27,6 +27,8 @@ class AttemptStory:
     base: str = ""
     proof: str = ""
     digest: str = ""
+    files: str = ""
+    """Digest of the list of its files."""
     agent_ms: int = 0
     verify_ms: int = 0
     tokens: int | None = None
@@ -46,6 +48,7 @@ class AttemptStory:
         self.reason, self.message = context.get("reason", ""), context.get("message", "")
         self.commit, self.proof = context.get("commit") or self.commit, context.get("proof") or self.proof
         self.digest = context.get("digest") or self.digest
+        self.files = context.get("files") or self.files
         self.agent_ms += context.get("agent_ms", 0)
         self.verify_ms += context.get("verify_ms", 0)
         self.tokens = context.get("tokens", self.tokens)
