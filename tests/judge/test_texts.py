@@ -139,11 +139,7 @@ def test_what_other_tests_use_is_not_its_text(test: str, old: str, new: str) -> 
     assert not has_changed(test, old, new, before=TESTS + "# x\n")
 
 
-@pytest.mark.parametrize(
-    "test",
-    ["tests.unit.test_a.TestThings.test_size", "test_size (tests.unit.test_a.TestThings.test_size)",
-     "test_size (unit.test_a.TestThings)", "tests.unit.test_a.TestThings::test_size"],
-)  # fmt: skip
+@pytest.mark.parametrize("test", ["tests.unit.test_a.TestThings.test_size", "tests.unit.test_a.TestThings::test_size"])
 def test_ids_of_other_runners_name_the_same_function(test: str) -> None:
     for old, new, expected in (("== 2", "== 3", True), ("== 1", "== 2", False)):
         after = tree({**FILES, PATH: TESTS.replace(old, new)})

@@ -6,8 +6,7 @@ import difflib
 import posixpath
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -34,24 +33,16 @@ _WINDOW, _LONGEST_LINE, _CONTEXT = 500, 300, 3
 """Lines from the first difference on that are compared, since only the beginning is shown; characters; lines around it."""
 
 
-@dataclass(frozen=True, eq=False)
 class Tree:
     """One commit, as far as tests are read; keep it for as long as tests of this commit are asked about."""
 
-    files: Collection[str]
-    read: Callable[[str], bytes | None] = field(repr=False)
-    _blobs: dict[str, bytes | None] = field(default_factory=dict, init=False, repr=False)
-    _loaded: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+    def __init__(self, files: Collection[str], read: Callable[[str], bytes | None]) -> None:
+        self.files = files
+        self.blob = cache(lambda path: read(path) if path in files else None)
+        self.loads = cache(self._loads)
 
-    def blob(self, path: str) -> bytes | None:
-        if path not in self._blobs:
-            self._blobs[path] = self.read(path) if path in self.files else None
-        return self._blobs[path]
-
-    def loads(self, path: str) -> frozenset[str]:
+    def _loads(self, path: str) -> frozenset[str]:
         """Return the files that a test file comes to: those around it, those that it names, and what these name."""
-        if path in self._loaded:
-            return self._loaded[path]
         # Code of other folders is the work's, not the judge's; data may lie anywhere.
         top = path.partition("/")[0] + "/" if "/" in path else ""
         found = {path, *self._around(path)}
@@ -61,7 +52,7 @@ class Tree:
             new = {file for file in named if file.startswith(top) or not file.endswith(_CODE)} - found
             found |= new
             waiting += [file for file in new if file.endswith(_CODE)]
-        return self._loaded.setdefault(path, frozenset(found))
+        return frozenset(found)
 
     def _around(self, path: str) -> Iterator[str]:
         folder, kind = posixpath.dirname(path), posixpath.splitext(path)[1]
@@ -91,9 +82,8 @@ def changed(test: str, path: str | None, before: Tree, after: Tree, judges: Coll
     """
     if path is None:
         return bool(judges)
-    for tree in (before, after):
-        if any(one != path and _is_loaded(one, path, tree) for one in judges):
-            return True
+    if any(one != path and _is_loaded(one, path, tree) for tree in (before, after) for one in judges):
+        return True
     old, new = before.blob(path), after.blob(path)
     if old == new or not path.endswith(".py"):
         return old != new
