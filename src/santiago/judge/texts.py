@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import posixpath
 import re
 from collections import defaultdict
 from functools import cache, cached_property, lru_cache
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from santiago.judge.judges import is_setting
@@ -26,11 +24,8 @@ _FOLDER_FILES = frozenset({"__init__", "index", "mod"})
 _ALWAYS_LOADED = ("conftest.py", "__init__.py")
 """Files that are loaded with every test of their folder and below."""
 _WORD = re.compile(r"[\w-]+(?:\.[\w-]+)*")
-_HUNK = re.compile(r"(@@ -| \+(?=\d+(?:,\d+)? @@))(\d+)")
 _LONGEST, _MOST_FILES = 1_000_000, 500
 """Characters of a file that is read, files that a test comes to."""
-_WINDOW, _LONGEST_LINE, _CONTEXT = 500, 300, 3
-"""Lines from the first difference on that are compared, since only the beginning is shown; characters; lines around it."""
 
 
 class Tree:
@@ -96,26 +91,6 @@ def _is_loaded(judge: str, path: str, tree: Tree) -> bool:
     name = posixpath.basename(judge)
     is_snapshot = not judge.endswith(_CODE) and name.startswith((f"{own}.", f"{own}_", f"{own}-"))
     return is_setting(judge) or is_snapshot or judge in tree.loads(path)
-
-
-def difference(path: str, before: bytes | None, after: bytes | None, most: int = 60) -> str:
-    """Return the unified diff of one file for a person, cut to a number of lines."""
-    blobs = (before or b"", after or b"")
-    if any(b"\0" in blob or len(blob) > _LONGEST for blob in blobs):
-        return f"{path}: {len(blobs[0])} bytes before, {len(blobs[1])} bytes now; no text that can be shown here"
-    old, new = (blob.decode("utf-8", "replace").splitlines() for blob in blobs)
-    first = max(0, _common(old, new) - _CONTEXT)
-    last = max(0, _common(old[first:][::-1], new[first:][::-1]) - _CONTEXT)
-    old, new = old[first : len(old) - last], new[first : len(new) - last]
-    names = [f"{side}/{path}" if blob is not None else "/dev/null" for side, blob in (("a", before), ("b", after))]
-    lines = list(difflib.unified_diff(old[:_WINDOW], new[:_WINDOW], names[0], names[1], lineterm=""))
-    shown = [_HUNK.sub(lambda hunk: f"{hunk[1]}{int(hunk[2]) + first}", line[:_LONGEST_LINE]) for line in lines[:most]]
-    return "\n".join(shown + ["…"] * (max(len(old), len(new)) > _WINDOW or len(lines) > most))
-
-
-def _common(old: list[str], new: list[str]) -> int:
-    """Return how many lines are the same at the beginning."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 @lru_cache(maxsize=512)
