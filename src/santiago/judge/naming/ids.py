@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -59,8 +59,13 @@ def function_of(test: str) -> str:
 def file_of(test: str, files: Collection[str]) -> str | None:
     """Return which of these files holds a test, where its id tells: a path at its beginning, or a dotted name."""
     head = test.split("::", 1)[0].split(INSIDE, 1)[0].removeprefix("./")
-    known = _by_ending(frozenset(files))  # the same frozenset is indexed once
-    return next((known[place] for place in _places(head) if place in known), None)
+    by_name = _by_name(frozenset(files))  # the same frozenset is indexed once
+    for place in _places(head):
+        same = by_name.get(place.rpartition("/")[2], ())
+        found = [path for path in same if f"/{path}".endswith(f"/{place}")]
+        if place in found or len(found) == 1:
+            return place if place in found else found[0]
+    return None
 
 
 def _places(head: str) -> Iterator[str]:
@@ -73,8 +78,8 @@ def _places(head: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4)
-def _by_ending(files: frozenset[str]) -> dict[str, str]:
-    """Return files by their paths, and by every ending of a path that only one of them has."""
-    endings = [(path[sign.end() :], path) for path in files for sign in re.finditer("/", path)]
-    times = Counter(ending for ending, _ in endings)
-    return {ending: path for ending, path in endings if times[ending] == 1} | {path: path for path in files}
+def _by_name(files: frozenset[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in files:
+        found[path.rpartition("/")[2]].append(path)
+    return found
