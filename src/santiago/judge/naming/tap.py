@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from santiago.judge.naming.outlines import outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from santiago.judge.naming.ids import Named, Status
 
-_VERSION = re.compile(r"^TAP version \d+$", re.MULTILINE)
+_STREAM = re.compile(r"^(?=TAP version \d+$)", re.MULTILINE)
 _DETAILS = re.compile(r"^( +)--- *\n(?:(?!\1\.\.\. *$)(?:\1.*| *)\n)*+(?:\1\.\.\. *\n)?", re.MULTILINE)
 _LINE = re.compile(
     r"^(?P<indent> *+)(?:# Subtest: (?P<suite>.+)|# (?P<comment>.*)|(?P<plan>1\.\.\d+)"
@@ -23,13 +23,13 @@ _DIRECTIVE = re.compile(r"(?<!\\)#\s*(?:(skip|todo)|time=)", re.IGNORECASE)
 _TAPE_MARK = re.compile(r"(?:SKIP|TODO) ")
 
 
-def runs(text: str) -> Iterator[Named]:
-    """Yield what each stream of results named."""
-    first, *others = _VERSION.split(text)
-    yield from (_read(first, versioned=False), *(_read(stream, versioned=True) for stream in others))
+def runs(text: str) -> list[Named]:
+    """Return what each stream of results named."""
+    return [_read(stream) for stream in _STREAM.split(text)]
 
 
-def _read(stream: str, *, versioned: bool) -> Named:
+def _read(stream: str) -> Named:
+    versioned = stream.startswith("TAP version ")
     lines = list(_LINE.finditer(_DETAILS.sub("", stream)))
     kinds = [line.lastgroup for line in lines]
     if "test" not in kinds or not (versioned or "plan" in kinds):
