@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from santiago.workspace.refs import AttemptRef, Ref
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
+_SHOW = (
+    "--literal-pathspecs", "-c", "core.quotePath=false",
+    "diff-tree", "-r", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+)  # fmt: skip
+_MOST_SHOWN, _MOST_SHOWN_FILES = 20_000, 500
+"""Bytes of a difference that a person is shown, and files that it is looked for in."""
 
 
 class GitWorkspace:
@@ -255,6 +261,18 @@ class GitWorkspace:
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         changes = self.repository.changes(self.tree(old), self.tree(new))
         return tuple(change.path for change in changes.listed)
+
+    def difference(self, old: str, new: str, paths: Sequence[str]) -> str:
+        shown = bytearray()
+
+        def take(piece: bytes) -> bool:
+            shown.extend(piece)
+            return len(shown) <= _MOST_SHOWN
+
+        if paths:
+            trees = self.repository.trees(checked(old), checked(new))
+            self.repository.on_objects(*_SHOW, *trees, "--", *paths[:_MOST_SHOWN_FILES], take=take)
+        return shown[:_MOST_SHOWN].decode("utf-8", "replace")
 
     def integrate(
         self,

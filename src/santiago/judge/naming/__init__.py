@@ -2,6 +2,6 @@
 
 from santiago.judge.naming.ids import INSIDE, Status, Tests, file_of, function_of
 from santiago.judge.naming.reading import named
-from santiago.judge.naming.start import Asking, asking, refused
+from santiago.judge.naming.start import asking, refused
 
-__all__ = ["INSIDE", "Asking", "Status", "Tests", "asking", "file_of", "function_of", "named", "refused"]
+__all__ = ["INSIDE", "Status", "Tests", "asking", "file_of", "function_of", "named", "refused"]
