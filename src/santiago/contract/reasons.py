@@ -39,6 +39,7 @@ class Reason(StrEnum):
     VERIFICATION_TAMPERED = "verification_tampered"
     CHANGED_EXPECTATION = "changed_expectation"
     DOUBTED = "doubted"
+    SECRET_IN_WORK = "secret_in_work"  # noqa: S105  # a name
     VERIFICATION_TIMEOUT = "verification_timeout"
     VERIFICATION_UNRUNNABLE = "verification_unrunnable"
     COST_BUDGET_EXHAUSTED = "cost_budget_exhausted"
@@ -119,6 +120,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.NOTHING_VERIFIED: _m("failed", _SOFT, ExitCode.FAILED, "Nothing was really checked, so nothing is proven.", "Give the story a check that runs at least one test; no-ops do not count.", retryable=True),
     Reason.VERIFICATION_TAMPERED: _m("failed", _SOFT, ExitCode.FAILED, "The checks pass only because the attempt changed its own tests.", "`santiago show STORY` names them; `santiago accept STORY --why …` takes the work as it is.", retryable=True),
     Reason.CHANGED_EXPECTATION: _m("blocked", _DEP, ExitCode.BLOCKED, "The work changes what existing tests expect, or removes them; a person must agree.", "`santiago show STORY` shows the difference; `santiago answer QUESTION accept` or `refuse` decides."),
+    Reason.SECRET_IN_WORK: _m("failed", _SOFT, ExitCode.FAILED, "The work holds a secret, so it does not come onto the branch.", "`santiago show STORY` says where; let the program read it from its environment instead.", retryable=True),
     Reason.DOUBTED: _m("blocked", _DEP, ExitCode.BLOCKED, "The work holds lines that could deceive its checks; a person must look at them.", "`santiago show STORY` names the lines; `santiago answer QUESTION accept` or `refuse` decides."),
     Reason.VERIFICATION_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "A check did not end within its time limit.", "Raise `verification.timeout_minutes`, or find out what hangs.", retryable=True),
     Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started, or the set-up before it failed.", "Install what it needs and `santiago resume`, or start a new run with another check (--verify) or [workspace] setup."),

@@ -27,6 +27,7 @@ _ADVICE = {
     Reason.AGENT_CONTEXT_TOO_LONG: "Read less: search instead of printing whole files, keep outputs short, and write "
     "the work down in files as early as possible.",
     Reason.AGENT_REFUSED: "Do the parts that you can do, and say in one line what you leave out and why.",
+    Reason.SECRET_IN_WORK: "Do the same without it: read it from the environment where it is needed, and write a made-up value into tests.",
     Reason.OUTPUT_LIMIT: "Keep outputs short, and start nothing that prints without end.",
 }
 """What the next attempt can do about a reason that no check explains."""

@@ -83,6 +83,8 @@ class StepPerformer:
     clock: Clock
     plan_folder: str
     stories: dict[str, Story]
+    leak: Callable[[Snapshot, str], str] = lambda *_: ""
+    """Says which secret work adds to its base, and where; nothing where there is none."""
     criteria: dict[str, str] = field(init=False)
     in_chunk: dict[str, list[str]] = field(init=False)
     """Chunk → its stories in words."""
@@ -225,6 +227,9 @@ class StepPerformer:
             return self._recorded(replace(outcome, status=status, reason=ending.reason), None)
         if snapshot is None or not snapshot.changes:
             return self._recorded(_unchanged(outcome), None)
+        if leak := self.leak(snapshot, base):
+            # Without its commit nobody can accept it either.
+            return self._recorded(replace(outcome, reason=Reason.SECRET_IN_WORK, message=leak, commit=None), None)
         if stop.soon():
             # The next start verifies the snapshot; the log still says that the attempt is running.
             return replace(outcome, status="stopped", reason=None)

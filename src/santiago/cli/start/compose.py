@@ -14,6 +14,7 @@ from santiago.artifacts.attempts import FileAttempts
 from santiago.cli.start import agents, opening, signals
 from santiago.cli.start.hold import Hold, Surroundings, look_around, take_hold
 from santiago.cli.start.judging import Means
+from santiago.cli.start.leaks import SecretsInWork
 from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.letters import Letters
 from santiago.cli.start.logbook import Logbook, freeze
@@ -232,6 +233,7 @@ class _Start:
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),
             stories={story.id: story for story in plan.stories},
+            leak=SecretsInWork(self.around.secrets, workspace),
         )
         engine = ThreadsEngine(request.jobs)
         self.stack.callback(engine.close)

@@ -1,12 +1,22 @@
-"""Secrets in what is kept as it is: a plan and its input are frozen byte by byte, so a secret in them is refused, not hidden."""
+"""Secrets in what is kept as it is: a plan, its input, and work for the branch. They are refused, since nothing can hide them."""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ports.workspace import PATCH_CUT
 from santiago.contract.reasons import Reason
 from santiago.process.redact import Redactor, secrets_in
+
+if TYPE_CHECKING:
+    from santiago.contract.ports.workspace import Snapshot
+    from santiago.workspace.workspace import GitWorkspace
+
+SHORTEST = 12
+"""Characters of a secret that is looked for in work: shorter ones are words such as `postgres`, which tests may well hold."""
+_BINARY = "\nBinary files "
 
 
 def refuse_secrets(content: bytes, where: str) -> None:
@@ -31,3 +41,37 @@ def refuse_secrets(content: bytes, where: str) -> None:
 def without_secrets(text: str) -> str:
     """Return a person's words as they may be kept."""
     return Redactor(secrets_in(os.environ)).text(text)
+
+
+class SecretsInWork:
+    """Finds registered secrets that an attempt adds, in any form that is kept out of logs too."""
+
+    def __init__(self, secrets: tuple[str, ...], workspace: GitWorkspace) -> None:
+        self._secrets = tuple(secret for secret in secrets if len(secret) >= SHORTEST)
+        self._any = Redactor(self._secrets)
+        self._workspace = workspace
+
+    def __call__(self, snapshot: Snapshot, base: str) -> str:
+        """Return which file and line of the work holds a secret that its base does not; nothing where there is none."""
+        patch = snapshot.patch
+        is_whole = not patch.endswith(PATCH_CUT) and _BINARY not in patch
+        if not self._secrets or (is_whole and self._any.first(patch.encode("utf-8", "backslashreplace")) is None):
+            return ""
+        for path in (change.path for change in snapshot.changes if change.status != "D"):
+            content = self._workspace.read(snapshot.commit, path) or b""
+            place = self._any.first(content)
+            if place is not None and self._is_new(content, base, path):
+                line = content.count(b"\n", 0, place) + 1
+                return (
+                    f"{path}:{line} holds a secret of this machine (from a variable, or from a file with credentials)"
+                )
+        return ""
+
+    def _is_new(self, content: bytes, base: str, path: str) -> bool:
+        """Whether a file holds a secret now that it did not hold before, and that stands nowhere else in the base."""
+        before = self._workspace.read(base, path) or b""
+        for secret in self._secrets:
+            one = Redactor((secret,))
+            if one.first(content) is not None and one.first(before) is None:
+                return not self._workspace.mentions(base, secret)
+        return False
