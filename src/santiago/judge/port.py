@@ -246,11 +246,8 @@ class TreeJudge:
         return any(self._sight.get(shown.command, True) for shown in green)
 
     def _doubted(self, found: Verdict, work: Work, trees: Trees) -> Verdict:
-        read = partial(self.workspace.read, work.snapshot.commit)
-        lines = doubts(work.snapshot.patch, trees.files.judges, read, trees.paths)
-        told = tuple(
-            DoubtfulLine(path=one.path, line=one.line, rule=one.rule, sentence=one.sentence, text=one.text) for one in lines
-        )  # fmt: skip
+        before, after = (partial(self.workspace.read, commit) for commit in (work.base, work.snapshot.commit))
+        told = doubts(work.snapshot.changes, trees.files.judges, before, after)
         if lacking := self.trials.supply.lacking(work.base, work.snapshot.commit):
             told += (DoubtfulLine(path="", line=0, rule="dependencies", sentence=lacking, text=""),)
         return telling.with_doubts(found, told, self.run_input.policy.doubts) if told else found
