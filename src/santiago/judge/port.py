@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.contract.checks import commands_of, run_commands_of
-from santiago.contract.outcomes import CheckVerdict, DoubtfulLine, Proof, Verdict
+from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.judge import blind, criteria, record, telling, tests_first, verdict
@@ -18,11 +18,11 @@ from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, missing, missing_module
 from santiago.judge.remedies import remedy
 from santiago.judge.trees import Trees
-from santiago.judge.trials import Trial
-from santiago.judge.verdict import Check, Findings
+from santiago.judge.trials import StoppedError, Trial
+from santiago.judge.verdict import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from santiago.judge.shown import Shown
     from santiago.judge.trials import Results, Trials
 
+    ByStory = dict[tuple[str, str], Shown]
+    """What checks showed, by the story that they are told, if any, and their command."""
+
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
 _MOST_RED = 100
 """Red tests that the examination of a base names."""
-
-
-class _StoppedError(Exception):
-    """Santiago is asked to stop before there is a verdict."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,21 +61,16 @@ class TreeJudge:
     def examine(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination | None:
         try:
             return self._examined(base, stories, stop)
-        except _StoppedError:
+        except StoppedError:
             return None
         except SetUpFailedError as error:
             return Examination(record=record.of_base({}), reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
 
     def _examined(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination:
-        of_stories = [command for story in stories for command in commands_of(story, self.run_input)]
-        every = dict.fromkeys((*of_stories, *run_commands_of(self.plan, self.run_input)))
-        shared = [command for command in every if not self.trials.is_told(command)]
-        found = self._results(Trial(name="base", commit=base, commands=shared, as_base=True), stop)
-        for story in stories:
-            own = [command for command in commands_of(story, self.run_input) if command not in found]
-            if own:
-                trial = Trial(name=f"base-{story.id}", commit=base, commands=own, story=story.id, as_base=True)
-                found |= self._results(trial, stop)
+        first = {command: story.id for story in reversed(stories) for command in commands_of(story, self.run_input)}
+        asked = [(first[command], command) for story in stories for command in commands_of(story, self.run_input)]
+        asked += [("", command) for command in run_commands_of(self.plan, self.run_input) if command not in first]
+        found = {command: one for (_, command), one in self._on_tree(base, "base", asked, stop, as_base=True).items()}
         examination = Examination(
             record=record.of_base(found),
             red=tuple(name for one in found.values() for name in one.names(one.failing))[:_MOST_RED],
@@ -121,8 +115,6 @@ class TreeJudge:
                 return
             trial = Trial(name=name, commit=commit, commands=[one.command for one in left])
             spoiled = self.trials.edited(trial, partial(spoil, paths=others), stop)
-            if spoiled is None:
-                raise _StoppedError
             for one in left:
                 self._sight[one.command] = blind.sees(one, spoiled[one.command])
             left = [one for one in left if not self._sight[one.command]]
@@ -132,7 +124,7 @@ class TreeJudge:
     def attempt(self, work: Work, stop: Stop) -> Judged | None:
         try:
             return self._written(work, stop) if work.writes_tests else self._attempt(work, stop)
-        except _StoppedError:
+        except StoppedError:
             return None
 
     def _attempt(self, work: Work, stop: Stop) -> Judged:
@@ -142,29 +134,33 @@ class TreeJudge:
         trial = Trial(
             name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt
         )
-        base = self._results(replace(trial, as_base=True), stop)
+        base = self.trials.results(replace(trial, as_base=True), stop)
         earlier = (
-            self._results(replace(trial, commit=work.before_tests, as_base=True), stop) if work.before_tests else {}
+            self.trials.results(replace(trial, commit=work.before_tests, as_base=True), stop)
+            if work.before_tests
+            else {}
         )
-        shown = self._results(replace(trial, name=f"{label}-check", commit=commit, before=earlier or base), stop)
+        shown = self.trials.results(replace(trial, name=f"{label}-check", commit=commit, before=earlier or base), stop)
         trees = self._trees(work)
         checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in commands]
         found = verdict.of_work(checks)
-        found = replace(found, judge_files=trees.judging, beside=self._beside(trees))
+        found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
         if found.passed and trees.judging:
-            old = self._results(replace(trial, name=f"{label}-old-tests", commit=trees.with_old_tests()), stop)
+            old = self.trials.results(replace(trial, name=f"{label}-old-tests", commit=trees.with_old_tests()), stop)
             checks = [replace(check, old_tests=old[check.work.command]) for check in checks]
         if found.passed:
             findings = verdict.of_old_tests(checks, trees.text_changed)
             found = telling.with_findings(found, findings, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
             if trees.judging and not verdict.is_proved(checks):
-                new = self._results(replace(trial, name=f"{label}-new-tests", commit=trees.with_new_tests()), stop)
+                new = self.trials.results(
+                    replace(trial, name=f"{label}-new-tests", commit=trees.with_new_tests()), stop
+                )
                 checks = [replace(check, new_tests=new[check.work.command]) for check in checks]
             found = self._weighed(found, checks, trees, label, stop)
             found = self._doubted(found, work, trees)
             found = self._with_criteria(found, work, checks, trial, stop)
-        return Judged(verdict=found, record=record.document(found, checks))
+        return _judged(found, checks)
 
     def _written(self, work: Work, stop: Stop) -> Judged:
         """Say whether the tests that an attempt wrote run and fail for want of the work; nothing else of it is kept."""
@@ -175,8 +171,8 @@ class TreeJudge:
         trial = Trial(
             name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt, as_base=True
         )  # fmt: skip
-        before = self._results(trial, stop)
-        after = self._results(replace(trial, name=f"{label}-tests", commit=commit), stop)
+        before = self.trials.results(trial, stop)
+        after = self.trials.results(replace(trial, name=f"{label}-tests", commit=commit), stop)
         files, read = self.workspace.files(commit), partial(self.workspace.read, commit)
         lacks = partial(missing_module, files=files, read=read, words=work.story.files)
         pairs = [(before[command], after[command]) for command in commands]
@@ -186,7 +182,7 @@ class TreeJudge:
         if found.passed and left_out:
             found = replace(found, message=tests_first.left_out(left_out))
         checks = [Check(base=base, work=shown) for base, shown in pairs]
-        return Judged(verdict=found, record=record.document(found, checks), tests=commit if found.passed else None)
+        return _judged(found, checks, commit if found.passed else None)
 
     def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None, trees: Trees) -> Check:
         # A check that named its tests on the base was there, whatever the work adds under its name.
@@ -214,9 +210,6 @@ class TreeJudge:
     def _every_check(self) -> tuple[str, ...]:
         stories = (command for story in self.plan.stories for command in commands_of(story, self.run_input))
         return tuple(dict.fromkeys((*stories, *run_commands_of(self.plan, self.run_input))))
-
-    def _beside(self, trees: Trees) -> tuple[str, ...]:
-        return tuple(path for path in trees.paths if trees.files.beside(path))
 
     def _weighed(self, found: Verdict, checks: Sequence[Check], trees: Trees, label: str, stop: Stop) -> Verdict:
         """Say how strong the verdict is, and refuse one that is too weak for what is asked."""
@@ -257,8 +250,8 @@ class TreeJudge:
 
         def alone(command: str) -> tuple[Shown, Shown]:
             own = replace(trial, commands=[command], name=f"{trial.name}-evidence")
-            before = self._results(replace(own, as_base=True), stop)
-            return before[command], self._results(replace(own, commit=work.snapshot.commit), stop)[command]
+            before = self.trials.results(replace(own, as_base=True), stop)
+            return before[command], self.trials.results(replace(own, commit=work.snapshot.commit), stop)[command]
 
         rows = criteria.matrix(work.story.criteria, dict(work.evidence), checks, alone)
         found = replace(found, criteria=rows)
@@ -271,7 +264,7 @@ class TreeJudge:
     def tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged | None:
         try:
             return self._tree(story, name, commit, base, attempt, stop)
-        except _StoppedError:
+        except StoppedError:
             return None
         except SetUpFailedError as error:
             sound = base and self.trials.is_sound(f"{name}-base", base, stop)
@@ -280,19 +273,18 @@ class TreeJudge:
     def _tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged:
         commands = commands_of(story, self.run_input)
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
-        before = self._results(replace(trial, name=f"{name}-base", commit=base, as_base=True), stop) if base else None
-        after = self._results(replace(trial, before=before), stop)
-        held = before or {
-            command: replace(one, result=replace(one.result, verdict=CheckVerdict.PASS))
-            for command, one in after.items()
-        }
-        found = verdict.of_work([Check(base=held[command], work=after[command]) for command in commands])
-        return Judged(verdict=found, record=record.document(found, ()))
+        before = (
+            self.trials.results(replace(trial, name=f"{name}-base", commit=base, as_base=True), stop) if base else None
+        )
+        after = self.trials.results(replace(trial, before=before), stop)
+        # Where there is no base to hold it against, every failure is the story's own.
+        checks = [Check(base=(before or after)[command], work=after[command], is_own=not base) for command in commands]
+        return _judged(verdict.of_work(checks))
 
     def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         try:
             return self._run(base, head, stories, accepted, stop)
-        except _StoppedError:
+        except StoppedError:
             return None
         except SetUpFailedError as error:
             return _failed(Reason.VERIFICATION_UNRUNNABLE, str(error))
@@ -302,62 +294,44 @@ class TreeJudge:
         trees = Trees(self.workspace, self._files((), base), base, head, self.workspace.changed(base, head))
         if not trees.judging and all(shown.is_green for shown in now.values()):
             found = verdict.of_work([Check(base=shown, work=shown) for shown in now.values()])
-            return Judged(verdict=found, record=record.document(found, ()))
+            return _judged(found)
         then = self._of_run(base, "run-base", stories, stop, as_base=True)
         checks = [Check(base=then[key], work=now[key]) for key in now]
         found = verdict.of_work(checks)
         if found.passed and trees.judging:
             old = self._of_run(trees.with_old_tests(), "run-old-tests", stories, stop)
             checks = [replace(check, old_tests=old[key]) for check, key in zip(checks, now, strict=True)]
-            findings = _less(verdict.of_old_tests(checks, trees.text_changed), accepted)
-            found = telling.of_run(found, findings, self.run_input.policy, trees.difference)
-        return Judged(verdict=found, record=record.document(found, checks))
+            findings = verdict.of_old_tests(checks, trees.text_changed)
+            found = telling.of_run(found, findings, accepted, self.run_input.policy, trees.difference)
+        return _judged(found, checks)
 
     def _of_run(
         self, commit: str, name: str, stories: Sequence[Story], stop: Stop, *, as_base: bool = False
-    ) -> dict[tuple[str, str], Shown]:
-        """Return what the checks of the run, or else of its stories, show on a commit; by story where they are told it."""
-        own = run_commands_of(self.plan, self.run_input)
-        found: dict[tuple[str, str], Shown] = {}
-        if own:
-            trial = Trial(name=name, commit=commit, commands=own, as_base=as_base)
-            return {("", command): shown for command, shown in self._results(trial, stop).items()}
-        for story in stories:
-            commands = [
-                command
-                for command in commands_of(story, self.run_input)
-                if self.trials.is_told(command) or ("", command) not in found
-            ]
-            trial = Trial(name=f"{name}-{story.id}", commit=commit, commands=commands, story=story.id, as_base=as_base)
-            shown = self._results(trial, stop) if commands else {}
-            found |= {
-                (story.id if self.trials.is_told(command) else "", command): one for command, one in shown.items()
-            }
-        return found
+    ) -> ByStory:
+        """Return what the checks of the run, or else of its stories, show on a commit."""
+        own = [("", command) for command in run_commands_of(self.plan, self.run_input)]
+        of_stories = [(story.id, command) for story in stories for command in commands_of(story, self.run_input)]
+        return self._on_tree(commit, name, own or of_stories, stop, as_base=as_base)
 
-    def _results(self, trial: Trial, stop: Stop) -> Results:
-        found = self.trials.results(trial, stop)
-        if found is None:
-            raise _StoppedError
+    def _on_tree(
+        self, commit: str, name: str, asked: Iterable[tuple[str, str]], stop: Stop, *, as_base: bool
+    ) -> ByStory:
+        """Return what checks of several stories show on a commit; one that is not told its story runs once for all."""
+        owned: dict[str, list[str]] = {}
+        for story, command in asked:
+            owned.setdefault(story if self.trials.is_told(command) else "", []).append(command)
+        found: ByStory = {}
+        for story, commands in owned.items():
+            label = f"{name}-{story}" if story else name
+            trial = Trial(name=label, commit=commit, commands=commands, story=story, as_base=as_base)
+            found |= {(story, command): one for command, one in self.trials.results(trial, stop).items()}
         return found
 
 
-def _less(findings: Findings, accepted: Collection[str]) -> Findings:
-    """Return what is left of findings without the tests whose change was agreed to."""
-    agreed = frozenset(accepted)
-
-    def without(tests: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(test for test in tests if test not in agreed)
-
-    return Findings(
-        broken=without(findings.broken),
-        eased=(),
-        changed=without(findings.changed),
-        vanished=without(findings.vanished),
-    )
+def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = None) -> Judged:
+    return Judged(verdict=found, record=record.document(found, checks), tests=tests)
 
 
 def _failed(reason: Reason, message: str) -> Judged:
     """Nothing can be said about a tree that cannot be set up; that is no success."""
-    found = Verdict(passed=False, proof=None, reason=reason, results=(), message=message)
-    return Judged(verdict=found, record=record.document(found, ()))
+    return _judged(Verdict(passed=False, proof=None, reason=reason, results=(), message=message))

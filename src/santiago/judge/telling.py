@@ -9,7 +9,7 @@ from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from santiago.contract.outcomes import DoubtfulLine, Verdict
     from santiago.contract.plan import Story
@@ -56,7 +56,7 @@ def with_findings(found: Verdict, findings: Findings, policy: Policy, difference
     if findings.eased:
         return _not_passed(found, Reason.VERIFICATION_TAMPERED, _eased(findings.eased), difference(findings.eased))
     if findings.broken:
-        return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, _broken(findings.broken), "")
+        return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, _broken(findings.broken))
     asked = (*findings.changed, *findings.vanished)
     if not asked or policy.changed_tests == "accept":
         return found
@@ -67,22 +67,27 @@ def with_findings(found: Verdict, findings: Findings, policy: Policy, difference
     return _not_passed(found, Reason.CHANGED_EXPECTATION, message, difference(asked))
 
 
-def of_run(found: Verdict, findings: Findings, policy: Policy, difference: Difference) -> Verdict:
-    """Return the verdict on a run with what the tests of its first base say of the final work."""
-    fallen = (*findings.broken, *findings.changed)
-    asked = (*fallen, *findings.vanished)
-    if not asked or (policy.changed_tests == "accept" and not findings.broken):
+def of_run(
+    found: Verdict, findings: Findings, agreed: Collection[str], policy: Policy, difference: Difference
+) -> Verdict:
+    """Return the verdict on a run with what the tests of its first base say of the final work, but for agreed changes."""
+    broken, changed, vanished = (
+        tuple(test for test in tests if test not in agreed)
+        for tests in (findings.broken, findings.changed, findings.vanished)
+    )
+    asked = (*broken, *changed, *vanished)
+    if not asked or (policy.changed_tests == "accept" and not broken):
         return found
     message = (
         "The stories pass one by one, but the tests that stood when the run began do not all pass on the result. "
         "Stories changed these tests, and the change was not agreed to:\n\n" + listed(asked)
     )
-    found = replace(found, broken=findings.broken, changed=findings.changed, vanished=findings.vanished)
+    found = replace(found, broken=broken, changed=changed, vanished=vanished)
     return _not_passed(found, Reason.RUN_VERIFICATION_FAILED, message, difference(asked))
 
 
-def _not_passed(found: Verdict, reason: Reason, message: str, difference: str) -> Verdict:
-    return replace(found, passed=False, reason=reason, message=message, difference=difference)
+def _not_passed(found: Verdict, reason: Reason, message: str, difference: str = "") -> Verdict:
+    return replace(found, passed=False, proof=None, reason=reason, message=message, difference=difference)
 
 
 def _eased(tests: Sequence[str]) -> str:
@@ -127,7 +132,7 @@ def nothing_shown(found: Verdict, *, untouched: bool) -> Verdict:
         for one in found.results
     )
     reason = Reason.NOTHING_VERIFIED if untouched else Reason.STORY_VERIFICATION_FAILED
-    return replace(found, passed=False, proof=None, reason=reason, message=message, results=results)
+    return replace(_not_passed(found, reason, message), results=results)
 
 
 def nothing_seen(found: Verdict) -> Verdict:
@@ -136,7 +141,7 @@ def nothing_seen(found: Verdict) -> Verdict:
         f"{names} still pass when every file of the work except the tests is replaced with garbage, so they show nothing. "
         "Add a test that runs the code."
     )
-    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message)
+    return _not_passed(found, Reason.NOTHING_VERIFIED, message)
 
 
 def too_weak(found: Verdict, wanted: str, checks: Sequence[Check]) -> Verdict:
@@ -152,7 +157,7 @@ def too_weak(found: Verdict, wanted: str, checks: Sequence[Check]) -> Verdict:
         else "a test that fails without the work"
     )
     message = f'The checks pass, but policy.proof = "{wanted}" asks for {ask}: {"; ".join(words)}.'
-    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message)
+    return _not_passed(found, Reason.NOTHING_VERIFIED, message)
 
 
 def without_evidence(found: Verdict, lacking: Sequence[str]) -> Verdict:
@@ -160,7 +165,7 @@ def without_evidence(found: Verdict, lacking: Sequence[str]) -> Verdict:
         'The checks pass, but policy.evidence = "required" asks for a passing test for every criterion. None is named, or '
         f"it does not pass, for:\n\n{listed(lacking)}"
     )
-    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message)
+    return _not_passed(found, Reason.NOTHING_VERIFIED, message)
 
 
 def with_doubts(found: Verdict, doubts: tuple[DoubtfulLine, ...], policy: str) -> Verdict:
