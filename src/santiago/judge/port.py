@@ -94,7 +94,7 @@ class TreeJudge:
         passing = [one for one in found.values() if one.is_green or (one.tests and one.passing)]
         # What a check asks about may not be there yet: then it is tried on the work.
         tried = [one for one in passing if not names_what_is_missing(one.command, files)]
-        self._look("base-blind", base, tried, stop)
+        self._look(Trial(name="base", commit=base, commands=()), tried, stop)
         blinded = [command for command in found if self._sight.get(command) is False]
         for story in stories:
             commands = commands_of(story, self.run_input)
@@ -103,18 +103,16 @@ class TreeJudge:
                 return replace(examination, reason=Reason.NOTHING_VERIFIED, message=message, hint=telling.BLIND_HINT)
         return replace(examination, notes=tuple(map(telling.blind_note, blinded)))
 
-    def _look(self, name: str, commit: str, shown: Sequence[Shown], stop: Stop) -> None:
-        """Find out which of these checks see anything of a tree beside their own tests."""
-        files = self._files((), commit)
-        others = [
-            path for path in sorted(self.workspace.files(commit)) if not files.judges(path) and not files.is_mixed(path)
-        ]
+    def _look(self, trial: Trial, shown: Sequence[Shown], stop: Stop) -> None:
+        """Find out which of these checks see anything of a trial's tree beside their own tests."""
+        files, every = self._files((), trial.commit), sorted(self.workspace.files(trial.commit))
+        others = [path for path in every if not files.judges(path) and not files.is_mixed(path)]
         left = [one for one in shown if one.command not in self._sight] if others else []
         for spoil in (blind.overwrite, blind.remove):
             if not left:
                 return
-            trial = Trial(name=name, commit=commit, commands=[one.command for one in left])
-            spoiled = self.trials.edited(trial, partial(spoil, paths=others), stop)
+            blinded = Trial(name=f"{trial.name}-blind", commit=trial.commit, commands=[one.command for one in left])
+            spoiled = self.trials.edited(blinded, partial(spoil, paths=others), stop)
             for one in left:
                 self._sight[one.command] = blind.sees(one, spoiled[one.command])
             left = [one for one in left if not self._sight[one.command]]
@@ -128,58 +126,44 @@ class TreeJudge:
             return None
 
     def _attempt(self, work: Work, stop: Stop) -> Judged:
-        commands = commands_of(work.story, self.run_input)
         self.trials.heed(work.snapshot.patch)
-        label, commit = f"{work.story.id}-{work.attempt}", work.snapshot.commit
-        trial = Trial(
-            name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt
-        )
-        base = self.trials.results(replace(trial, as_base=True), stop)
-        earlier = (
-            self.trials.results(replace(trial, commit=work.before_tests, as_base=True), stop)
-            if work.before_tests
-            else {}
-        )
-        shown = self.trials.results(replace(trial, name=f"{label}-check", commit=commit, before=earlier or base), stop)
-        trees = self._trees(work)
-        checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in commands]
+        trial, trees = self._trial(work), self._trees(work)
+        base = self.trials.results(trial.on("base", work.base, as_base=True), stop)
+        before = trial.on("base", work.before_tests, as_base=True) if work.before_tests else None
+        earlier = self.trials.results(before, stop) if before else {}
+        shown = self.trials.results(replace(trial.on("check", trees.work), before=earlier or base), stop)
+        checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
         found = verdict.of_work(checks)
         found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
         if found.passed and trees.judging:
-            old = self.trials.results(replace(trial, name=f"{label}-old-tests", commit=trees.with_old_tests()), stop)
+            old = self.trials.results(trial.on("old-tests", trees.with_old_tests()), stop)
             checks = [replace(check, old_tests=old[check.work.command]) for check in checks]
         if found.passed:
             findings = verdict.of_old_tests(checks, trees.text_changed)
             found = telling.with_findings(found, findings, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
             if trees.judging and not verdict.is_proved(checks):
-                new = self.trials.results(
-                    replace(trial, name=f"{label}-new-tests", commit=trees.with_new_tests()), stop
-                )
+                new = self.trials.results(trial.on("new-tests", trees.with_new_tests()), stop)
                 checks = [replace(check, new_tests=new[check.work.command]) for check in checks]
-            found = self._weighed(found, checks, trees, label, stop)
+            found = self._weighed(found, checks, trial, trees, stop)
             found = self._doubted(found, work, trees)
             found = self._with_criteria(found, work, checks, trial, stop)
         return _judged(found, checks)
 
     def _written(self, work: Work, stop: Stop) -> Judged:
         """Say whether the tests that an attempt wrote run and fail for want of the work; nothing else of it is kept."""
-        trees, commands = self._trees(work), commands_of(work.story, self.run_input)
+        trees = self._trees(work)
         if not trees.judging:
             return _failed(Reason.NOTHING_VERIFIED, tests_first.none(trees.paths))
-        commit, label = trees.with_new_tests(), f"{work.story.id}-{work.attempt}"
-        trial = Trial(
-            name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt, as_base=True
-        )  # fmt: skip
-        before = self.trials.results(trial, stop)
-        after = self.trials.results(replace(trial, name=f"{label}-tests", commit=commit), stop)
+        commit, trial = trees.with_new_tests(), self._trial(work)
+        before = self.trials.results(trial.on("base", work.base, as_base=True), stop)
+        after = self.trials.results(trial.on("tests", commit, as_base=True), stop)
         files, read = self.workspace.files(commit), partial(self.workspace.read, commit)
         lacks = partial(missing_module, files=files, read=read, words=work.story.files)
-        pairs = [(before[command], after[command]) for command in commands]
+        pairs = [(before[command], after[command]) for command in before]
         found = tests_first.verdict(pairs, files, trees.text_changed, lacks)
-        left_out = [path for path in trees.paths if path not in trees.judging]
         found = replace(found, judge_files=trees.judging)
-        if found.passed and left_out:
+        if found.passed and (left_out := [path for path in trees.paths if path not in trees.judging]):
             found = replace(found, message=tests_first.left_out(left_out))
         checks = [Check(base=base, work=shown) for base, shown in pairs]
         return _judged(found, checks, commit if found.passed else None)
@@ -194,6 +178,12 @@ class TreeJudge:
         return Check(
             base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,
             came_with_work=came or found_no_test(base), earlier=earlier,
+        )  # fmt: skip
+
+    def _trial(self, work: Work) -> Trial:
+        return Trial(
+            name=f"{work.story.id}-{work.attempt}", commit=work.snapshot.commit,
+            commands=commands_of(work.story, self.run_input), story=work.story.id, attempt=work.attempt,
         )  # fmt: skip
 
     def _trees(self, work: Work) -> Trees:
@@ -211,7 +201,7 @@ class TreeJudge:
         stories = (command for story in self.plan.stories for command in commands_of(story, self.run_input))
         return tuple(dict.fromkeys((*stories, *run_commands_of(self.plan, self.run_input))))
 
-    def _weighed(self, found: Verdict, checks: Sequence[Check], trees: Trees, label: str, stop: Stop) -> Verdict:
+    def _weighed(self, found: Verdict, checks: Sequence[Check], trial: Trial, trees: Trees, stop: Stop) -> Verdict:
         """Say how strong the verdict is, and refuse one that is too weak for what is asked."""
         proof = Proof.REGRESSION
         if verdict.is_proved(checks):
@@ -225,17 +215,17 @@ class TreeJudge:
             if verdict.inherits(found):
                 red = [check for check in checks if not check.work.is_green]
                 return telling.nothing_shown(found, untouched=all(ends_alike(one.base, one.work) for one in red))
-            if not self._can_see(checks, trees.work, label, stop):
+            if not self._can_see(checks, trial, stop):
                 return telling.nothing_seen(found)
         if _RANKS.index(proof) < _RANKS.index(Proof(self.run_input.policy.proof)):
             return telling.too_weak(found, self.run_input.policy.proof, checks)
         return found
 
-    def _can_see(self, checks: Sequence[Check], commit: str, label: str, stop: Stop) -> bool:
+    def _can_see(self, checks: Sequence[Check], trial: Trial, stop: Stop) -> bool:
         """Whether any of the checks sees the work; those that could not be tried on the base are tried here."""
         green = [check.work for check in checks if check.work.is_green]
         if not any(self._sight.get(shown.command) for shown in green):
-            self._look(f"{label}-blind", commit, green, stop)
+            self._look(trial, green, stop)
         return any(self._sight.get(shown.command, True) for shown in green)
 
     def _doubted(self, found: Verdict, work: Work, trees: Trees) -> Verdict:
@@ -249,9 +239,9 @@ class TreeJudge:
         """Say which test shows which criterion; where evidence is required, a criterion without it is a failure."""
 
         def alone(command: str) -> tuple[Shown, Shown]:
-            own = replace(trial, commands=[command], name=f"{trial.name}-evidence")
-            before = self.trials.results(replace(own, as_base=True), stop)
-            return before[command], self.trials.results(replace(own, commit=work.snapshot.commit), stop)[command]
+            own = replace(trial, commands=[command])
+            before = self.trials.results(own.on("evidence", work.base, as_base=True), stop)
+            return before[command], self.trials.results(own.on("evidence", work.snapshot.commit), stop)[command]
 
         rows = criteria.matrix(work.story.criteria, dict(work.evidence), checks, alone)
         found = replace(found, criteria=rows)
@@ -273,9 +263,7 @@ class TreeJudge:
     def _tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged:
         commands = commands_of(story, self.run_input)
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
-        before = (
-            self.trials.results(replace(trial, name=f"{name}-base", commit=base, as_base=True), stop) if base else None
-        )
+        before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
         after = self.trials.results(replace(trial, before=before), stop)
         # Where there is no base to hold it against, every failure is the story's own.
         checks = [Check(base=(before or after)[command], work=after[command], is_own=not base) for command in commands]
@@ -293,8 +281,7 @@ class TreeJudge:
         now = self._of_run(head, "run-check", stories, stop)
         trees = Trees(self.workspace, self._files((), base), base, head, self.workspace.changed(base, head))
         if not trees.judging and all(shown.is_green for shown in now.values()):
-            found = verdict.of_work([Check(base=shown, work=shown) for shown in now.values()])
-            return _judged(found)
+            return _judged(verdict.of_work([Check(base=shown, work=shown) for shown in now.values()]))
         then = self._of_run(base, "run-base", stories, stop, as_base=True)
         checks = [Check(base=then[key], work=now[key]) for key in now]
         found = verdict.of_work(checks)

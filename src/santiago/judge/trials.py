@@ -47,6 +47,10 @@ class Trial:
     as_base: bool = False
     """Whether the tree is a base: then failures are remembered as well."""
 
+    def on(self, name: str, commit: str, *, as_base: bool = False) -> Trial:
+        """Return the same trial on another commit, in a checkout of its own."""
+        return replace(self, name=f"{self.name}-{name}", commit=commit, as_base=as_base)
+
 
 class Supply(Protocol):
     """Brings fresh checkouts what git does not: ignored files, and installed packages."""
