@@ -51,10 +51,8 @@ def _about(change: Change, judges: Judges, before: Read, after: Read) -> Iterato
         found.setdefault(rule, set()).add(line)
     for rule, lines in found.items():
         first, more = min(lines), f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
-        text = added.get(first, "").strip()[:_SHOWN]
-        yield DoubtfulLine(
-            path=path, line=first, rule=rule, sentence=f"{path}:{first}{more} {RULES[rule]}", text=text
-        )  # fmt: skip
+        sentence, text = f"{path}:{first}{more} {RULES[rule]}", added.get(first, "").strip()[:_SHOWN]
+        yield DoubtfulLine(path=path, line=first, rule=rule, sentence=sentence, text=text)
 
 
 def _added(old: bytes, new: bytes) -> Lines:

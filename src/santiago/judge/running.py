@@ -101,9 +101,8 @@ class CheckRunner:
             reports.mkdir()
             since = reports.stat().st_mtime_ns  # by the file system's own clock, which is coarser than the machine's
             ask = asking(command, self.runner.environment, self.runner.seen(reports, temporary))
-            report = self.runner.run(
-                ask.command, folder, temporary, {**told, **ask.environment}, stop, log=str(log)
-            )  # fmt: skip
+            told_too = {**told, **ask.environment}
+            report = self.runner.run(ask.command, folder, temporary, told_too, stop, log=str(log))
             output = (regular.content(log, _LARGEST_OUTPUT) or b"").decode("utf-8", "replace")
             if report.exit_code and refused(output):
                 report = self.runner.run(command, folder, temporary, told, stop)

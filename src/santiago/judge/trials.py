@@ -85,8 +85,6 @@ class Trials:
     """Apart, since attempts are judged side by side: what one adds must not be lost to another's look at the base."""
     _first: str = ""
     """The first commit that was looked at."""
-    _contained: dict[str, bool] = field(default_factory=dict)
-    """Commands that were looked at, and whether they stay inside the repository."""
 
     def prepare(self, folder: str, stop: Stop) -> None:
         """Make a fresh checkout ready: what it needs, then the set-up commands where they have to run."""
@@ -157,10 +155,8 @@ class Trials:
         """Whether a check is told its story: only where it could ask for it."""
         if self.work_speaks or self.base_speaks or VARIABLES in command:
             return True
-        if command not in self._contained:
-            read = partial(self.workspace.read, self._first) if self._first else lambda _: None
-            self._contained[command] = is_self_contained(command, read)
-        return not self._contained[command]
+        read = partial(self.workspace.read, self._first) if self._first else lambda _: None
+        return not is_self_contained(command, read)
 
     def _look(self, commit: str) -> None:
         """Look once whether the repository speaks of the variables."""
