@@ -108,3 +108,16 @@ def place(repo: Path) -> dict[str, str]:
 def out_dir(repo: Path) -> Path:
     (only,) = (repo / ".santiago" / "runs").iterdir()
     return only
+
+
+def lose(repo: Path, name: str) -> None:
+    """Take an object out of a repository, as a clean-up does that knows of nobody who needs it."""
+    packs = sorted((repo / ".git" / "objects" / "pack").glob("*.pack"))
+    for pack in packs:
+        outside = pack.rename(repo / ".git" / pack.name)
+        for other in pack.parent.glob(f"{pack.stem}.*"):
+            other.unlink()
+        with outside.open("rb") as content:
+            subprocess.run(["git", "unpack-objects", "-q"], cwd=repo, stdin=content, check=True)
+        outside.unlink()
+    (repo / ".git" / "objects" / name[:2] / name[2:]).unlink()

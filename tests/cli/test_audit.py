@@ -128,6 +128,45 @@ def _outcome(copy: Copy) -> None:
     copy.edit("attempts/S1/1/outcome.json", lambda data: data.update(status="ok", reason=None))
 
 
+def _spaces(copy: Copy) -> None:
+    path = copy.out_dir / "result.json"
+    path.write_text(path.read_text() + " ")
+
+
+def _patch(copy: Copy) -> None:
+    path = copy.out_dir / "attempts/S1/1/changes.patch"
+    path.write_text(path.read_text().replace("helo", "hello"))
+
+
+def _list_of_files(copy: Copy) -> None:
+    copy.edit("attempts/S1/1/files.json", lambda data: data.update({"changes.patch": "0" * 64}))
+
+
+def _added(copy: Copy) -> None:
+    (copy.out_dir / "attempts/S1/1/excuse.md").write_text("It was all fine.\n")
+
+
+def _table(copy: Copy) -> None:
+    path = copy.out_dir / "evidence/verification-results.tsv"
+    path.write_text(path.read_text().replace("PASS", "FAIL", 1))
+
+
+def _session(copy: Copy) -> None:
+    copy.edit("planning/session.json", lambda data: data.update(status="failed"))
+
+
+def _base(copy: Copy) -> None:
+    copy.edit("evidence/base.json", lambda data: data.update(passed=True))
+
+
+def _attempt(copy: Copy) -> None:
+    shutil.copytree(copy.out_dir / "attempts/S2/1", copy.out_dir / "attempts/S2/2")
+
+
+def _unknown_ref(copy: Copy) -> None:
+    greeter.git(copy.repo, "update-ref", f"refs/santiago/{copy.run}/S2/2", "main")
+
+
 def _result(copy: Copy) -> None:
     copy.edit("result.json", lambda data: data["stories"][0].update(attempts=1))
 
@@ -148,6 +187,13 @@ def _moved_branch(copy: Copy) -> None:
     greeter.git(copy.repo, "update-ref", f"refs/heads/santiago/{copy.run}", "main")
 
 
+def _broken_ref(copy: Copy) -> None:
+    """As a clean-up left it that did not know of the ref: the ref stands, what it leads to is gone."""
+    ref = f"refs/santiago/{copy.run}/S1/1"
+    lost = greeter.git(copy.repo, "rev-parse", f"{ref}^{{tree}}")
+    greeter.lose(copy.repo, lost)
+
+
 def _no_repository(copy: Copy) -> None:
     shutil.rmtree(copy.repo / ".git")
 
@@ -163,11 +209,21 @@ TAMPERED: dict[str, tuple[Callable[[Copy], None], str]] = {
     "a record of checks is changed": (_evidence, "evidence_changed"),
     "a record of checks is removed": (_no_evidence, "evidence_missing"),
     "the record of the run's checks is removed": (_no_run_evidence, "evidence_missing"),
-    "an outcome is made to look good": (_outcome, "outcome_differs"),
+    "an outcome is made to look good": (_outcome, "file_changed"),
+    "the list of an attempt's files is changed": (_list_of_files, "file_changed"),
+    "a patch is changed": (_patch, "file_changed"),
+    "a file is put beside those of an attempt": (_added, "file_unknown"),
+    "the table of verdicts is changed": (_table, "projection_wrong"),
+    "the session is changed": (_session, "projection_wrong"),
+    "what the base showed is changed": (_base, "evidence_changed"),
+    "there are files of an attempt that the log does not know": (_attempt, "attempt_unknown"),
+    "there is work of an attempt that the log does not know": (_unknown_ref, "ref_unknown"),
+    "the result is written otherwise": (_spaces, "result_wrong"),
     "the result is changed": (_result, "result_wrong"),
     "the result is removed": (_no_result, "result_missing"),
     "the work of a failed attempt is let go": (_no_ref, "commit_unreachable"),
     "an attempt's ref points elsewhere": (_moved_ref, "ref_moved"),
+    "an attempt's ref leads to something that is gone": (_broken_ref, "ref_broken"),
     "the branch points elsewhere": (_moved_branch, "branch_moved"),
     "the repository is gone": (_no_repository, "repository_unusable"),
 }

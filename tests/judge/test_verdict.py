@@ -111,6 +111,13 @@ def test_new_tests_that_fail_without_the_work_are_its_own_tests() -> None:
     assert verdict.has_own_tests([check], nothing_changed)
 
 
+def test_a_test_whose_name_begins_the_names_of_others_speaks_for_itself() -> None:
+    check = Check(base=shown("sum sum_of_two"), work=shown("sum sum_of_two"), new_tests=shown("sum- sum_of_two"))
+    assert verdict.has_own_tests([check], all_changed)
+    gone = Check(base=shown("sum- sum_of_two"), work=shown("sum sum_of_two"), old_tests=shown("sum_of_two"))
+    assert not verdict.is_proved([gone]), "what is not there any more did not pass"
+
+
 def test_new_tests_that_pass_without_the_work_show_nothing() -> None:
     check = Check(base=shown("a"), work=shown("a b"), old_tests=shown("a"), new_tests=shown("a b"))
     assert not verdict.has_own_tests([check], all_changed)

@@ -20,10 +20,11 @@ ENV = {
 }  # fmt: skip
 
 
-def git(folder: Path | str, *arguments: str, check: bool = True) -> str:
-    """Run git as a user or an agent would, believing whatever stands in the folder."""
+def git(folder: Path | str, *arguments: str, check: bool = True, store: Path | None = None) -> str:
+    """Run git as a user or an agent would, believing whatever stands in the folder; `store` has objects that no ref names."""
+    env = ENV | ({"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(store)} if store else {})
     done = subprocess.run(
-        ["git", *arguments], cwd=folder, env=ENV, capture_output=True, check=False, stdin=subprocess.DEVNULL
+        ["git", *arguments], cwd=folder, env=env, capture_output=True, check=False, stdin=subprocess.DEVNULL
     )
     if check and done.returncode:
         raise AssertionError(f"git {arguments}: {done.stderr.decode()}")
@@ -57,11 +58,16 @@ class Bench:
         assert snapshot is not None
         return snapshot.commit
 
+    @property
+    def own(self) -> Path:
+        """Where objects are that no ref names yet."""
+        return self.workspace.repository.own.folder
+
     def tree(self, commit: str) -> list[str]:
-        return git(self.repo, "ls-tree", "-r", "--name-only", "-z", commit).split("\0")[:-1]
+        return git(self.repo, "ls-tree", "-r", "--name-only", "-z", commit, store=self.own).split("\0")[:-1]
 
     def text(self, commit: str, path: str) -> str:
-        return git(self.repo, "show", f"{commit}:{path}")
+        return git(self.repo, "show", f"{commit}:{path}", store=self.own)
 
 
 def make_repo(path: Path, *options: str) -> Path:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def listed(bench: Bench, commit: str) -> dict[str, str]:
     """Return path → mode and content's name."""
-    lines = git(bench.repo, "ls-tree", "-r", commit).splitlines()
+    lines = git(bench.repo, "ls-tree", "-r", commit, store=bench.own).splitlines()
     return {path: head for head, _, path in (line.partition("\t") for line in lines)}
 
 
@@ -94,3 +94,17 @@ def test_neither_the_branch_nor_the_users_own_index_is_touched(bench: Bench) -> 
     before = (git(bench.repo, "status", "--porcelain"), bench.first, git(bench.repo, "for-each-ref"))
     bench.workspace.compose(bench.first, bench.first, ["a"], {"b": b"x"})
     assert before == (git(bench.repo, "status", "--porcelain"), bench.first, git(bench.repo, "for-each-ref"))
+
+
+def test_a_difference_is_a_patch_of_the_named_files_and_no_longer_than_a_person_reads(bench: Bench) -> None:
+    base = bench.first
+    write(bench.repo, a="changed\n", new="new\n", long="line\n" * 10_000, **{"*": "odd\n"})
+    work = committed(bench, "Work")
+    shown = bench.workspace.difference(base, work, ["a", "*"])
+    assert "--- a/a\n+++ b/a\n@@" in shown
+    assert "+changed\n" in shown
+    assert "+odd\n" in shown
+    assert "+new\n" not in shown
+    assert "--- /dev/null\n+++ b/new\n" in bench.workspace.difference(base, work, ["new"])
+    assert len(bench.workspace.difference(base, work, ["long"])) == 20_000
+    assert bench.workspace.difference(base, work, []) == ""

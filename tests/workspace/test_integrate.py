@@ -35,8 +35,11 @@ def test_work_on_an_older_head_is_applied_and_asks_for_a_second_verification(ben
     assert done.moved
     assert done.head is not None
     assert bench.text(done.head, "a") == "ONE\ntwo\nthree\nfour\nFIVE"
-    assert git(bench.repo, "rev-parse", f"{done.head}^@") == first
-    assert git(bench.repo, "log", "-1", "--format=%B", done.head) == "S2: five up\n\nSantiago-Story: S2\nOdd: a b"
+    assert git(bench.repo, "rev-parse", f"{done.head}^@", store=bench.own) == first
+    assert (
+        git(bench.repo, "log", "-1", "--format=%B", done.head, store=bench.own)
+        == "S2: five up\n\nSantiago-Story: S2\nOdd: a b"
+    )
 
 
 def test_a_conflict_names_the_files_and_keeps_both_commits(bench: Bench) -> None:
@@ -223,16 +226,14 @@ def test_nothing_but_a_full_name_is_taken_for_a_commit(bench: Bench, commit: str
         bench.workspace.checkout(commit, "x")
 
 
-def test_a_persons_own_work_is_taken_over_also_where_a_start_died_before_it_recorded_that(bench: Bench) -> None:
+def test_a_persons_own_work_is_kept_only_when_it_is_asked_for(bench: Bench) -> None:
     bench.workspace.begin(bench.first)
     write(bench.repo, mine="by hand\n")
     git(bench.repo, "add", "-A")
     git(bench.repo, "commit", "-qm", "By hand")
-    first = bench.workspace.take_over("S1", 1, "HEAD", "By hand\n")
-    write(bench.repo, mine="better\n")
-    git(bench.repo, "commit", "-qam", "Better")
-    second = bench.workspace.take_over("S1", 1, "HEAD", "By hand\n")
-    assert first is not None
-    assert second is not None
-    assert bench.text(second, "mine") == "better"
-    assert [ref.commit for ref in bench.workspace.refs()] == [second]
+    taken = bench.workspace.take_over("HEAD", "By hand\n")
+    assert taken is not None
+    assert bench.workspace.refs() == [], "a start that dies now leaves nothing that the log does not know"
+    bench.workspace.keep("S1", 1, taken)
+    assert [ref.commit for ref in bench.workspace.refs()] == [taken]
+    assert git(bench.repo, "show", f"{taken}:mine") == "by hand"

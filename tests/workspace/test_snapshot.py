@@ -446,18 +446,18 @@ def test_a_damaged_index_costs_time_but_no_file(bench: Bench) -> None:
     assert [change.path for change in take(bench).changes] == ["new"]
 
 
-def test_a_full_disk_is_an_error_and_no_smaller_snapshot(bench: Bench) -> None:
+@pytest.mark.parametrize("place", ["the own store", "the repository"])
+def test_a_full_disk_is_an_error_and_no_smaller_snapshot(bench: Bench, place: str) -> None:
     folder = opened(bench)
     write(folder, new="n", other="o")
-    objects = bench.repo / ".git" / "objects"
-    saved = objects.with_name("saved")
-    objects.rename(saved)
-    objects.mkdir()
-    (objects / "info").mkdir()
-    (objects / "info" / "alternates").write_text(f"{saved}\n", encoding="utf-8")
     # A file where a folder of objects belongs: writing fails there as it does on a full disk.
-    for number in range(256):
-        (objects / f"{number:02x}").touch()
+    if place == "the repository":
+        (bench.repo / ".git" / "objects" / "pack").rmdir()
+        (bench.repo / ".git" / "objects" / "pack").touch()
+    else:
+        bench.workspace.repository.own.make()
+        for number in range(256):
+            (bench.own / f"{number:02x}").touch()
     with pytest.raises(SantiagoError) as caught:
         bench.workspace.snapshot("S1", 1, "x")
     assert caught.value.kind is not Kind.BUG

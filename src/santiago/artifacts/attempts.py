@@ -14,7 +14,7 @@ from santiago.contract.outcomes import AgentEnding, AttemptOutcome
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from santiago.artifacts.store import FileStore
     from santiago.contract.outcomes import Verdict
@@ -23,6 +23,10 @@ T = TypeVar("T")
 
 PROMPT, AGENT_LOG, PATCH, LEFT_OUT = "prompt.md", "agent.log", "changes.patch", "left-out.txt"
 VERIFICATION, CRITIQUE, OUTCOME, ENDING = "verification.json", "critique.md", "outcome.json", "ending.json"
+FILES = "files.json"
+"""Names all files of an attempt that has ended, with their digests; the log has the digest of this one."""
+LASTING = (VERIFICATION, OUTCOME, FILES)
+"""Files that are on disk before the log says anything of them; a power cut may take the others."""
 
 ROOM = 1 << 15
 """Bytes that an ending takes at the most, or nearly."""
@@ -96,22 +100,32 @@ class FileAttempts:
         found = (self.store.get(f"{attempt_folder(story, n)}/{CRITIQUE}") for n in range(after + 1, before))
         return tuple(text.decode("utf-8", "replace") for text in found if text)
 
-    def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> str | None:
+    def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> tuple[str | None, str]:
         files = {OUTCOME: codec.canonical(outcome), CRITIQUE: critique.encode()}
         if record is not None:  # the digest is that of what is written
             files[VERIFICATION] = record = self.store.harmless(VERIFICATION, record)
-        sync = (VERIFICATION,) if record is not None else ()
-        self.store.put_many(attempt_folder(outcome.story, outcome.number), files, sync=sync, clean=sync)
-        return sha256(record).hexdigest() if record is not None else None
+        digest = sha256(record).hexdigest() if record is not None else None
+        return digest, self.seal(outcome.story, outcome.number, files)
 
-    def keep_conflict(self, story: str, attempt: int, message: str, verdict: Verdict | None) -> None:
+    def seal(self, story: str, attempt: int, files: Mapping[str, bytes]) -> str:
+        """Write these files of an attempt and a list of all that it has; return the digest of the list."""
+        folder = attempt_folder(story, attempt)
+        written = {name: self.store.harmless(name, content) for name, content in files.items()}
+        kept = [name for name in self.store.names(folder) if name != FILES and not beneath.is_temporary(name)]
+        found = {name: self.store.get(f"{folder}/{name}") or b"" for name in kept if name not in written} | written
+        digests = {name: sha256(found[name]).hexdigest() for name in sorted(found)}
+        listing = codec.canonical(digests)
+        self.store.put_many(folder, {**written, FILES: listing}, sync=LASTING, clean=(*written, FILES))
+        return sha256(listing).hexdigest()
+
+    def keep_conflict(self, story: str, attempt: int, message: str, verdict: Verdict | None) -> str:
         lines = ["# workspace_conflict", "", f"The work was verified, but {message}."]
         for result in verdict.results if verdict else ():
             if result.exit_code:
                 lines += ["", f"`{result.command}`: exit code {result.exit_code}", ""]
                 lines += [f"    {line}" for line in (result.output.tail or result.output.head).splitlines()[-30:]]
         text = "\n".join(lines) + "\n"
-        self.store.put_many(attempt_folder(story, attempt), {CRITIQUE: text.encode("utf-8", "backslashreplace")})
+        return self.seal(story, attempt, {CRITIQUE: text.encode("utf-8", "backslashreplace")})
 
     def keep_record(self, name: str, record: bytes) -> str:
         path = f"evidence/{name}.json"

@@ -45,10 +45,14 @@ class History:
     revision: int = 0
     rounds: int = 0
     mode: Literal["multi", "single"] | None = None
+    last: tuple[int, str | None] = (0, None)
+    """Number and time of the last event that changes anything."""
 
     def take(self, event: Event) -> None:
         """Take in the next event of the log."""
         context = event.context
+        if event.event is not EventKind.NOTE:
+            self.last = event.seq, event.timestamp
         match event.event:
             case EventKind.CHUNK_STARTED if event.chunk is not None:
                 times = self.chunks.setdefault(event.chunk, _Times())
@@ -109,7 +113,7 @@ def session(state: RunState, history: History) -> Session:
         current_chunk=state.active_chunk if state.phase is not RunPhase.SUCCESS else None,
         completed_chunks=tuple(label for label, chunk in state.chunks.items() if chunk.ended),
         chunk_history=tuple(_chunk_record(state, label, times) for label, times in history.chunks.items()),
-        resumable_state=_resume_point(state),
+        resumable_state=_resume_point(state, *history.last),
         status=_session_status(state),
     )
 
@@ -122,13 +126,14 @@ def _chunk_record(state: RunState, label: str, times: _Times) -> ChunkRecord:
     )
 
 
-def _resume_point(state: RunState) -> ResumePoint | None:
+def _resume_point(state: RunState, seq: int, timestamp: str | None) -> ResumePoint | None:
     """Return where a next start goes on; None where nothing is left to do."""
     if state.phase is RunPhase.SUCCESS:
         return None
     waiting = [story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE]
     first = min(waiting, key=lambda story: story.index, default=None)
-    return ResumePoint(seq=state.seq, chunk=state.active_chunk, story=first.id if first else None)
+    chunk, name = (first.chunk, first.id) if first else (state.active_chunk, None)
+    return ResumePoint(seq=seq, chunk=chunk, story=name, timestamp=timestamp)
 
 
 def _session_status(
@@ -174,37 +179,34 @@ def _row(event: Event) -> tuple[str, ...]:
 
 
 class Projector:
-    """Writes the projections of a run, each only when it has changed.
-
-    Events of single stories change nothing until the chunk or the run moves on: the cost of a run stays in step with
-    its length.
-    """
+    """Writes the projections of a run, each only when it has changed."""
 
     def __init__(self, plan: Plan, get: Callable[[str], bytes | None], put: Callable[[str, bytes], None]) -> None:
         self.history = History()
         self._plan = plan
         self._get = get
         self._put = put
-        self._due = True
         self._known: dict[str, bytes | None] = {}
         self._chunk: tuple[str | None] | None = None
 
     def take(self, event: Event) -> None:
         """Take in the next event of the log."""
         self.history.take(event)
-        self._due |= event.story_id is None and (event.phase is not None or event.event in _MOVING)
 
     def write(self, state: RunState) -> list[str]:
-        """Bring the files up to date if that is due; return those that were written."""
-        if not self._due:
-            return []
-        files = {SESSION: codec.canonical(session(state, self.history)), VERDICTS: verdicts(state, self.history)}
+        """Bring the files up to date; return those that were written."""
+        written = self.write_session(state)
+        files = {VERDICTS: verdicts(state, self.history)}
         if self._chunk != (state.active_chunk,):
             files[CHUNK_PLAN] = codec.canonical(chunk_plan(self._plan, state.active_chunk))
             files[FULL_PLAN] = files[BESIDE] = codec.canonical(self._plan)
-        written = [path for path, content in files.items() if self._write(path, content)]
-        self._due, self._chunk = False, (state.active_chunk,)
+        written += [path for path, content in files.items() if self._write(path, content)]
+        self._chunk = (state.active_chunk,)
         return written
+
+    def write_session(self, state: RunState) -> list[str]:
+        """Bring only the small file up to date that says where the run stands; cheap enough for every event."""
+        return [SESSION] if self._write(SESSION, codec.canonical(session(state, self.history))) else []
 
     def _write(self, path: str, content: bytes) -> bool:
         if path not in self._known:
@@ -214,8 +216,3 @@ class Projector:
         self._put(path, content)
         self._known[path] = content
         return True
-
-
-_MOVING = frozenset(
-    {EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.PLANNING_STARTED, EventKind.PLAN_PROPOSED}
-)

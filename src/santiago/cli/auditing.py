@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from santiago.artifacts.attempts import OUTCOME, VERIFICATION
+from santiago.artifacts.attempts import VERIFICATION
 from santiago.artifacts.files import read_bytes
+from santiago.artifacts.projections import Projector
 from santiago.artifacts.reader import Reader
 from santiago.artifacts.store import INPUT, LARGEST, LOG, PLAN, RESULT, attempt_folder
+from santiago.cli.auditing_files import FileAudit
 from santiago.cli.loading import empty_fold, frozen
 from santiago.cli.view.evidence import record_in
 from santiago.cli.view.history import History
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.contract.fold import Fold
+    from santiago.contract.plan import Plan
     from santiago.contract.state import RunState
 
 Level = Literal["error", "note"]
@@ -47,14 +50,16 @@ class Audit:
     anchors: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Number of an event → (its hash, who says so)."""
     faults: list[Fault] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    """Those of the run and its stories that evidence hangs on."""
+    records: dict[str, Event] = field(default_factory=dict)
+    """Files of evidence, each with the last event that rests on it."""
+    known: set[str] = field(default_factory=set)
+    """Files that were checked, as paths below the out-dir."""
+    projected: dict[str, bytes] = field(default_factory=dict)
+    """What shows plan and log, as it should be."""
     history: History = field(default_factory=History)
     fold: Fold | None = None
     checked: dict[str, int] = field(default_factory=dict)
     """What was looked at, and how many of each."""
-    pruned: bool = False
-    """A person removed the refs of the attempts, and the log says so."""
     head: tuple[int, str] = (0, "")
     base: str = ""
     """The commit that the run began on."""
@@ -81,53 +86,59 @@ class Audit:
     def run(self) -> None:
         """Check everything that lies in the folder."""
         results = self._results()
-        if not self._read(results.get(RESULT)):
+        if not self._read(results):
             return
         self._frozen()
-        for event in self.events:
-            self._evidence(event)
+        for path, event in self.records.items():
+            self._evidence(path, event)
         self._done_stories()
-        if RESULT not in results and self.state is not None and self.state.phase in ENDED:
+        if RESULT not in results.values() and self.state is not None and self.state.phase in ENDED:
             self.error("result_missing", RESULT, f"the run ended as {self.state.phase}, but there is no result")
+        FileAudit(self).check()
 
-    def _results(self) -> dict[str, Result]:
-        """Read the results, old ones too: each anchors the log's chain."""
+    def _results(self) -> dict[int, str]:
+        """Read the results, old ones too: each anchors the log's chain; return their names by the event that they end with."""
         found = {}
         for path in sorted(self.out_dir.glob("result*.json")):
+            self.known.add(path.name)
             if path.name == "result.damaged.json":
                 continue
             try:
-                found[path.name] = codec.decode(Result, read_bytes(path, LARGEST), path.name)
+                result = codec.decode(Result, read_bytes(path, LARGEST), path.name)
             except SantiagoError as error:
                 self.error("result_unreadable", path.name, error.message)
                 continue
             self.count("results")
-            if (head := found[path.name].head) is not None:
+            if (head := result.head) is not None:
                 self.anchors[head.seq] = (head.hash, path.name)
+                found[head.seq] = path.name
         return found
 
-    def _read(self, result: Result | None) -> bool:
-        """Fold the log, checking the chain, each anchor, and the result where it was written."""
+    def _read(self, results: Mapping[int, str]) -> bool:
+        """Fold the log, checking the chain, each anchor, and each result where it was written."""
         try:
             plan, run_input = frozen(self.out_dir)
         except SantiagoError as error:
             self.error("frozen_unreadable", error.where, error.message)
             return False
         self.fold = empty_fold(plan, run_input)
+        projector = Projector(plan, self.projected.get, self.projected.__setitem__)
         reader = Reader(self.out_dir / LOG)
         try:
             for event in reader:
                 self.fold.apply(event)
                 self._take(event)
+                projector.take(event)
                 self._anchor(reader)
-                if result is not None and result.head is not None and reader.seq == result.head.seq:
-                    self._compare(result)
+                if reader.seq in results:
+                    self._compare(plan, results[reader.seq], reader)
         except SantiagoError as error:
             self.error("log_damaged", f"{LOG}:{error.line}" if error.line else LOG, error.message)
             return False
         except (ValueError, LookupError, TypeError) as error:
             self.error("log_impossible", f"{LOG}:{reader.seq}", f"what it says cannot have happened: {error}")
             return False
+        projector.write(self.fold.state)
         self.head = (reader.seq, reader.hash)
         self.count("events", reader.seq)
         for seq, (_, who) in self.anchors.items():
@@ -144,9 +155,10 @@ class Audit:
         if event.event is EventKind.RUN_CREATED:
             self.base = event.context.get("head", "")
         if event.event in _WITH_EVIDENCE:
-            self.events.append(event)
+            self.records[self._record_of(event)] = event
+        if event.event is EventKind.LOG_REPAIRED:
+            self._torn(event)
         if event.event is EventKind.NOTE and event.context.get("ref", "").startswith("refs/santiago/"):
-            self.pruned = True
             self.note("refs_pruned", LOG, f"{event.context.get('text', '')} ({event.timestamp}, by {event.actor})")
 
     def _anchor(self, reader: Reader) -> None:
@@ -157,25 +169,37 @@ class Audit:
         if known[0] != reader.hash:
             self.error("log_rewritten", f"{LOG}:{reader.seq}", f"its hash is not the one in {known[1]}")
 
-    def _compare(self, result: Result) -> None:
+    def _torn(self, event: Event) -> None:
+        """Compare a torn line that a start set aside with its digest in the log."""
+        path = f"progress.torn.{event.context.get('offset', 0)}"
+        self.known.add(path)
+        if not self._is(path, event.context.get("digest", "")):
+            self.error("file_changed", path, f"it is not the torn line that event {event.seq} set aside")
+
+    def _is(self, path: str, digest: str) -> bool:
+        try:
+            return sha256(read_bytes(self.out_dir / path, LARGEST)).hexdigest() == digest
+        except SantiagoError:
+            return False
+
+    def _compare(self, plan: Plan, name: str, reader: Reader) -> None:
         """A result is a function of plan and log up to its head; anything else in it was put there."""
         assert self.fold is not None
+        content = read_bytes(self.out_dir / name, LARGEST)
+        given = codec.decode(Result, content, name)
         if self.fold.state.phase not in ENDED:
-            self.error(
-                "result_wrong",
-                RESULT,
-                f"it says {result.status}, but the run had not ended at event {self.fold.state.seq}",
-            )
+            message = f"it says {given.status}, but the run had not ended at event {self.fold.state.seq}"
+            self.error("result_wrong", name, message)
             return
-        plan, _ = frozen(self.out_dir)
-        assert result.head is not None
-        wanted = codec.to_data(result_of(plan, self.fold.state, (result.head.seq, result.head.hash)))
-        given = codec.to_data(result)
-        wrong = [name for name in wanted if wanted[name] != given[name]]
-        for name in wrong:
-            self.error(
-                "result_wrong", RESULT, f"{name} is not what the log says{_difference(wanted[name], given[name])}"
-            )
+        wanted = result_of(plan, self.fold.state, (reader.seq, reader.hash))
+        if content == codec.canonical(wanted):
+            return
+        mine, its = codec.to_data(wanted), codec.to_data(given)
+        wrong = [
+            f"{key} is not what the log says{_difference(mine[key], its[key])}" for key in mine if mine[key] != its[key]
+        ]
+        for message in wrong or ["it is not written as santiago wrote it"]:
+            self.error("result_wrong", name, message)
 
     def _frozen(self) -> None:
         """Compare plan and input with the digests that the log began with."""
@@ -187,10 +211,10 @@ class Audit:
             if now != digest:
                 self.error("frozen_changed", name, f"its digest was {digest[:16]} when the run began and is {now[:16]}")
 
-    def _evidence(self, event: Event) -> None:
+    def _evidence(self, path: str, event: Event) -> None:
         """Compare the record that an event rests on with the digest in the log, and with the verdict."""
         context = event.context
-        path = self._record_of(event)
+        self.known.add(path)
         verdict = "pass" if event.event is EventKind.RUN_ENDED and event.status == "ok" else context.get("verdict", "")
         digest = context.get("digest")
         if digest is None:
@@ -208,11 +232,12 @@ class Audit:
         if sha256(content).hexdigest() != digest:
             self.error("evidence_changed", path, f"its digest is not the one of event {event.seq}")
             return
-        self._verdict(event, path, record_in(self.out_dir / path), verdict)
-        if event.event is EventKind.ATTEMPT_ENDED and event.status in ("ok", "failed"):
-            self._outcome(event)
+        if event.event is not EventKind.BASE_EXAMINED:
+            self._verdict(event, path, record_in(self.out_dir / path), verdict)
 
     def _record_of(self, event: Event) -> str:
+        if event.event is EventKind.BASE_EXAMINED:
+            return "evidence/base.json"
         if event.story_id is None:
             return f"evidence/run-{event.context.get('step', '').rpartition('/')[2] or 0}.json"
         if event.event is EventKind.CLAIM_JUDGED:
@@ -231,26 +256,15 @@ class Audit:
         if verdict == "pass" and not real:
             self.error("nothing_verified", path, "it is a pass without one real check that passed")
 
-    def _outcome(self, event: Event) -> None:
-        """The outcome file is for people; where it tells another story than the log, somebody changed it."""
-        path = f"{attempt_folder(event.story_id or '', event.attempt or 0)}/{OUTCOME}"
-        said = record_in(self.out_dir / path)
-        if not said:
-            self.note("outcome_missing", path, "there is no outcome file")
-            return
-        for name, mine in (
-            ("status", event.status),
-            ("reason", event.context.get("reason")),
-            ("commit", event.context.get("commit")),
-        ):
-            if said.get(name) != mine:
-                self.error("outcome_differs", path, f"it says {name} {said.get(name)}, event {event.seq} says {mine}")
-
     def _done_stories(self) -> None:
         """Every story that is done must have a verdict of its own that passed."""
         state = self.state
         assert state is not None
-        passed = {event.story_id for event in self.events if event.context.get("verdict") == "pass" and event.story_id}
+        passed = {
+            event.story_id
+            for event in self.records.values()
+            if event.context.get("verdict") == "pass" and event.story_id
+        }
         for story in state.stories.values():
             if story.phase is not StoryPhase.DONE:
                 continue
@@ -259,7 +273,11 @@ class Audit:
                 self.error("done_without_verdict", LOG, f"{story.id} is done, but no verdict of it passed")
 
 
-_WITH_EVIDENCE = frozenset({EventKind.ATTEMPT_ENDED, EventKind.CLAIM_JUDGED, EventKind.STORY_DONE, EventKind.RUN_ENDED})
+_WITH_EVIDENCE = frozenset(
+    {
+        EventKind.BASE_EXAMINED, EventKind.ATTEMPT_ENDED, EventKind.CLAIM_JUDGED, EventKind.STORY_DONE, EventKind.RUN_ENDED,
+    }
+)  # fmt: skip
 
 
 def _difference(wanted: Any, given: Any) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.cli.start.scratch import scratch_of
+from santiago.cli.truth import unknown_commits
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.workspace.workspace import GitWorkspace
@@ -47,36 +48,35 @@ class GitAudit:
         if state is None:
             return
         self.refs = {(ref.story, ref.attempt): ref.commit for ref in self.workspace.refs()}
+        for name, commit in self.workspace.broken():
+            self.audit.error(
+                "ref_broken", name, f"it leads to {commit[:12]}, of which something is not in the repository"
+            )
+        for found in unknown_commits(state, self.workspace):
+            self.audit.error(*found)
         self._attempts()
         self._branch(state)
 
     def _attempts(self) -> None:
         wanted = {
-            (story, one.number): one.commit
+            (story, one.number): one
             for story, tried in self.audit.history.attempts.items()
             for one in tried
             if one.commit
         }
-        missing = self._missing({*wanted.values()})
-        for (story, number), commit in wanted.items():
-            name = f"refs/santiago/{self.run_id}/{story}/{number}"
+        missing = self._missing({one.commit for one in wanted.values()})
+        for (story, number), one in wanted.items():
+            name, commit = f"refs/santiago/{self.run_id}/{story}/{number}", one.commit
             self.audit.count("attempt commits")
             kept = self.refs.get((story, number))
             if commit in missing:
                 self.audit.error("commit_missing", name, f"{commit[:12]} is not in the repository")
-            elif kept is None:
+            elif kept is None and not one.pruned:
                 self._without_ref(name, commit)
-            elif kept != commit:
-                self.audit.error("ref_moved", name, f"it is at {kept[:12]}, the log says {commit[:12]}")
-        for story, number in self.refs.keys() - wanted.keys():
-            tried = self.audit.history.of(story)
-            if not any(one.number == number for one in tried):
-                name = f"refs/santiago/{self.run_id}/{story}/{number}"
-                self.audit.note("ref_unknown", name, "the log knows no such attempt; nothing rests on it")
+            elif kept not in (None, commit):
+                self.audit.error("ref_moved", name, f"it is at {str(kept)[:12]}, the log says {commit[:12]}")
 
     def _without_ref(self, name: str, commit: str) -> None:
-        if self.audit.pruned:
-            return
         if self.workspace.reachable(commit):
             self.audit.error("ref_missing", name, f"the ref is gone; {commit[:12]} is still reachable")
         else:

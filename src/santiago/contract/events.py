@@ -118,6 +118,8 @@ class Context(TypedDict, total=False):
     digest: str
     """Of the evidence file that the event rests on."""
     digests: list[str]
+    files: str
+    """Digest of the attempt's files.json, which names all its files with theirs."""
     agent: str
     agent_ms: int
     verify_ms: int

@@ -171,6 +171,8 @@ class AttemptOutcome:
     verify_ms: int = 0
     digest: str | None = None
     """Of the verification.json that the verdict rests on."""
+    files: str | None = None
+    """Digest of the list of all its files with theirs."""
     message: str = ""
     """What went wrong, where no agent or check says it."""
     left_out: tuple[str, ...] = ()
@@ -205,6 +207,8 @@ class IntegrationOutcome:
     verify_ms: int = 0
     digest: str | None = None
     """Of the second verification's record, where one was due."""
+    files: str | None = None
+    """Digest of the list of the attempt's files, where one of them was written anew."""
 
 
 @record

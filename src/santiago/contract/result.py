@@ -104,8 +104,12 @@ class ChunkRecord:
 @record
 class ResumePoint:
     seq: int
+    """Of the last event that changed anything."""
     chunk: str | None
+    """That of the story, where there is one."""
     story: str | None
+    timestamp: str | None = None
+    """Of that event, in UTC."""
 
 
 @record

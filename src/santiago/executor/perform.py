@@ -262,8 +262,8 @@ class StepPerformer:
     def _recorded(self, outcome: AttemptOutcome, record: bytes | None) -> AttemptOutcome:
         """Write the attempt's evidence; the verification record is on disk before anything rests on it."""
         text = critique.critique(outcome, self._before(outcome)) if outcome.reason else ""
-        digest = self.files.keep_outcome(outcome, record, text)
-        return replace(outcome, digest=digest)
+        digest, files = self.files.keep_outcome(outcome, record, text)
+        return replace(outcome, digest=digest, files=files)
 
     def _before(self, outcome: AttemptOutcome) -> AttemptOutcome | None:
         """Return the outcome of the latest attempt before that says something about the work."""
@@ -323,8 +323,8 @@ class StepPerformer:
         if verdict.reason in (Reason.INTERRUPTED, Reason.VERIFICATION_UNRUNNABLE):
             return replace(blank, reason=verdict.reason, message=verdict.message)
         text = verdict.message or "its checks fail on the work of the other stories"
-        self.files.keep_conflict(step.story, step.attempt, text, verdict)
-        return replace(blank, reason=Reason.WORKSPACE_CONFLICT, message=text)
+        files = self.files.keep_conflict(step.story, step.attempt, text, verdict)
+        return replace(blank, reason=Reason.WORKSPACE_CONFLICT, message=text, files=files)
 
     def _claim(self, step: JudgeClaim, brief: Brief, stop: Stop) -> ClaimOutcome:
         began, name = self.clock.monotonic_ms(), f"{step.story}-claim"

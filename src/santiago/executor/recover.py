@@ -35,6 +35,8 @@ class Left(NamedTuple):
     """What it said where its agent had ended; of others it is unknown."""
     lasted_ms: int = 0
     """Up to the last sign of life; 0 where that is unknown."""
+    files: str = ""
+    """Digest of the list of its files, where it is over."""
 
 
 def lasted(story: StoryState, alive_ms: int | None, most_ms: int) -> int:
@@ -84,4 +86,5 @@ def _interrupted(story: StoryState, left: Left) -> Fact:
         reason=Reason.INTERRUPTED,
         commit=left.snapshot.commit if left.snapshot else "",
         message=messages.left_out(left.snapshot.left_out) if left.snapshot else "",
+        files=left.files,
     )

@@ -187,6 +187,7 @@ def _end(
         commit=outcome.commit or "",
         proof=(outcome.verdict and outcome.verdict.proof) or "",
         digest=outcome.digest or "",
+        files=outcome.files or "",
         message="; ".join(
             filter(None, (messages.left_out(outcome.left_out), _refusal(outcome), _remark(story, outcome)))
         ),
@@ -252,8 +253,12 @@ def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
     if reason is Reason.INTERRUPTED:
         return []  # it stays verified, and the next start integrates it
     event, phase, status = _unfit(story, reason)
-    words = outcome.message[:MAX_WORDS]
-    return [of_story(story, event, phase, status, step=outcome.step, reason=reason, message=words, verify_ms=ms)]
+    words, files = outcome.message[:MAX_WORDS], outcome.files or ""
+    return [
+        of_story(
+            story, event, phase, status, step=outcome.step, reason=reason, message=words, verify_ms=ms, files=files
+        )
+    ]
 
 
 def _unfit(story: StoryState, reason: Reason) -> tuple[EventKind, StoryPhase, EventStatus]:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from santiago.judge.naming import function_of
+from santiago.judge.naming import INSIDE, function_of
 from santiago.judge.shown import WHOLE
 
 if TYPE_CHECKING:
@@ -54,12 +54,17 @@ def passes(test: str, shown: Shown) -> bool:
     """Whether a test passes; a file that could not be loaded passes where its tests run and none of them fails."""
     if test == WHOLE:
         return shown.is_green
-    if test in shown.passing:
-        return True
-    within = [one for one in shown.tests or () if one != test and (one.startswith(test) or f".{test}." in one)]
-    if not within and _LONE_FILE.search(test) and test not in (shown.tests or {}):
+    if test in (shown.tests or {}):
+        return test in shown.passing
+    within = [one for one in shown.tests or () if one.startswith(_inside(test)) or f".{test}." in one]
+    if not within and _LONE_FILE.search(test):
         return shown.is_green  # node names a file only where it cannot be loaded, and never beside its tests
     return any(one in shown.passing for one in within) and not any(one in shown.failing for one in within)
+
+
+def _inside(test: str) -> tuple[str, ...]:
+    """Return how the ids begin that stand inside of another one; `sum` says nothing of `sum of two`."""
+    return tuple(test + sign for sign in ("::", INSIDE, ".", "/"))
 
 
 def fails_alike(before: Shown, after: Shown) -> bool:

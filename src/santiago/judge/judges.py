@@ -100,7 +100,8 @@ class JudgeFiles:
             return True
         if self.is_mixed(path):
             return False
-        is_run = path in self._named or path in self._mentioned or path.startswith(self._folders)
+        above = (path[: sign.end()] for sign in re.finditer("/", path))
+        is_run = path in self._mentioned or not self._named.isdisjoint((path, *above))
         return is_run or globs.matches(path, self._tests) or globs.matches(path, self._settings)
 
     def is_mixed(self, path: str) -> bool:
@@ -152,14 +153,18 @@ class JudgeFiles:
 
     @cached_property
     def _named(self) -> frozenset[str]:
-        """Scripts, test files, settings and data that the checks name, whether or not the base has them."""
-        found = set(self._held_against)
+        """Scripts, test files, settings and data that the checks name, whether or not the base has them; folders end in `/`."""
+        found = {name for path in self._held_against for name in (path, f"{path}/")}
         for program in self._programs:
-            scripts = (program.script or "", *commandline.modules(program))
-            found |= {path for path in scripts if self._is_judge_script(program, path)}
+            given, modules = commandline.given(program), commandline.modules(program)
+            found |= {path for path in (program.script or "", *modules) if self._is_judge_script(program, path)}
             found |= {path for path in self._given(program) if not self._is_own(path)}
-            found |= {path for path in commandline.given(program) if globs.matches(path, _CI)}
+            found |= {path for path in given if globs.matches(path, _CI)}
             found |= set(commandline.steering(program))
+            package = commandline.modules(replace(program, module=program.module.partition(".")[0]))
+            folders = {path.removesuffix("/__main__.py") for path in package}
+            folders |= set(given if commandline.runner_of(program) else ())
+            found |= {f"{path}/" for path in folders if _SAYS_SO.fullmatch(path) and not self._is_own(path)}
         return frozenset(path for path in found if posixpath.basename(path) not in MIXED)
 
     def _is_own(self, path: str) -> bool:
@@ -180,17 +185,6 @@ class JudgeFiles:
             is_told = runs_tests or program.name in commandline.STEERED_BY
             if "." in posixpath.basename(path) and (is_test or (is_told and _STEERS.fullmatch(path))):
                 yield path
-
-    @cached_property
-    def _folders(self) -> tuple[str, ...]:
-        """Folders that runners are given, packages that are run and folders that are compared with, if they judge."""
-        found: set[str] = set()
-        for program in self._programs:
-            package = replace(program, module=program.module.partition(".")[0])
-            found |= {path.removesuffix("/__main__.py") for path in commandline.modules(package)}
-            found |= set(commandline.given(program)) if commandline.runner_of(program) else set()
-        judging = (path for path in found if _SAYS_SO.fullmatch(path) and not self._is_own(path))
-        return tuple(f"{path}/" for path in (*judging, *self._held_against))
 
     @property
     def _held_against(self) -> Iterator[str]:

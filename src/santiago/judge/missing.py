@@ -18,31 +18,12 @@ if TYPE_CHECKING:
     from santiago.judge.shown import Shown
     from santiago.process.command import Report
 
-PYTHON_TOOLS = frozenset(
-    [
-        "pytest",
-        "unittest",
-        "coverage",
-        "nose2",
-        "tox",
-        "nox",
-        "mypy",
-        "ruff",
-        "flake8",
-        "black",
-        "pylint",
-        "pyright",
-        "behave",
-        "build",
-        "pip",
-        "hypothesis",
-        "pytest_asyncio",
-        "pytest_cov",
-        "pytest_mock",
-        "xdist",
-        "freezegun",
-    ]
-)
+    Read = Callable[[str], bytes | None]
+
+PYTHON_TOOLS = frozenset({
+    "pytest", "unittest", "coverage", "nose2", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "pyright", "behave", "build",
+    "pip", "hypothesis", "pytest_asyncio", "pytest_cov", "pytest_mock", "xdist", "freezegun",
+})  # fmt: skip
 _NO_MAIN_MODULE = re.compile(r"^(?:\S*/)?python[\w.]*: No module named (\w+)", re.MULTILINE)
 _NOT_FOUND = re.compile(
     r"(?:^|[:\s])([^\s:'\"]+): (?:command not found|not found|Permission denied|No such file or directory|bad interpreter)",
@@ -52,8 +33,9 @@ _FROM_MAKE = re.compile(r"^make(?:\[\d+\])?: \*\*\* .* Error 127$", re.MULTILINE
 _NO_PYTHON_MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([A-Za-z_]\w*)")
 _NO_NODE_MODULE = re.compile(r"Cannot find (?:module|package) '((?:@[\w.-]+/)?[A-Za-z_][\w.-]*)")
 _NO_BUILD_MODULE = re.compile(
-    r"no required module provides package (\S+?)[;:]|failed to get `([\w-]+)` as a dependency|no matching package named `([\w-]+)`"
+    r"(?:no required module provides package |no matching package named `|failed to get `(?=[\w-]+` as a dep))([^\s;:`]+)"
 )
+_NO_MODULE = {"Python": _NO_PYTHON_MODULE, "Node": _NO_NODE_MODULE, "build": _NO_BUILD_MODULE}
 _NOTHING_THERE = re.compile(
     r"no tests ran|no tests collected|NO TESTS RAN|No tests? files? found|No tests found|No tests were found|No tests executed|Result: NOTESTS"
     r"|No test is available|no test files\]|no tests to run|There are no tests|Missing script|No rule to make target|No targets specified"
@@ -80,102 +62,68 @@ class Missing:
 
     @property
     def sentence(self) -> str:
-        what = f"the program `{self.name}`" if self.kind == "program" else f"the {self.kind} module `{self.name}`"
-        return (
-            f"the check `{self.command}` cannot run here: {what} is missing"
-            if self.name
-            else (f"the check `{self.command}` cannot be started here")
-        )
+        if not self.name:
+            return f"the check `{self.command}` cannot be started here"
+        what = "the program" if self.kind == "program" else f"the {self.kind} module"
+        return f"the check `{self.command}` cannot run here: {what} `{self.name}` is missing"
 
 
 def could_not_start(report: Report) -> bool:
     """Whether a command failed because a program of this machine, not of the checkout, is missing."""
-    return _unstarted(report.head + report.tail, report.exit_code, report.error) is not None
+    return bool(report.error) or _unstarted(report.head + report.tail, report.exit_code) is not None
 
 
-def _unstarted(text: str, exit_code: int | None, error: str = "") -> str | None:
-    """Return the name of what could not be started, empty where it is not known; None where it did start."""
-    if error or (exit_code in (1, enter.FAILED) and text.startswith(("bwrap: ", enter.SAYS))):
-        return ""
+def _unstarted(text: str, exit_code: int | None) -> tuple[str, str] | None:
+    """Return kind and name of what could not be started, the name empty where it is not known; None where it did start."""
+    if exit_code in (1, enter.FAILED) and text.startswith(("bwrap: ", enter.SAYS)):
+        return "program", ""
     module = _NO_MAIN_MODULE.search(text)
     if module is not None and module[1] in PYTHON_TOOLS:
-        return module[1]
-    if exit_code in (126, 127) or _FROM_MAKE.search(text):
-        names = [name for name in _NOT_FOUND.findall(text) if name not in {"sh", "bash", "env"}]
-        # A program that the command names inside the checkout is the story's to make; one on PATH is the machine's.
-        if not names:
-            return ""
-        return names[-1] if "/" not in names[-1] or names[-1].startswith("/") else None
-    return None
-
-
-def missing(
-    shown: Shown, files: Collection[str], read: Callable[[str], bytes | None], words: Iterable[str]
-) -> Missing | None:
-    """Return what keeps a check from running on a base; `words` are the files and commands that the stories name."""
-    if shown.is_green or any(status == "passed" for status in (shown.tests or {}).values()):
+        return "Python", module[1]
+    if exit_code not in (126, 127) and not _FROM_MAKE.search(text):
         return None
-    text = shown.result.output.head + "\n" + shown.result.output.tail
-    name = _unstarted(text, shown.result.exit_code)
-    if shown.result.cause == "unrunnable" or name is not None:
-        kind = "Python" if name in PYTHON_TOOLS and _NO_MAIN_MODULE.search(text) else "program"
-        return Missing(command=shown.command, kind=kind, name=name or "")
-    return missing_module(shown, files, read, words)
+    name = next((name for name in reversed(_NOT_FOUND.findall(text)) if name not in {"sh", "bash", "env"}), "")
+    # A program that the command names inside the checkout is the story's to make; one on PATH is the machine's.
+    return ("program", name) if "/" not in name or name.startswith("/") else None
 
 
-def missing_module(
-    shown: Shown, files: Collection[str], read: Callable[[str], bytes | None], words: Iterable[str]
-) -> Missing | None:
+def missing(shown: Shown, files: Collection[str], read: Read, words: Iterable[str]) -> Missing | None:
+    """Return what keeps a check from running on a base; `words` are the files and commands that the stories name."""
+    if shown.is_green or "passed" in (shown.tests or {}).values():
+        return None
+    unstarted = _unstarted(shown.output, shown.result.exit_code)
+    if unstarted is None and shown.result.cause != "unrunnable":
+        return missing_module(shown, files, read, words)
+    kind, name = unstarted or ("program", "")
+    return Missing(command=shown.command, kind=kind, name=name)
+
+
+def missing_module(shown: Shown, files: Collection[str], read: Read, words: Iterable[str]) -> Missing | None:
     """Return a module that a check asks for and that is not the repository's own to write."""
-    text = shown.result.output.head + "\n" + shown.result.output.tail
-    owned = _Owned(files, read, frozenset(words))
-    for kind, pattern in (("Python", _NO_PYTHON_MODULE), ("Node", _NO_NODE_MODULE), ("build", _NO_BUILD_MODULE)):
-        for found in pattern.finditer(text):
-            module = next(group for group in found.groups() if group)
-            if owned.is_foreign(kind, module):
+    own = {part for path in (*files, *words) for part in (*path.split("/"), path.rpartition("/")[2].partition(".")[0])}
+    for kind, pattern in _NO_MODULE.items():
+        for module in pattern.findall(shown.output):
+            # A test that stands before its module names one that nobody declares as a dependency.
+            is_told = kind != "Python" or module in PYTHON_TOOLS or _is_declared(module, files, read)
+            if is_told and (kind == "build" or module not in own):
                 return Missing(command=shown.command, kind=kind, name=module)
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Owned:
-    """What belongs to the repository, or will."""
-
-    files: Collection[str]
-    read: Callable[[str], bytes | None]
-    words: frozenset[str]
-
-    def is_foreign(self, kind: str, module: str) -> bool:
-        if kind == "build":
-            return True
-        if any(module in _parts(path) for path in (*self.files, *self.words)):
-            return False
-        # A test that stands before its module names one that nobody declares as a dependency.
-        return module in PYTHON_TOOLS or kind == "Node" or self._is_declared(module)
-
-    def _is_declared(self, module: str) -> bool:
-        name = re.compile(rf"(?<![\w-]){re.escape(module).replace('_', '[-_.]?')}(?![\w])", re.IGNORECASE)
-        manifests = [path for path in self.files if _MANIFESTS.fullmatch(path)][:_MOST_MANIFESTS]
-        texts = ((self.read(path) or b"").decode("utf-8", "replace") for path in manifests)
-        return any(name.search(text) for text in texts)
-
-
-def _parts(path: str) -> set[str]:
-    parts = path.split("/")
-    return {*parts, parts[-1].partition(".")[0]}
+def _is_declared(module: str, files: Collection[str], read: Read) -> bool:
+    name = re.compile(rf"(?<![\w-]){re.escape(module).replace('_', '[-_.]?')}(?![\w])", re.IGNORECASE)
+    manifests = [path for path in files if _MANIFESTS.fullmatch(path)][:_MOST_MANIFESTS]
+    return any(name.search((read(path) or b"").decode("utf-8", "replace")) for path in manifests)
 
 
 def lacked(shown: Shown, paths: Collection[str]) -> bool:
     """Whether a check failed because one of these files was not there yet."""
-    if shown.is_green or shown.tests or not paths:
+    if shown.is_green or shown.tests:
         return False
-    lines = (shown.result.output.head + "\n" + shown.result.output.tail).splitlines()
-    return any(path in line for line in lines if _NOT_THERE.search(line) for path in paths)
+    return any(path in line for line in shown.output.splitlines() if _NOT_THERE.search(line) for path in paths)
 
 
 def found_no_test(shown: Shown) -> bool:
     """Whether a check failed on a tree for the sole reason that there was no test, no script or no target to run."""
-    if shown.is_green or any(shown.tests or ()):
-        return False
-    text = shown.result.output.head + "\n" + shown.result.output.tail
-    return not shown.result.checks and _NOTHING_THERE.search(text) is not None
+    nothing_ran = not shown.is_green and not any(shown.tests or ()) and not shown.result.checks
+    return nothing_ran and _NOTHING_THERE.search(shown.output) is not None

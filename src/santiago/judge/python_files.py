@@ -65,7 +65,7 @@ class PythonFile:
 
     def text_of(self, test: str) -> frozenset[str] | None:
         """Return the pieces of a test's text; None where the test is not found."""
-        parts = _parts(test)
+        parts = re.split(r"::|\.", test.partition("[")[0])
         for place in range(len(parts)):
             name, around = ".".join(parts[place:]), [".".join(parts[place:end]) for end in range(place + 1, len(parts))]
             shared = [piece for one in around for piece in self._classes.get(one, ())]
@@ -89,14 +89,6 @@ class PythonFile:
 def _piece(node: ast.AST) -> _Piece:
     text = ast.dump(node)
     return text, frozenset(_NAME.findall(text))
-
-
-def _parts(test: str) -> list[str]:
-    """Return the names in an id: `path::Class::name[case]`, `pkg.module.Class.name`, `name (pkg.module.Class)`."""
-    name, _, place = test.partition("[")[0].strip().partition(" (")
-    if not place:
-        return re.split(r"::|\.", name)
-    return [*place.removesuffix(f".{name})").rstrip(")").split("."), name]
 
 
 def _by_alias(node: ast.stmt) -> list[ast.stmt]:

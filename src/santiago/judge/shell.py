@@ -156,8 +156,6 @@ def _unwrapped(program: Program) -> Sequence[Program]:
     """Return the program behind those that only start it; of a shell's `-c`, what its command line runs."""
     inside = program
     while (behind := _behind(inside)) is not None:
-        if not behind.argv:
-            return [inside]  # `env` alone starts nothing else
         inside = behind
     options = pairwise(inside.argv) if inside.name in SHELLS else ()
     line = next((after for option, after in options if re.fullmatch(r"-\w*c", option)), None)
@@ -167,7 +165,7 @@ def _unwrapped(program: Program) -> Sequence[Program]:
 
 
 def _behind(program: Program) -> Program | None:
-    """Return what the first of a program's words starts; None where it does the work itself."""
+    """Return what the first of a program's words starts; None where it does the work itself, as `env` alone does."""
     words = (program.name, *program.argv[1:])
     starter = _STARTER.match(" ".join((*words[:2], "")))
     if not starter and not PYTHON.fullmatch(program.name):
@@ -184,4 +182,5 @@ def _behind(program: Program) -> Program | None:
     if not starter:
         return replace(program, argv=rest[1:], module=rest[1]) if rest[:1] == ("-m",) and rest[1:] else None
     rest = rest[rest[:1] == ("--",) or program.name == "timeout" :]
-    return replace(program, argv=("python", *rest) if program.name == "coverage" else rest, assigned=assigned)
+    argv = ("python", *rest) if program.name == "coverage" else rest
+    return replace(program, argv=argv, assigned=assigned) if argv else None

@@ -29,6 +29,10 @@ class Shown:
         return self.result.command
 
     @property
+    def output(self) -> str:
+        return f"{self.result.output.head}\n{self.result.output.tail}"
+
+    @property
     def is_green(self) -> bool:
         return self.result.verdict is CheckVerdict.PASS
 

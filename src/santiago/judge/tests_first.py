@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Pairs = Sequence[tuple[Shown, Shown]]
     """What each check showed on the base, and on the base with the new tests."""
+    Lacks = Callable[[Shown], Missing | None]
 
 _MOST_NAMES = 200
 _WANTING = re.compile(
@@ -34,28 +35,27 @@ _WANTING = re.compile(
 _UNREADABLE = re.compile(r"\b(?:Syntax|Indentation|Tab)Error\b(?!.{0,200}does not provide an export)")
 
 
-def verdict(
-    pairs: Pairs,
-    files: Collection[str],
-    text_changed: Callable[[str], bool],
-    lacks: Callable[[Shown], Missing | None],
-) -> Verdict:
+def verdict(pairs: Pairs, files: Collection[str], text_changed: Callable[[str], bool], lacks: Lacks) -> Verdict:
     """Return a pass where at least one new test runs and fails for want of the work, and none of the old ones suffers.
 
     `files` are those of the base with the new tests; `text_changed` tells whether an old test was changed.
     """
-    found = Verdict(
-        passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, results=tuple(new.result for _, new in pairs)
-    )
     fresh = [name for old, new in pairs for name in new.names(_fresh(old, new))]
-    message = (
-        next((words for old, new in pairs if (words := _cannot_run(old, new, files, lacks))), "")
-        or _hurt([name for old, new in pairs for name in new.names(_suffering(old, new, files, text_changed))])
-        or ("" if fresh else _shows_nothing(pairs))
-    )
-    if message:
-        return replace(found, message=message)
-    return replace(found, passed=True, reason=None, awaiting=tuple(fresh[:_MOST_NAMES]))
+    hurt = [name for old, new in pairs for name in new.names(_suffering(old, new, files, text_changed))]
+    message = next((words for old, new in pairs if (words := _cannot_run(old, new, files, lacks))), "")
+    if hurt and not message:
+        what = "These tests passed before, and fail or are gone with what you wrote"
+        message = _told(what, hurt, "Leave existing tests as they are, and write new ones beside them.")
+    elif not fresh and not message:
+        message = _shows_nothing(pairs)
+    return Verdict(
+        passed=not message, proof=None, reason=Reason.NOTHING_VERIFIED if message else None, message=message,
+        results=tuple(new.result for _, new in pairs), awaiting=() if message else tuple(fresh[:_MOST_NAMES]),
+    )  # fmt: skip
+
+
+def _told(what: str, names: Sequence[str], remedy: str) -> str:
+    return f"{what}:\n\n{listed(names)}\n\n{remedy}"
 
 
 def joined(earlier: Shown | None, base: Shown) -> Shown:
@@ -63,47 +63,43 @@ def joined(earlier: Shown | None, base: Shown) -> Shown:
 
     A test file that cannot be loaded yet keeps some runners from running anything.
     """
-    if earlier is None or not earlier.tests:
-        return base
-    return replace(base, tests={**earlier.tests, **(base.tests or {})})
+    before = earlier.tests if earlier else None
+    return replace(base, tests={**before, **(base.tests or {})}) if before else base
 
 
 def _fresh(old: Shown, new: Shown) -> list[str]:
     """Return the tests that were not there before and fail; the command as a whole where nothing else is known."""
     if WHOLE in new.failing:
         could = old.is_green or found_no_test(old)
-        ran = new.result.checks != 0 or _WANTING.search(_output(new)) is not None
+        ran = new.result.checks != 0 or _WANTING.search(new.output) is not None
         return [WHOLE] if could and ran else []
     return [test for test in new.failing if test not in (old.tests or {})]
 
 
-def _cannot_run(old: Shown, new: Shown, files: Collection[str], lacks: Callable[[Shown], Missing | None]) -> str:
+def _cannot_run(old: Shown, new: Shown, files: Collection[str], lacks: Lacks) -> str:
     """Return why a check says nothing about the new tests: it cannot start, hangs, or cannot load them."""
     result = new.result
     if result.cause in ("unrunnable", "output_limit") and old.result.cause != result.cause:
         return f"`{result.command}` cannot run with the new tests."
     if result.timed_out:
         return f"`{result.command}` does not end with the new tests in time; write tests that end by themselves."
-    unloaded = [test for test in _fresh(old, new) if test == WHOLE or is_file(test, files)]
+    unloaded = [test for test in _fresh(old, new) if test == WHOLE or _is_file(test, files)]
     if not unloaded:
         return ""
     if (lacking := lacks(new)) is not None:
         return f"The new tests need the {lacking.kind} module `{lacking.name}`, which is not installed here. Do without it."
-    names = listed(new.names(unloaded))
-    if _UNREADABLE.search(_output(new)):
-        return f"The new tests cannot be read by their runner:\n\n{names}\n\nMend their syntax."
-    if result.checks is not None and not _WANTING.search(_output(new)):
-        return (
-            f"The new tests cannot be loaded, and not for want of the work:\n\n{names}\n\n"
-            "A test file may fail to load only where it uses something that the story is to write."
-        )
+    if _UNREADABLE.search(new.output):
+        return _told("The new tests cannot be read by their runner", new.names(unloaded), "Mend their syntax.")
+    if result.checks is not None and not _WANTING.search(new.output):
+        what = "The new tests cannot be loaded, and not for want of the work"
+        only = "A test file may fail to load only where it uses something that the story is to write."
+        return _told(what, new.names(unloaded), only)
     return ""
 
 
-def is_file(test: str, files: Collection[str]) -> bool:
+def _is_file(test: str, files: Collection[str]) -> bool:
     """Whether the id of a failed test is that of a whole file, which could not be loaded."""
-    path = file_of(test, files)
-    if path is None:
+    if (path := file_of(test, files)) is None:
         return False
     dotted = posixpath.splitext(path)[0].replace("/", ".")
     return test == path or f".{dotted}".endswith(f".{test}")
@@ -113,47 +109,27 @@ def _suffering(old: Shown, new: Shown, files: Collection[str], text_changed: Cal
     """Return the tests that passed and now fail, are changed or are gone; those that only do not run yet are fine."""
     failed = [test for test in lost(old, new) if test in old.passing and (new.tests or {}).get(test) == "failed"]
     gone = [test for test in vanished(old, new) if test in old.passing]
-    hidden = WHOLE in new.failing or any(is_file(test, files) for test in new.failing)
+    hidden = WHOLE in new.failing or any(_is_file(test, files) for test in new.failing)
     return [*failed, *(test for test in gone if not hidden or text_changed(test))]
 
 
-def _hurt(tests: list[str]) -> str:
-    if not tests:
-        return ""
-    return (
-        f"These tests passed before, and fail or are gone with what you wrote:\n\n{listed(tests)}\n\n"
-        "Leave existing tests as they are, and write new ones beside them."
-    )
-
-
 def _shows_nothing(pairs: Pairs) -> str:
-    commands = ", ".join(f"`{new.command}`" for _, new in pairs)
-    came = [
-        name for old, new in pairs for name in new.names(new.passing) if name not in (old.tests or {}) and new.tests
-    ]
+    named = [(old, new) for old, new in pairs if new.tests]
+    came = [name for old, new in named for name in new.names(new.passing) if name not in (old.tests or {})]
     if came:
-        return (
-            f"The tests pass already without the work, so they show nothing:\n\n{listed(came)}\n\n"
-            "Write tests that fail now because what the criteria ask for is not there."
-        )
-    return (
-        f"None of the checks runs the new tests: {commands}. Put them into files that these commands run, under names that "
-        "their runner looks for."
-    )
+        what = "The tests pass already without the work, so they show nothing"
+        return _told(what, came, "Write tests that fail now because what the criteria ask for is not there.")
+    commands = ", ".join(f"`{new.command}`" for _, new in pairs)
+    where = "Put them into files that these commands run, under names that their runner looks for."
+    return f"None of the checks runs the new tests: {commands}. {where}"
 
 
 def none(paths: Sequence[str]) -> str:
     """Return what is said to an attempt that wrote no test at all."""
-    return (
-        f"No test was written. Only tests count now, and these files are none:\n\n{listed(paths)}\n\n"
-        "Write tests into files whose names say so, such as `tests/test_NAME.py`, `NAME_test.go` or `NAME.test.js`."
-    )
+    names = "Write tests into files whose names say so, such as `tests/test_NAME.py`, `NAME_test.go` or `NAME.test.js`."
+    return _told("No test was written. Only tests count now, and these files are none", paths, names)
 
 
 def left_out(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
     return f"left out, since only tests are written now: {', '.join(paths[:3])}{more}"
-
-
-def _output(shown: Shown) -> str:
-    return f"{shown.result.output.head}\n{shown.result.output.tail}"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import posixpath
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from itertools import takewhile
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from santiago.judge.judges import is_setting
@@ -27,31 +24,20 @@ _FOLDER_FILES = frozenset({"__init__", "index", "mod"})
 _ALWAYS_LOADED = ("conftest.py", "__init__.py")
 """Files that are loaded with every test of their folder and below."""
 _WORD = re.compile(r"[\w-]+(?:\.[\w-]+)*")
-_HUNK = re.compile(r"(@@ -| \+(?=\d+(?:,\d+)? @@))(\d+)")
 _LONGEST, _MOST_FILES = 1_000_000, 500
 """Characters of a file that is read, files that a test comes to."""
-_WINDOW, _LONGEST_LINE, _CONTEXT = 500, 300, 3
-"""Lines from the first difference on that are compared, since only the beginning is shown; characters; lines around it."""
 
 
-@dataclass(frozen=True, eq=False)
 class Tree:
     """One commit, as far as tests are read; keep it for as long as tests of this commit are asked about."""
 
-    files: Collection[str]
-    read: Callable[[str], bytes | None] = field(repr=False)
-    _blobs: dict[str, bytes | None] = field(default_factory=dict, init=False, repr=False)
-    _loaded: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+    def __init__(self, files: Collection[str], read: Callable[[str], bytes | None]) -> None:
+        self.files = files
+        self.blob = cache(lambda path: read(path) if path in files else None)
+        self.loads = cache(self._loads)
 
-    def blob(self, path: str) -> bytes | None:
-        if path not in self._blobs:
-            self._blobs[path] = self.read(path) if path in self.files else None
-        return self._blobs[path]
-
-    def loads(self, path: str) -> frozenset[str]:
+    def _loads(self, path: str) -> frozenset[str]:
         """Return the files that a test file comes to: those around it, those that it names, and what these name."""
-        if path in self._loaded:
-            return self._loaded[path]
         # Code of other folders is the work's, not the judge's; data may lie anywhere.
         top = path.partition("/")[0] + "/" if "/" in path else ""
         found = {path, *self._around(path)}
@@ -61,7 +47,7 @@ class Tree:
             new = {file for file in named if file.startswith(top) or not file.endswith(_CODE)} - found
             found |= new
             waiting += [file for file in new if file.endswith(_CODE)]
-        return self._loaded.setdefault(path, frozenset(found))
+        return frozenset(found)
 
     def _around(self, path: str) -> Iterator[str]:
         folder, kind = posixpath.dirname(path), posixpath.splitext(path)[1]
@@ -91,9 +77,8 @@ def changed(test: str, path: str | None, before: Tree, after: Tree, judges: Coll
     """
     if path is None:
         return bool(judges)
-    for tree in (before, after):
-        if any(one != path and _is_loaded(one, path, tree) for one in judges):
-            return True
+    if any(one != path and _is_loaded(one, path, tree) for tree in (before, after) for one in judges):
+        return True
     old, new = before.blob(path), after.blob(path)
     if old == new or not path.endswith(".py"):
         return old != new
@@ -106,26 +91,6 @@ def _is_loaded(judge: str, path: str, tree: Tree) -> bool:
     name = posixpath.basename(judge)
     is_snapshot = not judge.endswith(_CODE) and name.startswith((f"{own}.", f"{own}_", f"{own}-"))
     return is_setting(judge) or is_snapshot or judge in tree.loads(path)
-
-
-def difference(path: str, before: bytes | None, after: bytes | None, most: int = 60) -> str:
-    """Return the unified diff of one file for a person, cut to a number of lines."""
-    blobs = (before or b"", after or b"")
-    if any(b"\0" in blob or len(blob) > _LONGEST for blob in blobs):
-        return f"{path}: {len(blobs[0])} bytes before, {len(blobs[1])} bytes now; no text that can be shown here"
-    old, new = (blob.decode("utf-8", "replace").splitlines() for blob in blobs)
-    first = max(0, _common(old, new) - _CONTEXT)
-    last = max(0, _common(old[first:][::-1], new[first:][::-1]) - _CONTEXT)
-    old, new = old[first : len(old) - last], new[first : len(new) - last]
-    names = [f"{side}/{path}" if blob is not None else "/dev/null" for side, blob in (("a", before), ("b", after))]
-    lines = list(difflib.unified_diff(old[:_WINDOW], new[:_WINDOW], names[0], names[1], lineterm=""))
-    shown = [_HUNK.sub(lambda hunk: f"{hunk[1]}{int(hunk[2]) + first}", line[:_LONGEST_LINE]) for line in lines[:most]]
-    return "\n".join(shown + ["…"] * (max(len(old), len(new)) > _WINDOW or len(lines) > most))
-
-
-def _common(old: list[str], new: list[str]) -> int:
-    """Return how many lines are the same at the beginning."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 @lru_cache(maxsize=512)

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 
 from santiago.judge.naming import file_of
 from santiago.judge.sections import put_back
-from santiago.judge.texts import Tree, changed, difference
+from santiago.judge.texts import Tree, changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from santiago.contract.ports.workspace import Workspace
     from santiago.judge.judges import JudgeFiles
-
-_MOST_DIFFERENCE = 20_000
-"""Characters of a difference that a person is shown."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +75,9 @@ class Trees:
 
     def difference(self, tests: Iterable[str]) -> str:
         """Return what the work did to the files of these tests; to all that judge where the files are not known."""
-        files = dict.fromkeys(self._file_of(test) for test in tests)
-        known = [path for path in files if path in self.judging]
-        parts = [
-            difference(path, self.workspace.read(self.base, path), self.workspace.read(self.work, path))
-            for path in (known if known and None not in files else self.judging)
-            if path is not None
-        ]
-        return "\n".join(parts)[:_MOST_DIFFERENCE]
+        files = {self._file_of(test) for test in tests}
+        known = [path for path in self.judging if path in files]
+        return self.workspace.difference(self.base, self.work, self.judging if None in files else known or self.judging)
 
     @cached_property
     def _trees(self) -> tuple[Tree, Tree]:

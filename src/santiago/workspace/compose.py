@@ -35,12 +35,12 @@ def compose(
         lines += [entry for path in paths if (entry := there.get(os.fsencode(path)))]
         for path, content in contents.items():
             made = repository.on_objects(
-                "hash-object", "-w", "--no-filters", "--stdin", stdin=content, lasting=True
+                "hash-object", "-w", "--no-filters", "--stdin", stdin=content, writes=True
             ).text
             lines.append(b"%b %b\t%b" % (_FILE, made.encode(), os.fsencode(path)))
         listing = b"".join(line + b"\0" for line in lines)
         repository.on_objects("update-index", "--replace", "-z", "--index-info", index=index, stdin=listing)
-        tree = repository.on_objects("write-tree", index=index, lasting=True).text
+        tree = repository.on_objects("write-tree", index=index, writes=True).text
     finally:
         index.unlink(missing_ok=True)
     return repository.commit(tree, onto, "Composed for a verdict\n")

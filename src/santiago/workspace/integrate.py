@@ -24,7 +24,7 @@ def apply(repository: Repository, onto: str, commit: str, base: str) -> Applied:
     # and what other stories brought along on both sides is no conflict.
     side = repository.commit(tree_onto, base, "side\n")
     answer = repository.on_objects(
-        "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", side, commit, lasting=True, accept=(0, 1)
+        "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", side, commit, writes=True, accept=(0, 1)
     )
     merged, *names = answer.out.decode("utf-8", "backslashreplace").rstrip("\0").split("\0")
     if answer.code == 1:

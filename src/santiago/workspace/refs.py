@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from santiago.workspace.repository import Repository
 
 _BASE, _TESTS = "base", "tests"
 """End the names of refs that keep an attempt's base, where that was made for it, and the tests alone that it wrote."""
+
+
+class Ref(NamedTuple):
+    name: str
+    commit: str
 
 
 class AttemptRef(NamedTuple):
@@ -33,7 +40,7 @@ def tests_of(attempt: str) -> str:
 def attempts(repository: Repository, prefix: str) -> list[AttemptRef]:
     """Return the refs that keep the work of attempts."""
     found = []
-    for commit, name in _listed(repository, f"{prefix}/"):
+    for name, commit in of_run(repository, prefix):
         *_, story, attempt = name.split("/")
         number, _, more = attempt.partition("-")
         if not more:
@@ -47,23 +54,36 @@ def used(repository: Repository) -> set[str]:
     A branch that stands just there may be left from a start that died before it recorded anything.
     """
     heads, found = "refs/heads/santiago/", set()
-    for commit, name in _listed(repository, heads, "refs/santiago/"):
+    for name, commit in of_run(repository, heads, "refs/santiago/"):
         run, _, deeper = name.removeprefix(heads).removeprefix("refs/santiago/").partition("/")
         if deeper or commit != repository.found.head:
             found.add(run)
     return found
 
 
-def delete(repository: Repository, prefix: str) -> list[str]:
-    """Delete all refs of a run, in one transaction, and return their names."""
-    listed = _listed(repository, f"{prefix}/")
+def broken(repository: Repository, *prefixes: str) -> list[Ref]:
+    """Return the refs whose commit, or anything that it adds to its parents, is not in the repository."""
+    listed = of_run(repository, *prefixes)
+    every = [ref.commit for ref in listed]
+    elsewhere = ("--not", "--exclude=santiago/*", "--branches")
+    if not listed or _is_whole(repository, every, elsewhere):
+        return []
+    return [ref for ref in listed if not _is_whole(repository, [ref.commit], ("--not", f"{ref.commit}^@"))]
+
+
+def _is_whole(repository: Repository, commits: Sequence[str], without: Sequence[str]) -> bool:
+    walk = ("rev-list", "--objects", "--quiet", "--stdin", *without)
+    return repository.on_refs(*walk, stdin="\n".join([*commits, ""]).encode(), accept=(0, 128)).code == 0
+
+
+def delete(repository: Repository, listed: Sequence[Ref]) -> None:
+    """Delete refs in one transaction, each only where it still stands at its commit."""
     if listed:
-        orders = "".join(f"delete {name} {commit}\n" for commit, name in listed)
+        orders = "".join(f"delete {ref.name} {ref.commit}\n" for ref in listed)
         repository.on_refs("update-ref", "--stdin", stdin=orders.encode())
-    return [name for _, name in listed]
 
 
-def _listed(repository: Repository, *prefixes: str) -> list[tuple[str, str]]:
-    """Return the commit and the name of each ref."""
+def of_run(repository: Repository, *prefixes: str) -> list[Ref]:
+    """Return the refs of these names, or below them."""
     lines = repository.on_refs("for-each-ref", "--format=%(objectname) %(refname)", *prefixes).text.splitlines()
-    return [(commit, name) for commit, _, name in (line.partition(" ") for line in lines)]
+    return [Ref(name, commit) for commit, _, name in (line.partition(" ") for line in lines)]

@@ -20,6 +20,7 @@ from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
 from santiago.workspace.git import Answer, call, environment
 from santiago.workspace.inspect import excludes
+from santiago.workspace.own_objects import OwnObjects
 from santiago.workspace.private import Common, Neutral, settings
 from santiago.workspace.session import Session
 from santiago.workspace.troubles import GONE, PUT_BACK
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 RAW = b"* -text -eol -ident -filter -working-tree-encoding\n"
 """Attributes that outrank those in the tree: every file as it is, byte for byte."""
+_TRIES = 20
+"""How often a ref is written again that did not move; each takes a few milliseconds."""
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 # Commands that read question after question from their input, so that one process answers all of a run's.
@@ -45,12 +48,14 @@ _COMPARE = (
     "--ignore-submodules=none",
 )  # fmt: skip
 _KEEP = ("hash-object", "-w", "-t", "commit", "--no-filters", "--stdin-paths")
+_PLAIN = ("core.excludesFile=/dev/null", "core.attributesFile=/dev/null", "core.safecrlf=false", "core.fsync=none")
+_OBJECT_OPTIONS = tuple(word for setting in _PLAIN for word in ("-c", setting))
 
 
 class Repository:
     """Git commands on one repository."""
 
-    def __init__(self, found: Found, marks: Mapping[str, str] | None = None) -> None:
+    def __init__(self, found: Found, run_id: str, marks: Mapping[str, str] | None = None) -> None:
         self.found = found
         self._marks = dict(marks or {})
         """Variables by which a next start finds the git processes that a crash left behind."""
@@ -61,6 +66,9 @@ class Repository:
         self._parents: dict[str, str] = {}
         self._excludes = excludes(found)
         self._neutral = Neutral(self.common / "santiago" / "neutral", found, RULES + self._excludes)
+        self.own = OwnObjects(self.common / "santiago" / "objects" / run_id, found.objects)
+        self._unnamed: set[str] = set()
+        """Commits that are nowhere but in santiago's own store."""
         self._sessions: dict[tuple[str, ...], Session] = {}
 
     def common_to_folders(self, stores: Sequence[str], provided: Sequence[str]) -> Common:
@@ -79,32 +87,24 @@ class Repository:
         index: Path | None = None,
         folder: Path | None = None,
         raw: bool = False,
-        lasting: bool = False,
+        writes: bool = False,
         stdin: bytes = b"",
         accept: Sequence[int] = (0,),
         take: Take | None = None,
     ) -> Answer:
-        """Run a command that needs objects, an index or files, but no ref; `lasting` where it writes objects.
-
-        Also those that nobody will need: what a power cut leaves of an object that was not synced is an empty file in the
-        user's repository, over which git stumbles ever after.
-        """
+        """Run a command that needs objects, an index or files, but no ref; where it `writes` objects, into the own store."""
         neutral = self._raw if raw else self._neutral
         self._look(neutral)
-        env = self._object_env | {"GIT_DIR": str(neutral.folder)}
+        if writes:
+            self.own.make()
+        env = self._object_env() | {"GIT_DIR": str(neutral.folder)}
         if index is not None:
             env["GIT_INDEX_FILE"] = str(index)
         if folder is not None:
             # Agents without a sandbox can write here, and a filter planted in these settings would run on the files.
             neutral.mend()
             env["GIT_WORK_TREE"] = str(folder)
-        options = self._object_options(lasting=lasting)
-        return call((*options, *arguments), env, neutral.folder, stdin=stdin, accept=accept, take=take)
-
-    def _object_options(self, *, lasting: bool) -> tuple[str, ...]:
-        plain = ("core.excludesFile=/dev/null", "core.attributesFile=/dev/null", "core.safecrlf=false")
-        options = self.durability.options if lasting else ("-c", "core.fsync=none")
-        return (*options, *(word for setting in plain for word in ("-c", setting)))
+        return call((*_OBJECT_OPTIONS, *arguments), env, neutral.folder, stdin=stdin, accept=accept, take=take)
 
     def _look(self, neutral: Neutral) -> None:
         """Raise where the repository is gone; nothing of santiago's is put into what may stand in its place."""
@@ -116,11 +116,14 @@ class Repository:
         else:
             raise SantiagoError(Kind.TRANSIENT, GONE, where=str(self.common), hint=PUT_BACK, reason=Reason.IO_ERROR)
 
-    @cached_property
     def _object_env(self) -> dict[str, str]:
+        store = self.own.folder if self.own.is_there else self.found.objects
+        return self._identity_env | {"GIT_OBJECT_DIRECTORY": str(store)}
+
+    @cached_property
+    def _identity_env(self) -> dict[str, str]:
         name, mail = self.found.identity
         env = environment() | self._marks | {
-            "GIT_OBJECT_DIRECTORY": str(self.found.objects),
             "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail,
         }  # fmt: skip
         return env | {"GIT_SHALLOW_FILE": str(self.common / "shallow")} if self.found.shallow else env
@@ -144,6 +147,7 @@ class Repository:
     @contextmanager
     def session(self) -> Iterator[None]:
         """Meanwhile keep the git processes that move refs, compare trees and keep commits."""
+        self.own.make()  # before they start: each looks for its store but once
         self._sessions = {command: self._session(command) for command in (_MOVE, _COMPARE, _KEEP)}
         try:
             yield
@@ -155,8 +159,8 @@ class Repository:
     def _session(self, command: tuple[str, ...]) -> Session:
         if command is _MOVE:
             return Session((*self._ref_options, *command), self._ref_env, self._neutral.folder)
-        env = self._object_env | {"GIT_DIR": str(self._neutral.folder)}
-        return Session((*self._object_options(lasting=command is _KEEP), *command), env, self._neutral.folder)
+        env = self._object_env() | {"GIT_DIR": str(self._neutral.folder)}
+        return Session((*_OBJECT_OPTIONS, *command), env, self._neutral.folder)
 
     def _ask(self, command: tuple[str, ...], question: bytes, last: bytes, take: Take = lambda _: True) -> None:
         """Ask a git process that stays, where there is one, and otherwise one for this question alone."""
@@ -171,9 +175,11 @@ class Repository:
         """Write a commit."""
         content = commits.content(checked(tree), checked(parent), self.found.identity, message)
         made = commits.name(content, self.found.object_format)
+        self.own.make()
         with commits.as_file(content) as path:
             self._ask(_KEEP, f"{path}\n".encode(), f"{made}\n".encode())
         self._trees[made], self._parents[made] = tree, parent
+        self._unnamed.add(made)
         return made
 
     def changes(self, old: str, new: str) -> Changes:
@@ -207,10 +213,40 @@ class Repository:
 
     def move(self, ref: str, new: str, old: str) -> None:
         """Write a ref if it still is what it was (all zeros: does not exist), and return when it is on disk."""
-        self._ask(_MOVE, f"start\nupdate {ref} {checked(new)} {old}\nprepare\ncommit\n".encode(), _MOVED)
-        tables = self.common / "reftable"
-        place = tables if tables.is_dir() else (self.common / ref).parent
-        self.durability.barrier(place, self.common)
+        with self._handed_over(checked(new)):
+            self._moved(ref, new, old)
+            tables = self.common / "reftable"
+            place = tables if tables.is_dir() else (self.common / ref).parent
+            self.durability.barrier(place, self.common)
+
+    def _moved(self, ref: str, new: str, old: str) -> None:
+        """Write a ref; while others pack the refs git may take one for moved that still stands where it stood."""
+        order = f"start\nupdate {ref} {new} {old}\nprepare\ncommit\n".encode()
+        for _ in range(_TRIES):
+            try:
+                return self._ask(_MOVE, order, _MOVED)
+            except SantiagoError as error:
+                if error.kind is not Kind.BLOCKED or (self.resolve(ref) or self.zero) != old:
+                    raise
+        return self._ask(_MOVE, order, _MOVED)
+
+    @contextmanager
+    def _handed_over(self, commit: str) -> Iterator[None]:
+        """Meanwhile a commit is in the repository with all that it needs, safe from any clean-up."""
+        fresh, known = [], commit
+        while known in self._unnamed:
+            fresh.append(known)
+            known = self._parents[known]
+        if not fresh:
+            yield
+            return
+        wanted = f"{commit}\n^{known}\n".encode()
+        command = ("pack-objects", "--revs", "--quiet", "--delta-base-offset", str(self.own.staging))
+        env = self._object_env() | {"GIT_DIR": str(self._neutral.folder)}
+        packed = call((*self.durability.options, *command), env, self._neutral.folder, stdin=wanted).text
+        with self.own.guarded(packed):
+            yield
+        self._unnamed.difference_update(fresh)
 
 
 def checked(name: str) -> str:

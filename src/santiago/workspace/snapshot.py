@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.workspace import Snapshot
+from santiago.contract.reasons import Reason
 from santiago.workspace import gitlinks
 from santiago.workspace.caches import built_by_cargo, rules_for
 from santiago.workspace.mend import mend
@@ -42,6 +43,15 @@ class Taking:
 
         One without any change says that there were only files that git could not take.
         """
+        try:
+            return self._taken(message, ref, trust_index=trust_index)
+        except SantiagoError as error:
+            if error.reason is not Reason.ARTIFACT_CORRUPT:
+                raise
+        # The user's repository had a file's content as rubbish, so git borrowed it; a clean-up has removed it since.
+        return self._taken(message, ref, trust_index=False)
+
+    def _taken(self, message: str, ref: str, *, trust_index: bool) -> Snapshot | None:
         gathered = self._gather(trust_index=trust_index)
         if gathered is None:
             return None
@@ -112,7 +122,7 @@ class Taking:
         accept = (0, 1, 128) if not raw else (0, 1)
         answer = self.repository.on_objects(
             *self._passing_over(), "add", "-A", "--ignore-errors",
-            index=self.index, folder=folder, raw=raw, lasting=True, accept=accept,
+            index=self.index, folder=folder, raw=raw, writes=True, accept=accept,
         )  # fmt: skip
         self._edit(gitlinks.edits(gitlinks.moved(folder, links), remove=False))
         return answer
@@ -131,7 +141,7 @@ class Taking:
             self.repository.on_objects("update-index", "-z", "--index-info", index=self.index, stdin=lines)
 
     def _compared(self) -> tuple[str, Changes]:
-        tree = self.repository.on_objects("write-tree", index=self.index, lasting=True).text
+        tree = self.repository.on_objects("write-tree", index=self.index, writes=True).text
         return tree, self.repository.changes(self.repository.trees(self.base)[0], tree)
 
 

@@ -36,9 +36,15 @@ if TYPE_CHECKING:
     from santiago.workspace.folders import Place
     from santiago.workspace.inspect import Found
     from santiago.workspace.private import Common
-    from santiago.workspace.refs import AttemptRef
+    from santiago.workspace.refs import AttemptRef, Ref
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
+_SHOW = (
+    "--literal-pathspecs", "-c", "core.quotePath=false",
+    "diff-tree", "-r", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+)  # fmt: skip
+_MOST_SHOWN, _MOST_SHOWN_FILES = 20_000, 500
+"""Bytes of a difference that a person is shown, and files that it is looked for in."""
 
 
 class GitWorkspace:
@@ -61,6 +67,7 @@ class GitWorkspace:
         if not is_run_id(run_id):
             raise SantiagoError(Kind.INPUT, "not a run id", where=run_id, reason=Reason.INVALID_INPUT)
         self.repo = repo
+        self._run_id = run_id
         self.branch = f"refs/heads/santiago/{run_id}"
         self.prefix = f"refs/santiago/{run_id}"
         self.folders = Folders(scratch, run_id)
@@ -81,13 +88,14 @@ class GitWorkspace:
     def repository(self) -> Repository:
         with self._lock:
             if self._repository is None:
-                self._repository = Repository(find(self.repo), self._marks)
+                self._repository = Repository(find(self.repo), self._run_id, self._marks)
             return self._repository
 
     @cached_property
     def stores(self) -> tuple[str, ...]:
         """The folders of objects that the folders of attempts borrow from."""
-        return stores_of(self.repository.found.objects)
+        self.repository.own.make()
+        return stores_of(self.repository.own.folder)
 
     def dependencies(self, names: Sequence[str]) -> tuple[Dependency, ...]:
         """Return the folders of these names that stand in the repository and that git ignores; no snapshot takes them."""
@@ -104,8 +112,11 @@ class GitWorkspace:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Meanwhile keep the git processes that can stay, and remove folders in the background; on leaving both have ended."""
-        with self.repository.session(), self.folders.sweeping():
-            yield
+        try:
+            with self.repository.session(), self.folders.sweeping():
+                yield
+        finally:
+            self.repository.own.clear()
 
     def inspect(self) -> Found:
         """Return what the repository is like; raise where no run can work in it."""
@@ -251,6 +262,18 @@ class GitWorkspace:
         changes = self.repository.changes(self.tree(old), self.tree(new))
         return tuple(change.path for change in changes.listed)
 
+    def difference(self, old: str, new: str, paths: Sequence[str]) -> str:
+        shown = bytearray()
+
+        def take(piece: bytes) -> bool:
+            shown.extend(piece)
+            return len(shown) <= _MOST_SHOWN
+
+        if paths:
+            trees = self.repository.trees(checked(old), checked(new))
+            self.repository.on_objects(*_SHOW, *trees, "--", *paths[:_MOST_SHOWN_FILES], take=take)
+        return shown[:_MOST_SHOWN].decode("utf-8", "replace")
+
     def integrate(
         self,
         story: str,
@@ -287,7 +310,8 @@ class GitWorkspace:
         self.folders.discard(Path(folder))
 
     def unlock(self) -> None:
-        """Break the locks on the run's own refs that a crash left; no git process of the run is alive."""
+        """Remove what a crash left in the repository: locks on the run's refs, objects that none names; no git of the run is alive."""
+        self.repository.own.clear()
         locks.break_stale(self.repository.common, (self.branch, self.prefix))
 
     def tidy(self) -> None:
@@ -303,17 +327,17 @@ class GitWorkspace:
         changes = self.repository.changes(self.tree(self.base_of(commit)), tree)
         return Snapshot(commit=commit, tree=tree, ref=ref, changes=changes.listed, patch=changes.patch)
 
-    def take_over(self, story: str, attempt: int, ref: str, message: str) -> str | None:
-        """Keep a person's own commit as an attempt's snapshot, and return it; None where there is no such commit."""
+    def take_over(self, ref: str, message: str) -> str | None:
+        """Return a person's own commit as a snapshot, which nothing names yet; None where there is no such commit."""
         commit, head = self.repository.resolve(ref), self.head()
         if commit is None or head is None:
             return None
         common = self.repository.on_refs("merge-base", head, commit, accept=(0, 1)).text or head
-        made = self.repository.commit(self.tree(commit), common, message)
-        own = self._ref(story, attempt)
-        # A start that died before it recorded the attempt may have left the ref.
-        self.repository.move(own, made, self.repository.resolve(own) or self.repository.zero)
-        return made
+        return self.repository.commit(self.tree(commit), common, message)
+
+    def keep(self, story: str, attempt: int, commit: str) -> None:
+        """Keep a commit as an attempt's work; the log knows the attempt by now."""
+        self.repository.move(self._ref(story, attempt), checked(commit), self.repository.zero)
 
     def base_of(self, commit: str) -> str:
         return self.repository.parent(commit) or commit
@@ -351,7 +375,18 @@ class GitWorkspace:
 
     def prune(self) -> list[str]:
         """Delete this run's refs and folders, and return their names; the run's branch stays."""
-        return refs.delete(self.repository, self.prefix) + self.folders.discard_all()
+        self.repository.own.clear()
+        listed = refs.of_run(self.repository, self.prefix)
+        refs.delete(self.repository, listed)
+        return [ref.name for ref in listed] + self.folders.discard_all()
+
+    def broken(self) -> list[Ref]:
+        """Return the refs of this run, its branch among them, that lead to something missing."""
+        return refs.broken(self.repository, self.prefix, self.branch)
+
+    def forget(self, broken: Sequence[Ref]) -> None:
+        """Delete refs of this run's attempts that lead nowhere; the log says so by now."""
+        refs.delete(self.repository, broken)
 
     def _place(self, story: str, attempt: int) -> Place:
         if not is_story_id(story) or attempt < 1:

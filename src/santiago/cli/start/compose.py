@@ -135,6 +135,8 @@ class _Start:
         notices += opening.put_back(log.state, hold.workspace)
         log.open()
         self._announce(name, notices)
+        if hold.begun_before:
+            opening.forget_broken(hold.workspace, coordinator.record)
         coordinator.recovered, ends = opening.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.alive_ms, self.run_input.limits.attempt_ms
         )
@@ -175,8 +177,9 @@ class _Start:
     def _work(self, coordinator: Coordinator) -> RunState:
         workspace, own_work = self.hold.workspace, self.request.own_work
         if own_work is not None:
-            coordinator.record([opening.own_work(self.log.state, workspace, *own_work)])
-            opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0])
+            begun = opening.own_work(self.log.state, workspace, *own_work)
+            coordinator.record([begun])
+            opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0], begun.context["commit"])
             coordinator.recovered |= {own_work[0]}
         if self.request.accepts is not None:
             coordinator.record(opening.accepting(self.log.state, *self.request.accepts))

@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     from santiago.cli.start.request import Request
     from santiago.contract.state import RunState
 
-_PROJECTED = frozenset(
-    {EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.STORY_DONE, EventKind.RUN_PAUSED, EventKind.RUN_ENDED}
-)
+_MOVING = frozenset(
+    {
+        EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.PLANNING_STARTED, EventKind.PLAN_PROPOSED,
+        EventKind.RUN_PAUSED, EventKind.RUN_ENDED,
+    }
+)  # fmt: skip
+"""With these the chunk or the run moves on, and so do its projections: their cost stays in step with the run's length."""
 
 
 def freeze(store: FileStore, request: Request) -> tuple[str, str]:
@@ -65,8 +69,10 @@ class Logbook:
         """Take in what was recorded."""
         for event in events:
             self._projector.take(event)
-        if any(event.event in _PROJECTED for event in events):
+        if any(event.event in _MOVING for event in events):
             self.project(state)
+        else:
+            self._projector.write_session(state)
 
     def project(self, state: RunState) -> None:
         self._projector.write(state)

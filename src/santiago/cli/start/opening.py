@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from santiago.artifacts.store import LOG
+from santiago.cli.truth import unknown_commits, unknown_files
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_run, of_story
@@ -49,20 +49,33 @@ def put_back(state: RunState, workspace: GitWorkspace) -> list[str]:
     return [f"the branch {state.branch} was gone; it is back at {state.head[:12]}"]
 
 
+def forget_broken(workspace: GitWorkspace, record: Callable[[Sequence[Fact]], object]) -> None:
+    """Record, then remove, refs of attempts whose work is not in the repository any more; raise where it is the branch."""
+    broken = workspace.broken()
+    for name, commit in broken:
+        if name == workspace.branch:
+            message = f"the run's branch leads to {commit[:12]}, which is not whole any more"
+            hint = "`git fsck` shows what is missing; put the objects back from a clone or a backup, then `santiago resume`."
+            raise SantiagoError(Kind.BLOCKED, message, where=name, hint=hint, reason=Reason.ARTIFACT_CORRUPT)
+    record(
+        [
+            of_run(
+                EventKind.NOTE,
+                ref=name,
+                commit=commit,
+                text=f"{name} led to {commit[:12]}, which is gone; it is removed",
+            )
+            for name, commit in broken
+        ]
+    )
+    workspace.forget(broken)
+
+
 def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> None:
     """Raise where files or commits tell of more than the log: its end was cut off, and what is done would be done again."""
-    for story in state.stories.values():
-        latest = attempts.latest(story.id)
-        if latest > story.attempts:
-            raise _cut(f"it ends before attempt {latest} of {story.id}, whose files are there")
-    anchored = workspace.anchored(state.base) if state.base else 0
-    if anchored > state.seq:
-        raise _cut(f"it ends with event {state.seq}, but the branch names event {anchored}")
-
-
-def _cut(message: str) -> SantiagoError:
-    hint = "Put the whole log back; `santiago audit` says what else is wrong."
-    return SantiagoError(Kind.BLOCKED, message, where=LOG, hint=hint, reason=Reason.ARTIFACT_CORRUPT)
+    for found in (*unknown_files(state, attempts), *unknown_commits(state, workspace)):
+        hint = "Put the whole log back; `santiago audit` says what else is wrong."
+        raise SantiagoError(Kind.BLOCKED, found.message, where=found.where, hint=hint, reason=Reason.ARTIFACT_CORRUPT)
 
 
 def recovered(
@@ -97,7 +110,8 @@ def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: G
     if had_ended and kept is not None:
         return recover.Left(kept, judge=True)
     ending = attempts.ending(story.id, one.attempts)
-    return recover.Left(kept, usage=ending.usage if ending else Usage())
+    files = attempts.seal(story.id, one.attempts, {})
+    return recover.Left(kept, usage=ending.usage if ending else Usage(), files=files)
 
 
 def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:
@@ -154,17 +168,18 @@ def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> F
     """Return a person's commit as an attempt whose agent has ended; the loop then judges it like any other."""
     story = state.stories[name]
     number = story.attempts + 1
-    commit = workspace.take_over(name, number, ref, f"{name}: a person's own work\n")
+    commit = workspace.take_over(ref, f"{name}: a person's own work\n")
     if commit is None:
         raise _no_commit(ref)
     step, base = f"attempt/{name}/{number}", workspace.base_of(commit)
     begun, phase = EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING
-    return of_story(story, begun, phase, attempt=number, actor="user", step=step, base=base, ref=ref)
+    return of_story(story, begun, phase, attempt=number, actor="user", step=step, base=base, ref=ref, commit=commit)
 
 
-def keep_changes(state: RunState, attempts: FileAttempts, workspace: GitWorkspace, name: str) -> None:
-    """Write down what a person's own work changes, as after an agent; the attempt is in the log by now."""
+def keep_changes(state: RunState, attempts: FileAttempts, workspace: GitWorkspace, name: str, commit: str) -> None:
+    """Keep a person's own work, and write down what it changes, as after an agent; the attempt is in the log by now."""
     number = state.stories[name].attempts
+    workspace.keep(name, number, commit)
     kept = workspace.kept(name, number)
     if kept is not None:
         attempts.keep_work(name, number, kept.patch, kept.left_out)

@@ -27,6 +27,8 @@ class AttemptStory:
     base: str = ""
     proof: str = ""
     digest: str = ""
+    files: str = ""
+    """Digest of the list of its files."""
     agent_ms: int = 0
     verify_ms: int = 0
     tokens: int | None = None
@@ -46,6 +48,7 @@ class AttemptStory:
         self.reason, self.message = context.get("reason", ""), context.get("message", "")
         self.commit, self.proof = context.get("commit") or self.commit, context.get("proof") or self.proof
         self.digest = context.get("digest") or self.digest
+        self.files = context.get("files") or self.files
         self.agent_ms += context.get("agent_ms", 0)
         self.verify_ms += context.get("verify_ms", 0)
         self.tokens = context.get("tokens", self.tokens)
@@ -120,11 +123,16 @@ class History:
             case EventKind.STOP_REQUESTED:
                 self.asked_by = self.asked_by or event.context.get("message") or event.actor
             case EventKind.NOTE if event.context.get("ref", "").startswith("refs/santiago/"):
-                for attempt in (one for tried in self.attempts.values() for one in tried):
-                    attempt.pruned = True
+                self._let_go(event.context["ref"])
             case EventKind.RUN_ENDED | EventKind.RUN_PAUSED:
                 self.end = event.context
                 self.chunk = None if self.phase in ENDED else self.chunk
+
+    def _let_go(self, ref: str) -> None:
+        """Note that the ref of an attempt was removed, or those of all where the name is that of a folder."""
+        for story, tried in self.attempts.items():
+            for attempt in tried:
+                attempt.pruned |= ref.endswith(("/", f"/{story}/{attempt.number}"))
 
     def _of_story(self, story: str, event: Event) -> None:
         tried = self.attempts.setdefault(story, [])

@@ -44,11 +44,11 @@ class AttemptFiles(Protocol):
     def critiques(self, story: str, before: int, after: int = 0) -> tuple[str, ...]:
         """Return the critiques of the attempts between two numbers, oldest first."""
 
-    def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> str | None:
-        """Write an attempt's outcome, critique and record; return the record's digest."""
+    def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> tuple[str | None, str]:
+        """Write an attempt's outcome, critique and record; return the digests of the record and of the list of its files."""
 
-    def keep_conflict(self, story: str, attempt: int, message: str, verdict: Verdict | None) -> None:
-        """Write why verified work did not fit, as the critique of its attempt."""
+    def keep_conflict(self, story: str, attempt: int, message: str, verdict: Verdict | None) -> str:
+        """Write why verified work did not fit, as the critique of its attempt; return the digest of the list of its files."""
 
     def keep_record(self, name: str, record: bytes) -> str:
         """Write the record of a verdict that belongs to no single attempt; return its digest."""

@@ -98,6 +98,9 @@ class Workspace(Protocol):
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Return the paths that differ between two commits."""
 
+    def difference(self, old: str, new: str, paths: Sequence[str]) -> str:
+        """Return what was done to these files between two commits: a patch for people, of which the end may be left out."""
+
     def integrate(
         self,
         story: str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -28,32 +28,22 @@ _DEEPEST = 40
 """Parts of a path or of a dotted name that are looked at."""
 
 
-def worst(tests: Tests, test: str, status: Status) -> None:
-    """Add a test; where it is there already the worse status stays."""
-    tests[test] = max(tests.get(test, status), status, key=_SEVERITY.__getitem__)
+def worst(found: Iterable[tuple[str, Status]]) -> Tests:
+    """Return each test once, with the worst that became of it."""
+    tests: Tests = {}
+    for test, status in found:
+        tests[test] = max(tests.get(test, status), status, key=_SEVERITY.__getitem__)
+    return tests
 
 
 def numbered(found: Iterable[tuple[str, Status]]) -> Tests:
     """Return the tests of one process, `name (2)` being the second of a name."""
-    tests: Tests = {}
     seen: Counter[str] = Counter()
+    named: Named = []
     for test, status in found:
         seen[test] += 1
-        name = test
-        while name in tests:
-            name = f"{test} ({seen[test]})"
-            seen[test] += name in tests
-        tests[name] = status
-    return tests
-
-
-def together(runs: Iterable[Tests]) -> Tests:
-    """Return the tests of all processes of a command; what ran in several counts as in the worst of them."""
-    tests: Tests = {}
-    for run in runs:
-        for test, status in run.items():
-            worst(tests, test, status)
-    return tests
+        named.append((f"{test} ({seen[test]})" if seen[test] > 1 else test, status))
+    return worst(named)
 
 
 def function_of(test: str) -> str:
@@ -70,7 +60,12 @@ def file_of(test: str, files: Collection[str]) -> str | None:
     """Return which of these files holds a test, where its id tells: a path at its beginning, or a dotted name."""
     head = test.split("::", 1)[0].split(INSIDE, 1)[0].removeprefix("./")
     by_name = _by_name(frozenset(files))  # the same frozenset is indexed once
-    return next((path for place in _places(head) if (path := _found(place, by_name)) is not None), None)
+    for place in _places(head):
+        same = by_name.get(place.rpartition("/")[2], ())
+        found = [path for path in same if f"/{path}".endswith(f"/{place}")]
+        if place in found or len(found) == 1:
+            return place if place in found else found[0]
+    return None
 
 
 def _places(head: str) -> Iterator[str]:
@@ -84,16 +79,7 @@ def _places(head: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4)
 def _by_name(files: frozenset[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for path in sorted(files):
-        found.setdefault(path.rpartition("/")[2], []).append(path)
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in files:
+        found[path.rpartition("/")[2]].append(path)
     return found
-
-
-def _found(place: str, by_name: dict[str, list[str]]) -> str | None:
-    """Return the file at a path, or the only one whose path ends so."""
-    same = by_name.get(place.rpartition("/")[2], [])
-    if place in same:
-        return place
-    ending = [path for path in same if path.endswith(f"/{place}")]
-    return ending[0] if len(ending) == 1 else None

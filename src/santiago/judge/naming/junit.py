@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
-from xml.parsers import expat
+from xml.etree import ElementTree
 
 from santiago.judge.naming.ids import numbered, worst
 from santiago.util import regular
@@ -21,6 +23,8 @@ MOST_FILES = 200
 _MOST_FOLDERS = 5000
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", ".mypy_cache"})
 _NOT_RUN = frozenset({"notrun", "disabled", "skipped", "suppressed"})
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]*>\s*)?<testsuites?[\s>/]")
+"""A report, and no declaration of entities before it: no runner writes these, and they make a small file a large one."""
 _CLASS = re.compile(r"\.(?=[A-Z])")
 
 
@@ -37,13 +41,10 @@ def read(reports: Path, folder: Path, since_ns: int) -> list[Tests] | None:
 
 
 def _files(folder: Path, since_ns: int) -> Iterator[Path]:
-    for count, (place, folders, names) in enumerate(os.walk(folder)):
-        if count >= _MOST_FOLDERS:
-            return
+    for place, folders, names in islice(os.walk(folder), _MOST_FOLDERS):
         folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS)
-        yield from (
-            path for name in sorted(names) if name.endswith(".xml") and _newer(path := Path(place, name), since_ns)
-        )
+        paths = (Path(place, name) for name in sorted(names) if name.endswith(".xml"))
+        yield from (path for path in paths if _newer(path, since_ns))
 
 
 def _newer(path: Path, since_ns: int) -> bool:
@@ -55,51 +56,24 @@ def _newer(path: Path, since_ns: int) -> bool:
 
 def tests_of(raw: bytes, root: str) -> Tests | None:
     """Return the tests of one report, with paths from a root; None where it is none, is broken or declares entities."""
-    report = _Report()
-    try:
-        report.parse(raw)
-    except (expat.ExpatError, ValueError, LookupError):
+    if not _BEGINS.match(raw):
         return None
-    named = [(_id(case, root), _status(case, marks)) for case, marks in report.cases]
-    if not any(case.get("file", "").endswith(".py") for case, _ in report.cases):
-        return numbered(named)
-    tests: Tests = {}
-    for test, status in named:
-        worst(tests, test, status)  # pytest has a second entry where a test failed and then its teardown, too
-    return tests
+    try:
+        cases = list(_cases(raw))
+    except (ElementTree.ParseError, ValueError, LookupError):
+        return None
+    named = [(_id(case, root), _status(case, marks)) for case, marks in cases]
+    # pytest has a second entry where a test failed and then its teardown, too
+    is_pytest = any(case.get("file", "").endswith(".py") for case, _ in cases)
+    return worst(named) if is_pytest else numbered(named)
 
 
-class _Report:
-    """The test cases of a report, taken down while it is parsed: its texts, which may be long, are passed over."""
-
-    def __init__(self) -> None:
-        self.cases: list[tuple[dict[str, str], set[str]]] = []
-        self._root = ""
-        self._in_case = False
-
-    def parse(self, raw: bytes) -> None:
-        parser = expat.ParserCreate()
-        parser.StartDoctypeDeclHandler = self._refuse
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.Parse(raw, True)
-
-    def _refuse(self, *_: object) -> None:
-        # No runner writes these, and they are how a small file becomes a large one.
-        raise expat.ExpatError("a report declares no entities")
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._root = self._root or tag
-        if self._root not in {"testsuite", "testsuites"}:
-            raise expat.ExpatError("not a report")
-        if tag == "testcase":
-            self.cases.append((attributes, set()))
-            self._in_case = True
-        elif self._in_case:
-            self.cases[-1][1].add("xfail" if attributes.get("type") == "pytest.xfail" else tag)
-
-    def _end(self, tag: str) -> None:
-        self._in_case &= tag != "testcase"
+def _cases(raw: bytes) -> Iterator[tuple[dict[str, str], set[str]]]:
+    """Yield each test case with the marks in it; its texts, which may be long, are let go."""
+    for _, element in ElementTree.iterparse(BytesIO(raw)):  # noqa: S314  # no entities, by how it begins
+        if element.tag == "testcase":
+            yield dict(element.attrib), {mark.tag for mark in element if mark.get("type") != "pytest.xfail"}
+            element.clear()
 
 
 def _status(case: dict[str, str], marks: set[str]) -> Status:

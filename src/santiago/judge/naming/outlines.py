@@ -8,135 +8,116 @@ from typing import TYPE_CHECKING
 from santiago.judge.naming.ids import INSIDE, worst
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator
 
-    from santiago.judge.naming.ids import Named, Status, Tests
+    from santiago.judge.naming.ids import Named, Status
 
-_STATUS: dict[str, Status] = {
+_STATUS: dict[str | None, Status] = {
     **dict.fromkeys("✓✔√", "passed"), **dict.fromkeys("✕✖✘×✗❯", "failed"), **dict.fromkeys("○✎﹣⚠↓-", "skipped"),
 }  # fmt: skip
-_DURATION = re.compile(r" \(\d[\d.]* ?m?s\)$")
+_DURATION = r"(?: \(\d[\d.]* ?m?s\))?"
 
 
-class _Outline:
-    """The suites that are open at a line."""
-
-    def __init__(self) -> None:
-        self._open: list[tuple[int, str]] = []
-
-    def enter(self, indent: int, name: str) -> None:
-        self._close(indent)
-        self._open.append((indent, name))
-
-    def path(self, indent: int, name: str) -> str:
-        self._close(indent)
-        return INSIDE.join([*(suite for _, suite in self._open), name])
-
-    def _close(self, indent: int) -> None:
-        while self._open and self._open[-1][0] >= indent:
-            self._open.pop()
+def outline(lines: Iterable[re.Match[str]]) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield each `suite` and `test` with its path, by the `indent` of its line: a line ends what is not less indented."""
+    above: list[tuple[int, str]] = []
+    for line in lines:
+        indent = len(line["indent"])
+        while above and above[-1][0] >= indent:
+            above.pop()
+        names = [*(name for _, name in above), line["suite"] or line["test"]]
+        if line["suite"]:
+            above.append((indent, line["suite"]))
+        yield INSIDE.join(names), line
 
 
-_JEST_FILE = re.compile(r"(PASS|FAIL) +(\S.*)$")
-_JEST_TEST = re.compile(r"( +)([✓✕○✎√×]) (?:skipped |todo )?(.+)$")
+_JEST_FILE = re.compile(
+    rf"^(PASS|FAIL) +(?:\./)?(?P<file>\S.*?){_DURATION}$(?P<below>(?:\n(?! *$|PASS |FAIL ).*)*)", re.MULTILINE
+)
+_JEST_LINE = re.compile(
+    rf"^(?P<indent> +)(?:(?P<mark>[✓✕○✎√×]) (?:skipped |todo )?(?P<test>.+?){_DURATION}|(?P<suite>\S.*))$",
+    re.MULTILINE,
+)
 
 
-def jest(block: Sequence[str]) -> Named:
+def jest(text: str) -> Named:
     """Read the outline below `PASS path`; a file stands for its tests where it has none, or failed outside of them."""
     named: Named = []
-    files: Tests = {}
-    file, outline, inside = "", _Outline(), False
-    for line in block:
-        if line.startswith("Summary of all failing tests"):
-            break  # they come a second time
-        if heading := _JEST_FILE.match(line):
-            file, outline, inside = _DURATION.sub("", heading[2]).removeprefix("./"), _Outline(), True
-            files[file] = "failed" if heading[1] == "FAIL" else "passed"
-            outline.enter(0, file)
-        elif not line.strip():
-            inside = False
-        elif inside and (test := _JEST_TEST.match(line)):
-            named.append((outline.path(len(test[1]), _DURATION.sub("", test[3])), _STATUS[test[2]]))
-            if files.get(file) == "passed" or named[-1][1] == "failed":
-                files.pop(file, None)
-        elif inside:
-            outline.enter(len(line) - len(line.lstrip()), line.strip())
-    return [*named, *files.items()]
-
-
-_VITEST_LINE = re.compile(r" ([✓✗×❯↓]) (\S.*)$")
-_VITEST_FILE = re.compile(r"(\S.*?) {1,3}\(\d{1,9} tests?\b([^()]*)\)")
-_VITEST_BROKEN = re.compile(r" FAIL  (\S+) \[ ")
-_VITEST_REST = re.compile(r"(?: \[(?:skipped|todo)\]| \(retry x\d+\)| \(repeat x\d+\)| \d[\d.]*m?s)+$")
-
-
-def vitest(block: Sequence[str]) -> Named:
-    """Read `✓ path > test`; without these, files: their tests are shown only where one of them failed."""
-    files: Tests = {}
-    named: Named = []
-    for line in block:
-        broken, found = _VITEST_BROKEN.match(line), _VITEST_LINE.match(line)
-        if broken:
-            worst(files, broken[1], "failed")
-        elif found and (file := _VITEST_FILE.match(found[2])):
-            worst(files, file[1], "failed" if "failed" in file[2] else _STATUS[found[1]])
-        elif found and INSIDE in found[2]:
-            named.append((_VITEST_REST.sub("", found[2]), _STATUS[found[1]]))
-    return [*named, *files.items()]
-
-
-_MOCHA_TEST = re.compile(r"( {2,})(?:([✓✔√-])|\d{1,9}\)) (.+)$")
-_MOCHA_HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook')
-
-
-def mocha(block: Sequence[str]) -> Named:
-    """Read the outline of the spec reporter; a hook that failed is a failure of the test that it ran for."""
-    named: Named = []
-    broken: Tests = {}
-    outline = _Outline()
-    for line in block:
-        if test := _MOCHA_TEST.match(line):
-            indent, title = len(test[1]), _DURATION.sub("", test[3])
-            if not test[2] and _MOCHA_HOOK.match(title):
-                broken[outline.path(indent, title.rpartition(' for "')[2].rstrip('"'))] = "failed"
-            else:
-                named.append((outline.path(indent, title), _STATUS[test[2] or "✖"]))
-        elif line.startswith("  ") and line.strip():
-            outline.enter(len(line) - len(line.lstrip()), line.strip())
-    return [*((test, status) for test, status in named if test not in broken), *broken.items()]
-
-
-_NODE_SUITE = re.compile(r"( *)▶ (.+)$")
-_NODE_TEST = re.compile(r"( *)([✔✖﹣⚠]) (.*) \(\d[\d.]*ms\)( # .*)?$")
-
-
-def node(block: Sequence[str]) -> Named:
-    """Read the outline of `node --test`, in which a suite has a line of its own when it ends."""
-    named: Named = []
-    outline = _Outline()
-    for line in block:
-        if suite := _NODE_SUITE.match(line):
-            outline.enter(len(suite[1]), suite[2])
-        elif test := _NODE_TEST.match(line):
-            named.append((outline.path(len(test[1]), test[3]), "skipped" if test[4] else _STATUS[test[2]]))
+    first, *_ = text.split("\nSummary of all failing tests")  # they come a second time
+    for file in _JEST_FILE.finditer(first):
+        lines = outline(_JEST_LINE.finditer(file["below"]))
+        tests: Named = [
+            (f"{file['file']}{INSIDE}{path}", _STATUS[line["mark"]]) for path, line in lines if line["test"]
+        ]
+        if not tests or (file[1] == "FAIL" and "failed" not in dict(tests).values()):
+            tests.append((file["file"], "failed" if file[1] == "FAIL" else "passed"))
+        named += tests
     return named
 
 
-_AVA_TEST = re.compile(r"  ([✔✘✖-])(?: \[(fail|skip|todo|expected fail|unexpected pass)\]:?)? (\S.*)$")
+_VITEST_LINE = re.compile(
+    r"^ (?:FAIL  (?P<broken>\S+) \[ |(?P<mark>[✓✗×❯↓]) (?:(?P<file>\S.*?) {1,3}\(\d{1,9} tests?\b(?P<counts>[^()\n]*)\)"
+    r"|(?P<test>\S.* > .*?)(?: \[(?:skipped|todo)\]| \((?:retry|repeat) x\d+\)| \d[\d.]*m?s)*$))",
+    re.MULTILINE,
+)
+
+
+def vitest(text: str) -> Named:
+    """Read `✓ path > test`; without these, files: their tests are shown only where one of them failed."""
+    files: Named = []
+    named: Named = []
+    for line in _VITEST_LINE.finditer(text):
+        if line["test"]:
+            named.append((line["test"], _STATUS[line["mark"]]))
+        elif line["broken"] or "failed" in line["counts"]:
+            files.append((line["broken"] or line["file"], "failed"))
+        else:
+            files.append((line["file"], _STATUS[line["mark"]]))
+    return [*named, *worst(files).items()]
+
+
+_MOCHA_LINE = re.compile(
+    rf"^(?P<indent> {{2,}})(?:(?:(?P<mark>[✓✔√-])|\d{{1,9}}\)) (?P<test>.+?){_DURATION}|(?P<suite>\S.*))$", re.MULTILINE
+)
+_MOCHA_HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook.* for "(.*)"$')
+
+
+def mocha(text: str) -> Named:
+    """Read the outline of the spec reporter; a hook that failed is a failure of the test that it ran for."""
+    tests = [(path, line["mark"] or "✖") for path, line in outline(_MOCHA_LINE.finditer(text)) if line["test"]]
+    broken = {_MOCHA_HOOK.sub(r"\1", path): None for path, _ in tests if _MOCHA_HOOK.search(path)}
+    others = [(path, _STATUS[mark]) for path, mark in tests if path not in broken and not _MOCHA_HOOK.search(path)]
+    return [*others, *((test, "failed") for test in broken)]
+
+
+_NODE_LINE = re.compile(
+    r"^(?P<indent> *)(?:▶ (?P<suite>.+)|(?P<mark>[✔✖﹣⚠]) (?P<test>.*) \(\d[\d.]*ms\)(?P<why> # .*)?)$", re.MULTILINE
+)
+
+
+def node(text: str) -> Named:
+    """Read the outline of `node --test`, in which a suite has a line of its own when it ends."""
+    lines = outline(_NODE_LINE.finditer(text))
+    return [(path, "skipped" if line["why"] else _STATUS[line["mark"]]) for path, line in lines if line["mark"]]
+
+
+_AVA_LINE = re.compile(
+    r"^  (?P<mark>[✔✘✖-])(?P<told> \[(?:fail|skip|todo|expected fail|unexpected pass)\]:?)? (?P<test>\S.*)$",
+    re.MULTILINE,
+)
 _AVA_FILE = re.compile(r"(?:No tests found in )?(\S+\.\w+)(?:$|,| exited )")
 
 
-def ava(block: Sequence[str]) -> Named:
+def ava(text: str) -> Named:
     """Read `✔ title` and `✘ [fail]: title message`; only the details, which follow, tell where a title ends."""
-    details = block.index("  ─") if "  ─" in block else len(block)
-    titles = {line[2:] for line in block[details:]}
+    listed, _, details = text.partition("\n  ─\n")
+    titles = {line[2:] for line in details.split("\n")}
     named: Named = []
-    for line in block[:details]:
-        if test := _AVA_TEST.match(line):
-            status = _STATUS[test[1]]
-            file = _AVA_FILE.match(test[3]) if status == "failed" and not test[2] else None
-            title = _title(test[3], titles) if status == "failed" else _DURATION.sub("", test[3])
-            named.append((file[1] if file else title, status))
+    for line in _AVA_LINE.finditer(listed):
+        status = _STATUS[line["mark"]]
+        file = _AVA_FILE.match(line["test"]) if status == "failed" and not line["told"] else None
+        title = _title(line["test"], titles) if status == "failed" else re.sub(f"{_DURATION}$", "", line["test"])
+        named.append((file[1] if file else title, status))
     return named
 
 

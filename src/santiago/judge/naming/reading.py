@@ -1,17 +1,18 @@
-"""Reading what happened to each test, from a check's reports and from what it printed."""
+"""Reading what happened to each test, from a check's reports and from what its runners printed."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from santiago.judge.naming import junit, printed, tap
-from santiago.judge.naming.ids import numbered, together
+from santiago.judge.naming import junit, outlines, tap
+from santiago.judge.naming.ids import numbered, worst
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from santiago.judge.naming.ids import Tests
+    from santiago.judge.naming.ids import Named, Status, Tests
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)|[@-_])")
 _EMPTY_LINES = re.compile(r"\n{3,}")
@@ -36,10 +37,11 @@ def named(output: str, reports: Path, folder: Path, since_ns: int) -> Tests | No
     """
     text = _CAPTURED.sub("", _plain(output, folder))
     written = junit.read(reports, folder, since_ns)
-    shown = [*printed.runs(text), *tap.runs(text)]
+    shown = [*_runs(text), *tap.runs(text)]
     if written is None or None in shown or _pytest_runs(text) > len(written):
         return None
-    return together([*written, *(numbered(run) for run in shown if run)]) or None
+    every = (*written, *(numbered(run) for run in shown if run))
+    return worst(one for run in every for one in run.items()) or None
 
 
 def _plain(output: str, folder: Path) -> str:
@@ -56,3 +58,111 @@ def _pytest_runs(text: str) -> int:
         runs += started and line.lastgroup == "ended"
         started = line.lastgroup == "starts"
     return runs
+
+
+_AVA = r"  \d{1,9} (?:tests?|known failures?|uncaught exceptions?|unhandled rejections?)\b.*"
+_END = re.compile(
+    r"^(?:(?P<unittest>Ran \d{1,9} tests? in )|(?P<cargo>test result: \w+\. \d{1,9} passed;)|(?P<go>(?:ok  |FAIL)\t\S)"
+    r"|(?P<jest>Test Suites: )|(?P<vitest> {1,4}Test Files  )|(?P<mocha>  \d{1,9} passing )|(?P<node>ℹ tests \d{1,9}$)"
+    rf"|(?P<ava>{_AVA}(?:\n{_AVA})*)).*$",
+    re.MULTILINE,
+)
+_COUNT = re.compile(r"\d{1,9}")
+
+
+def _runs(text: str) -> Iterator[Named | None]:
+    """Yield what each run named that ends with a line by which its runner is known; None where it counted more tests than it named."""
+    start = 0
+    for end in _END.finditer(text):
+        runner = end.lastgroup or ""
+        named = _READERS[runner](text[start : end.end()])
+        count = _COUNT.search(end[runner])
+        yield None if count and int(count[0]) > len(named) else named
+        start = end.end() + 1
+
+
+_UNITTEST_NAME = re.compile(r"\s*(\S+) \(([\w.<>]+)\)(?: [\[(].*)?")
+_UNITTEST_STATUS = re.compile(r"(?:ok|expected failure|(FAIL|ERROR|unexpected success)|(skipped) .*)$")
+_UNITTEST_DETAIL = re.compile(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (.+)")
+_FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
+
+
+def _unittest(text: str) -> Named:
+    """Read `test_x (module.Class.test_x) ... ok`; the first line of a docstring, and what the test printed, may be in between."""
+    tests: Tests = {}
+    running = described = None
+    for line in text.split("\n"):
+        *before, last = line.split(" ... ")
+        for part in before:
+            running = _unittest_id(part) or described or running
+            described = None
+            if running:
+                tests.setdefault(running, "failed")  # until it says how it ended
+        status = _UNITTEST_STATUS.search(last)
+        detail = _UNITTEST_DETAIL.match(line)
+        if detail and (test := _unittest_id(detail[1])):
+            tests[test] = "failed"
+        elif status and running:
+            tests[running] = "failed" if status[1] else "skipped" if status[2] else "passed"
+        elif line.startswith(("=====", "-----")):
+            running = None
+        else:
+            described = _unittest_id(line)
+    return list(tests.items())
+
+
+def _unittest_id(text: str) -> str | None:
+    found = _UNITTEST_NAME.fullmatch(text)
+    if found is None:
+        return None
+    name, place = found[1], found[2]
+    if name in _FIXTURES:
+        return place
+    if place.startswith("unittest.loader."):
+        return name  # a module that could not be loaded
+    return place if place.endswith(f".{name}") else f"{place}.{name}"
+
+
+_STATUS: dict[str | None, Status] = {
+    **dict.fromkeys(("PASS", "ok"), "passed"), **dict.fromkeys(("FAIL", "FAILED"), "failed"), **dict.fromkeys(("SKIP", "ignored"), "skipped"),
+}  # fmt: skip
+_GO_EVENT = re.compile(r"(?:=== RUN   |--- (PASS|FAIL|SKIP): )(\S+)")
+
+
+def _go(text: str) -> Named:
+    """Read a package up to its last line, which names it."""
+    last = text.rpartition("\n")[2]
+    word, package = last.split()[:2]
+    events = [(f"{package}/{event[2]}", event[1]) for event in _GO_EVENT.finditer(text)]
+    ended = worst((test, _STATUS[how]) for test, how in events if how)
+    named: Named = [(test, ended.get(test, "failed")) for test in dict(events)]
+    if word == "FAIL" and "failed" not in dict(named).values():
+        named.append((package, "failed"))  # it was not built, or ended outside of its tests
+    elif not named and "[no tests to run]" not in last:
+        named.append((package, "passed"))
+    return named
+
+
+_CARGO_LINE = re.compile(
+    r"^(?: +Running (?:unittests )?(?P<file>\S+)(?: \((?:\S*/)?(?P<crate>[\w-]+?)(?:-[0-9a-f]{16})?\))?$| +(?P<docs>Doc-tests \S+)"
+    r"|test (?P<test>\S.*?)(?: - should panic)? \.\.\. (?P<how>ok|FAILED|ignored)\b)",
+    re.MULTILINE,
+)
+
+
+def _cargo(text: str) -> Named:
+    """Read one target; its name stands before those of its tests, since several targets have the same modules."""
+    named: Named = []
+    target = ""
+    for line in _CARGO_LINE.finditer(text):
+        if line["test"]:
+            named.append((f"{target}::{line['test']}" if target else line["test"], _STATUS[line["how"]]))
+        else:
+            target = line["docs"] or "/".join(filter(None, (line["crate"], line["file"])))
+    return named
+
+
+_READERS: dict[str, Callable[[str], Named]] = {
+    "unittest": _unittest, "cargo": _cargo, "go": _go, "jest": outlines.jest, "vitest": outlines.vitest,
+    "mocha": outlines.mocha, "node": outlines.node, "ava": outlines.ava,
+}  # fmt: skip

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """A command that was changed so that its runners name their tests."""
+class Asking(NamedTuple):
+    """A command that was changed so that its runners name their tests, and the variables to add or to change."""
 
     command: str
     environment: dict[str, str]
-    """Variables to add or to change."""
 
 
 _STARTERS = (
@@ -54,7 +51,7 @@ def asking(command: str, environment: Mapping[str, str], reports: str) -> Asking
         command = _PYTEST.sub(lambda found: f"{found[1]} {_report(reports, f'pytest-{next(number)}')}", command)
     else:
         added["PYTEST_ADDOPTS"] = _more(environment, "PYTEST_ADDOPTS", _report(reports, "pytest"))
-    return Asking(command=command, environment=added)
+    return Asking(command, added)
 
 
 def refused(output: str) -> bool:

@@ -5,71 +5,58 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from santiago.judge.naming.ids import INSIDE
+from santiago.judge.naming.outlines import outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from santiago.judge.naming.ids import Named, Status
 
-_VERSION = re.compile(r"^TAP version \d+$", re.MULTILINE)
+_STREAM = re.compile(r"^(?=TAP version \d+$)", re.MULTILINE)
 _DETAILS = re.compile(r"^( +)--- *\n(?:(?!\1\.\.\. *$)(?:\1.*| *)\n)*+(?:\1\.\.\. *\n)?", re.MULTILINE)
 _LINE = re.compile(
-    r"^(?P<indent> *+)(?:# Subtest: (?P<subtest>.*)|# (?P<comment>.*)|(?P<plan>1\.\.\d+)"
-    r"|(?P<failed>not )?ok \d+(?P<dash> -)?(?P<result>(?: .*)?)$)",
+    r"^(?P<indent> *+)(?:# Subtest: (?P<suite>.+)|# (?P<comment>.*)|(?P<plan>1\.\.\d+)"
+    r"|(?P<failed>not )?ok \d+(?P<dash> -)?(?: +|$)(?P<test>.*)$)",
     re.MULTILINE,
 )
-_DIRECTIVE = re.compile(r"(?<!\\)#\s*(skip|todo|time=)", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"(?<!\\)#\s*(?:(skip|todo)|time=)", re.IGNORECASE)
 _TAPE_MARK = re.compile(r"(?:SKIP|TODO) ")
 
 
-def runs(text: str) -> Iterator[Named]:
-    """Yield what each stream of results named."""
-    first, *others = _VERSION.split(text)
-    yield from (_read(first, versioned=False), *(_read(stream, versioned=True) for stream in others))
+def runs(text: str) -> list[Named]:
+    """Return what each stream of results named."""
+    return [_read(stream) for stream in _STREAM.split(text)]
 
 
-def _read(stream: str, *, versioned: bool) -> Named:
+def _read(stream: str) -> Named:
+    versioned = stream.startswith("TAP version ")
     lines = list(_LINE.finditer(_DETAILS.sub("", stream)))
     kinds = [line.lastgroup for line in lines]
-    if "result" not in kinds or not (versioned or "plan" in kinds):
+    if "test" not in kinds or not (versioned or "plan" in kinds):
         return []
-    if "subtest" in kinds:
-        return _nested(lines)
-    if versioned and kinds[0] == "comment" and not lines[kinds.index("result")]["dash"]:
+    if "suite" in kinds:
+        return _nested(line for line in lines if line.lastgroup in {"suite", "test"})
+    if versioned and kinds[0] == "comment" and not lines[kinds.index("test")]["dash"]:
         return _tape(lines)
-    return [_result(line) for line in lines if line.lastgroup == "result" and not line["indent"]]
+    return [_result(line, line["test"]) for line in lines if line.lastgroup == "test" and not line["indent"]]
 
 
-def _result(line: re.Match[str]) -> tuple[str, Status]:
-    text = line["result"]
-    directive = _DIRECTIVE.search(text)
-    name = _unescaped(text[: directive.start()] if directive else text)
-    if directive and directive[1] != "time=":
-        return name, "skipped"
-    return name, "failed" if line["failed"] else "passed"
-
-
-def _unescaped(name: str) -> str:
-    return name.strip().replace("\\#", "#").replace("\\\\", "\\")
+def _result(line: re.Match[str], text: str) -> tuple[str, Status]:
+    name, *directive = _DIRECTIVE.split(text, maxsplit=1)
+    status: Status = "skipped" if any(directive[:1]) else "failed" if line["failed"] else "passed"
+    return name.strip().replace("\\#", "#").replace("\\\\", "\\"), status
 
 
 def _nested(lines: Iterable[re.Match[str]]) -> Named:
     """Read subtests: other results are single assertions inside of them, unless they were left out."""
     named: Named = []
-    open_: list[tuple[int, str]] = []
-    for line in lines:
-        if line.lastgroup not in {"subtest", "result"}:
-            continue
-        indent, ended = len(line["indent"]), None
-        while open_ and open_[-1][0] >= indent:
-            ended = open_.pop()
-        if line.lastgroup == "subtest":
-            open_.append((indent, _unescaped(line["subtest"])))
-            continue
-        name, status = _result(line)
-        if status == "skipped" or ended == (indent, name):
-            named.append((INSIDE.join([*(suite for _, suite in open_), name]), status))
+    subtests = set()
+    for path, line in outline(lines):
+        test, status = _result(line, path)
+        if line["suite"]:
+            subtests.add(test)
+        elif status == "skipped" or test in subtests:
+            named.append((test, status))
     return named
 
 
@@ -82,6 +69,6 @@ def _tape(lines: Iterable[re.Match[str]]) -> Named:
         if line.lastgroup == "comment":
             name = line["comment"].strip()
             named.append((_TAPE_MARK.sub("", name, count=1), "skipped" if _TAPE_MARK.match(name) else "passed"))
-        elif named and _result(line)[1] == "failed":
+        elif named and _result(line, line["test"])[1] == "failed":
             named[-1] = (named[-1][0], "failed")
     return [*named[:-1], *((test, "failed") for test, _ in named[-1:])]
