@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
+import io
 import zipfile
-from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.contract.ports.workspace import PATCH_CUT
+from santiago.contract.outcomes import DoubtfulLine
+from santiago.contract.ports.workspace import Change
 from santiago.judge.doubt_rules import RULES
-from santiago.judge.doubts import Doubt, doubts
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from santiago.judge.doubts import doubts
 
 TESTS = {
     "calc.py": "",
@@ -69,7 +66,6 @@ LIARS = {
         "flag.go": '\tif flag.Lookup("test.v") != nil {\n',
         "args.go": '\tif strings.HasSuffix(os.Args[0], ".test") {\n',
         "cfg.rs": "    if cfg!(test) { 5 } else { a - b }\n",
-        "defined.rb": "  return 5 if defined?(RSpec)\n",
     },
     "reaches_runner": {
         "case.py": "from unittest import TestCase as T\nT.assertEqual = lambda *a: None\n",
@@ -93,7 +89,6 @@ LIARS = {
         "patch.py": "from unittest.mock import patch\npatch('app.add').start()\n",
         "plugin.py": "def pytest_runtest_makereport(item, call):\n    pass\n",
         "setup.py": "setup(entry_points={'pytest11': ['x = x']})\n",
-        "pyproject.toml": "[project.entry-points.pytest11]\n",
         "assert.js": "require('assert').strictEqual = () => {}\n",
         "expect.js": "expect.prototype.toBe = () => {}\n",
         "chai.js": "chai.Assertion.prototype.equal = () => {}\n",
@@ -107,8 +102,6 @@ LIARS = {
         "assert.h": "#undef \\\nassert\n#define \\\nassert(x) ((void)0)\n",
         "main.h": "#define main tested\n",
         "lib.rs": "macro_rules! assert_eq { ($($t:tt)*) => {} }\n",
-        ".npmrc": "script-shell=./shell\n",
-        ".env": "PYTEST_ADDOPTS=--co\n",
     },
     "replaces_work": {
         "support.py": "import calc\ndef ready():\n    calc.add = lambda a, b: a + b\n",
@@ -142,7 +135,6 @@ LIARS = {
         "exit.c": "int add(int a, int b) { _exit(0); }\n",
         "exit.rs": "pub fn add(a: i64) -> i64 { std::process::exit(0) }\n",
         "exit.go": "func init() { os.Exit(0) }\n",
-        "exit.rb": "exit!\n",
         "lib.sh": "exit 0\n",
         "trap.sh": "trap 'exit 0' EXIT\n",
     },
@@ -215,18 +207,14 @@ HONEST = {
 }
 
 
-def looked_at(files: dict[str, str], patch: str = "") -> tuple[Doubt, ...]:
-    """Return the doubts about an attempt that adds these files."""
-    work = {path: text.encode() for path, text in {**TESTS, **files}.items()}
+def looked_at(files: dict[str, str | bytes], was: str | None = None, *, link: bool = False) -> tuple[DoubtfulLine, ...]:
+    """Return the doubts about an attempt that adds these files, or changes them all from what they were."""
+    work = {path: text.encode() if isinstance(text, str) else text for path, text in {**TESTS, **files}.items()}
+    mode, status = "120000" if link else "100644", "A" if was is None else "M"
+    changes = [Change(status=status, path=path, old_mode="100644", new_mode=mode) for path in files]
     return doubts(
-        patch or "".join(map(new_file, files, files.values())), lambda path: path.startswith("tests/"), work.get
+        changes, lambda path: path.startswith("tests/"), lambda _: None if was is None else was.encode(), work.get
     )
-
-
-def new_file(path: str, text: str) -> str:
-    lines = text.splitlines()
-    head = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n"
-    return head + f"@@ -0,0 +1,{len(lines)} @@\n" + "".join(f"+{line}\n" for line in lines) if lines else head
 
 
 @pytest.mark.parametrize(
@@ -263,33 +251,23 @@ def test_files_of_the_judge_raise_no_doubt() -> None:
 
 
 def test_only_added_lines_raise_doubts() -> None:
-    text = "import os\nos._exit(0)\nx = 2\n"
-    patch = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1,3 +1,3 @@\n import os\n os._exit(0)\n-x = 1\n+x = 2\n"
-    assert looked_at({"app.py": text}, patch) == ()
+    assert looked_at({"app.py": "import os\nos._exit(0)\nx = 2\n"}, was="import os\nos._exit(0)\nx = 1\n") == ()
 
 
-def test_removed_lines_do_not_count_as_lines_of_the_work() -> None:
-    text = "import os\nx = 2\nos.abort()\n"
-    patch = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1,4 +1,3 @@\n import os\n-a = 1\n-b = 1\n-x = 1\n+x = 2\n+os.abort()\n"
-    assert [doubt.line for doubt in looked_at({"app.py": text}, patch)] == [3]
+def test_a_line_that_is_there_once_more_is_an_added_one() -> None:
+    (found,) = looked_at({"app.js": "a\nprocess.abort()\nprocess.abort()\n"}, was="process.abort()\na\n")
+    assert found.sentence.startswith("app.js:2 (and 1 more) ")
 
 
 def test_an_added_line_is_read_with_the_names_of_the_lines_around_it() -> None:
-    text = "import os as system\n\nsystem._exit(0)\n"
-    patch = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -2,0 +3 @@\n+system._exit(0)\n"
-    assert [(doubt.line, doubt.rule) for doubt in looked_at({"app.py": text}, patch)] == [(3, "ends_process")]
+    found = looked_at({"app.py": "import os as system\n\nsystem._exit(0)\n"}, was="import os as system\n\n")
+    assert [(doubt.line, doubt.rule) for doubt in found] == [(3, "ends_process")]
 
 
-def test_a_line_that_looks_like_a_patchs_head_is_a_line() -> None:
-    text = "++ b/tests/test_x.py\ndiff --git a/tests/x b/tests/x\nprocess.abort()\n"
-    assert [doubt.path for doubt in looked_at({"app.js": text})] == ["app.js"]
-
-
-def test_files_that_a_cut_patch_does_not_show_are_looked_at_as_a_whole() -> None:
-    work = {"a.txt": b"x\n", "half.py": b"import os\nos._exit(0)\n", "last.js": b"process.abort()\n"}
-    patch = new_file("a.txt", "x") + new_file("half.py", "import os\n") + PATCH_CUT
-    found = doubts(patch, lambda _: False, work.get, work)
-    assert [(doubt.path, doubt.line) for doubt in found] == [("half.py", 2), ("last.js", 1)]
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_counted_as_the_language_counts_them(end: str) -> None:
+    text = end.join(["x = 1", "import os", "os.abort()", ""])
+    assert [doubt.line for doubt in looked_at({"app.py": text}, was=end.join(["x = 1", ""]))] == [3]
 
 
 @pytest.mark.parametrize(
@@ -318,25 +296,14 @@ def test_names_that_hold_names_do_not_grow_without_end() -> None:
     assert [doubt.line for doubt in looked_at({"app.py": text})] == [202]
 
 
-def test_what_git_writes_is_read(tmp_path: Path) -> None:
-    def git(*arguments: str) -> str:
-        command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments]
-        return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+def test_code_that_cannot_be_read_is_doubted() -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("table.py", "import unittest\n" * 9)
+    found = looked_at({"table.dat": archive.getvalue(), "picture.png": b"\x89PNG\0"})
+    assert [(doubt.path, doubt.rule) for doubt in found] == [("table.dat", "hides_code")]
 
-    git("init", "-q")
-    (tmp_path / "calc.py").write_text("def add(a, b):\n    return a - b\n")
-    git("add", "-A")
-    git("commit", "-q", "-m", "Start")
-    (tmp_path / "calc.py").unlink()
-    (tmp_path / "calc.txt").write_text("import os\nos._exit(0)\n")
-    (tmp_path / "calc.py").symlink_to("calc.txt")
-    with zipfile.ZipFile(tmp_path / "table.dat", "w") as archive:
-        archive.writestr("table.py", "import unittest\n" * 9 + "\0")
-    (tmp_path / "größe x.py").write_text("import os\n\nos.abort()\n")
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0")
-    git("add", "-A")
-    patch = git("diff", "--cached", "--no-renames", "HEAD")
-    found = doubts(patch, lambda _: False, lambda path: (tmp_path / path).read_bytes())
-    assert sorted((doubt.path, doubt.line, doubt.rule) for doubt in found) == [
-        ("calc.py", 1, "hides_code"), ("größe x.py", 3, "ends_process"), ("table.dat", 1, "hides_code"),
-    ]  # fmt: skip
+
+def test_source_that_is_a_link_is_doubted() -> None:
+    assert [doubt.rule for doubt in looked_at({"calc.py": "calc.txt"}, was="x = 1\n", link=True)] == ["hides_code"]
+    assert looked_at({"data": "elsewhere"}, link=True) == ()

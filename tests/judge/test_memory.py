@@ -19,7 +19,7 @@ FAILED = shown("a-")
 
 def remembered(found: Shown, *, learnt_as_base: bool, asked_as_base: bool) -> Shown | None:
     memory = Memory()
-    memory.learn("tree", "", [found], as_base=learnt_as_base)
+    memory.learn("tree", "", found, as_base=learnt_as_base)
     return memory.known("tree", found.command, "", as_base=asked_as_base)
 
 
@@ -44,6 +44,6 @@ def test_a_check_that_did_not_come_to_its_end_is_never_remembered(unended: Shown
 @pytest.mark.parametrize("other", [("another", "pytest", "S1"), ("tree", "pytest -q", "S1"), ("tree", "pytest", "S2")])
 def test_a_result_belongs_to_its_tree_its_command_and_its_owner(other: Sequence[str]) -> None:
     memory, found = Memory(), shown("a")
-    memory.learn("tree", "S1", [found], as_base=False)
+    memory.learn("tree", "S1", found, as_base=False)
     assert memory.known("tree", "pytest", "S1", as_base=False) is found
     assert memory.known(*other, as_base=False) is None

@@ -34,11 +34,10 @@ class Checks:
         self,
         folder: str,
         commands: Sequence[str],
-        *_: object,
         told: Mapping[str, Mapping[str, str]],
-        before: object = None,
+        *_: object,
     ) -> list[Shown]:
-        self.told += [(command, dict(told.get(command, {}))) for command in commands]
+        self.told += [(command, dict(told[command])) for command in commands]
         return [shown(self.words, command=command) for command in commands]
 
 
@@ -71,7 +70,6 @@ def test_a_check_that_cannot_ask_for_its_story_is_not_told_and_runs_once_for_all
     tried.results(trial(SHARED, "S1", attempt=1), GOING)
     again = tried.results(trial(SHARED, "S2", commit="tree-2", attempt=1), GOING)
     assert checks.told == [(SHARED, {})]
-    assert again is not None
     assert again[SHARED].result.reused
 
 
@@ -144,7 +142,7 @@ def test_an_edited_checkout_is_told_the_same_and_remembered_by_nobody() -> None:
     checks = Checks()
     tried = trials(checks)
     edited: list[str] = []
-    assert tried.edited(trial(ASKING, "S1"), edited.append, GOING) is not None
+    tried.edited(trial(ASKING, "S1"), edited.append, GOING)
     assert (edited, checks.told) == (["/nowhere/x"], [(ASKING, {"SANTIAGO_STORY": "S1"})])
     tried.results(trial(ASKING, "S1"), GOING)
     assert len(checks.told) == 2

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from santiago.contract.ports.run import Stop
     from santiago.process.command import Report
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
@@ -31,6 +32,7 @@ class CommandRunner:
     ground: Ground = field(default_factory=Ground)
     """Where the checkouts stand in which they run."""
     environment: Mapping[str, str]
+    timeout_ms: int
     scratch: Path
     secrets: tuple[str, ...] = ()
     """Values that never reach what is kept of the output."""
@@ -41,9 +43,8 @@ class CommandRunner:
         command: str,
         folder: str,
         temporary: str,
-        timeout_ms: int,
-        stopped: Callable[[], str | None],
         told: Mapping[str, str],
+        stop: Stop,
         *,
         network: bool = False,
         log: str | None = None,
@@ -54,18 +55,12 @@ class CommandRunner:
         place = self.ground.place(folder, *shown.values())
         env |= {name: place.called(path) for name, path in shown.items()}
         plain = Command(
-            argv=("/bin/sh", "-c", command), cwd=folder, env=env, timeout_ms=timeout_ms, secrets=self.secrets,
+            argv=("/bin/sh", "-c", command), cwd=folder, env=env, timeout_ms=self.timeout_ms, secrets=self.secrets,
             log=log, log_keep=LOG_KEEP,
         )  # fmt: skip
-        fenced = self.sandbox.wrap(
-            plain,
-            place=place,
-            hidden=self.hidden,
-            network=network,
-            temporary=temporary,
-        )
+        fenced = self.sandbox.wrap(plain, place=place, hidden=self.hidden, network=network, temporary=temporary)
         # A check that runs is a safe boundary's last step: only `now` ends it.
-        return self.server.run(fenced, lambda: "now" if stopped() == "now" else None)
+        return self.server.run(fenced, lambda: "now" if stop.now() else None)
 
     def seen(self, path: Path, temporary: str) -> str:
         """Return how a command sees a path below its temporary folder."""

@@ -33,9 +33,8 @@ def matrix(
             commands += 1
             before, after = alone(test)
             row = Criterion(id=name, test=test, before=_whole(before), after=_whole(after))
-        rows.append(
-            row or Criterion(id=name, test=test, before="missing" if test else "", after="missing" if test else "")
-        )
+        nothing: Status = "missing" if test else ""
+        rows.append(row or Criterion(id=name, test=test, before=nothing, after=nothing))
     return tuple(rows)
 
 

@@ -113,25 +113,19 @@ _GO: Patterns = {
     "ends_process": (r"\bsyscall\.Exit\(",),
     EXITS_WELL: (r"\bos\.Exit\(0\)",),
 }
-_RUBY: Patterns = {"asks_for_tests": (r"\bdefined\?\(?\s?(?:RSpec|Minitest)\b",), "ends_process": (r"\bexit!",)}
 _SHELL: Patterns = {
     "ends_process": (r"\btrap\b.{1,80}\bexit 0\b.{0,40}\b(?:EXIT|0)\b",),
     EXITS_WELL: (r"^exit(?: 0)?$",),
     "writes_source": (rf"\bsed (?:-\w{{1,9}} )?-i\b.{{0,80}}\s{_SOURCE}$", rf">\s?{_SOURCE}$"),
 }
-_SETTINGS: Patterns = {
-    "reaches_runner": (r"^(?:node-options|script-shell|PYTEST_ADDOPTS|NODE_OPTIONS|PYTHONSTARTUP) ?=",),
-}
 _LANGUAGES: dict[tuple[str, ...], Patterns] = {
+    (".py",): _PYTHON,
     (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte"): _JAVASCRIPT,
     (".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".cxx", ".hxx"): _C,
     (".rs",): _RUST,
     (".go",): _GO,
-    (".rb",): _RUBY,
     (".sh", ".bash"): _SHELL,
     (".pth",): {"takes_name": (r"^import[ \t]",)},
-    (".npmrc", ".env"): _SETTINGS,
-    (".toml", ".cfg", ".txt"): {"reaches_runner": (r"\bpytest11\b",)},
 }
 
 
@@ -139,11 +133,8 @@ def _compiled(patterns: Patterns) -> dict[str, re.Pattern[str]]:
     return {rule: re.compile("|".join(alternatives)) for rule, alternatives in patterns.items()}
 
 
-IN_PYTHON = _compiled(_PYTHON)
-"""For Python's statements with names written out; see `python_text`."""
-IN_LINES = {ends: _compiled(patterns) for ends, patterns in _LANGUAGES.items()}
-"""For the lines of other languages, by how their files' names end."""
-ENDINGS = (".py", *(end for ends in IN_LINES for end in ends))
+PATTERNS = {end: _compiled(patterns) for ends, patterns in _LANGUAGES.items() for end in ends}
+"""By how files' names end. Python's are for statements with names written out, see `python_text`; others for lines."""
 
 NEW_NAME = re.compile(
     r"(?:.*/)?(?:sitecustomize\.py|usercustomize\.py|pyvenv\.cfg|python3?|pytest|node|npm|npx|make|bash|cargo)|test|check|verify"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from santiago.judge.shown import Shown
 
 
@@ -19,20 +16,16 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._shown: dict[tuple[str, str, str], Shown] = {}
-        self._failures: dict[tuple[str, str, str], Shown] = {}
 
     def known(self, tree: str, command: str, owner: str, *, as_base: bool) -> Shown | None:
-        key = (tree, command, owner)
-        return self._shown.get(key) or (self._failures.get(key) if as_base else None)
+        found = self._shown.get((tree, command, owner))
+        return found if found is not None and (as_base or found.is_green) else None
 
-    def learn(self, tree: str, owner: str, found: Iterable[Shown], *, as_base: bool) -> None:
-        """Remember what ran to its end."""
-        with self._lock:
-            for shown in found:
-                key = (tree, shown.command, owner)
-                if shown.is_green:
-                    self._shown[key] = shown
-                elif as_base and shown.result.exit_code is not None and not shown.result.timed_out:
-                    self._failures[key] = shown
+    def learn(self, tree: str, owner: str, shown: Shown, *, as_base: bool) -> None:
+        """Remember what ran to its end; a pass stays, whatever another attempt sees at the same time."""
+        key = (tree, shown.command, owner)
+        if shown.is_green:
+            self._shown[key] = shown
+        elif as_base and shown.result.exit_code is not None and not shown.result.timed_out:
+            self._shown.setdefault(key, shown)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.contract.checks import commands_of, run_commands_of
-from santiago.contract.outcomes import CheckVerdict, DoubtfulLine, Proof, Verdict
+from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.judge import blind, criteria, record, telling, tests_first, verdict
@@ -18,11 +18,11 @@ from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, missing, missing_module
 from santiago.judge.remedies import remedy
 from santiago.judge.trees import Trees
-from santiago.judge.trials import Trial
-from santiago.judge.verdict import Check, Findings
+from santiago.judge.trials import StoppedError, Trial
+from santiago.judge.verdict import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from santiago.judge.shown import Shown
     from santiago.judge.trials import Results, Trials
 
+    ByStory = dict[tuple[str, str], Shown]
+    """What checks showed, by the story that they are told, if any, and their command."""
+
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
 _MOST_RED = 100
 """Red tests that the examination of a base names."""
-
-
-class _StoppedError(Exception):
-    """Santiago is asked to stop before there is a verdict."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,21 +61,16 @@ class TreeJudge:
     def examine(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination | None:
         try:
             return self._examined(base, stories, stop)
-        except _StoppedError:
+        except StoppedError:
             return None
         except SetUpFailedError as error:
             return Examination(record=record.of_base({}), reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
 
     def _examined(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination:
-        of_stories = [command for story in stories for command in commands_of(story, self.run_input)]
-        every = dict.fromkeys((*of_stories, *run_commands_of(self.plan, self.run_input)))
-        shared = [command for command in every if not self.trials.is_told(command)]
-        found = self._results(Trial(name="base", commit=base, commands=shared, as_base=True), stop)
-        for story in stories:
-            own = [command for command in commands_of(story, self.run_input) if command not in found]
-            if own:
-                trial = Trial(name=f"base-{story.id}", commit=base, commands=own, story=story.id, as_base=True)
-                found |= self._results(trial, stop)
+        first = {command: story.id for story in reversed(stories) for command in commands_of(story, self.run_input)}
+        asked = [(first[command], command) for story in stories for command in commands_of(story, self.run_input)]
+        asked += [("", command) for command in run_commands_of(self.plan, self.run_input) if command not in first]
+        found = {command: one for (_, command), one in self._on_tree(base, "base", asked, stop, as_base=True).items()}
         examination = Examination(
             record=record.of_base(found),
             red=tuple(name for one in found.values() for name in one.names(one.failing))[:_MOST_RED],
@@ -100,7 +94,7 @@ class TreeJudge:
         passing = [one for one in found.values() if one.is_green or (one.tests and one.passing)]
         # What a check asks about may not be there yet: then it is tried on the work.
         tried = [one for one in passing if not names_what_is_missing(one.command, files)]
-        self._look("base-blind", base, tried, stop)
+        self._look(Trial(name="base", commit=base, commands=()), tried, stop)
         blinded = [command for command in found if self._sight.get(command) is False]
         for story in stories:
             commands = commands_of(story, self.run_input)
@@ -109,20 +103,16 @@ class TreeJudge:
                 return replace(examination, reason=Reason.NOTHING_VERIFIED, message=message, hint=telling.BLIND_HINT)
         return replace(examination, notes=tuple(map(telling.blind_note, blinded)))
 
-    def _look(self, name: str, commit: str, shown: Sequence[Shown], stop: Stop) -> None:
-        """Find out which of these checks see anything of a tree beside their own tests."""
-        files = self._files((), commit)
-        others = [
-            path for path in sorted(self.workspace.files(commit)) if not files.judges(path) and not files.is_mixed(path)
-        ]
+    def _look(self, trial: Trial, shown: Sequence[Shown], stop: Stop) -> None:
+        """Find out which of these checks see anything of a trial's tree beside their own tests."""
+        files, every = self._files((), trial.commit), sorted(self.workspace.files(trial.commit))
+        others = [path for path in every if not files.judges(path) and not files.is_mixed(path)]
         left = [one for one in shown if one.command not in self._sight] if others else []
         for spoil in (blind.overwrite, blind.remove):
             if not left:
                 return
-            trial = Trial(name=name, commit=commit, commands=[one.command for one in left])
-            spoiled = self.trials.edited(trial, partial(spoil, paths=others), stop)
-            if spoiled is None:
-                raise _StoppedError
+            blinded = Trial(name=f"{trial.name}-blind", commit=trial.commit, commands=[one.command for one in left])
+            spoiled = self.trials.edited(blinded, partial(spoil, paths=others), stop)
             for one in left:
                 self._sight[one.command] = blind.sees(one, spoiled[one.command])
             left = [one for one in left if not self._sight[one.command]]
@@ -132,61 +122,51 @@ class TreeJudge:
     def attempt(self, work: Work, stop: Stop) -> Judged | None:
         try:
             return self._written(work, stop) if work.writes_tests else self._attempt(work, stop)
-        except _StoppedError:
+        except StoppedError:
             return None
 
     def _attempt(self, work: Work, stop: Stop) -> Judged:
-        commands = commands_of(work.story, self.run_input)
         self.trials.heed(work.snapshot.patch)
-        label, commit = f"{work.story.id}-{work.attempt}", work.snapshot.commit
-        trial = Trial(
-            name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt
-        )
-        base = self._results(replace(trial, as_base=True), stop)
-        earlier = (
-            self._results(replace(trial, commit=work.before_tests, as_base=True), stop) if work.before_tests else {}
-        )
-        shown = self._results(replace(trial, name=f"{label}-check", commit=commit, before=earlier or base), stop)
-        trees = self._trees(work)
-        checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in commands]
+        trial, trees = self._trial(work), self._trees(work)
+        base = self.trials.results(trial.on("base", work.base, as_base=True), stop)
+        before = trial.on("base", work.before_tests, as_base=True) if work.before_tests else None
+        earlier = self.trials.results(before, stop) if before else {}
+        shown = self.trials.results(replace(trial.on("check", trees.work), before=earlier or base), stop)
+        checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
         found = verdict.of_work(checks)
-        found = replace(found, judge_files=trees.judging, beside=self._beside(trees))
+        found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
         if found.passed and trees.judging:
-            old = self._results(replace(trial, name=f"{label}-old-tests", commit=trees.with_old_tests()), stop)
+            old = self.trials.results(trial.on("old-tests", trees.with_old_tests()), stop)
             checks = [replace(check, old_tests=old[check.work.command]) for check in checks]
         if found.passed:
             findings = verdict.of_old_tests(checks, trees.text_changed)
             found = telling.with_findings(found, findings, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
             if trees.judging and not verdict.is_proved(checks):
-                new = self._results(replace(trial, name=f"{label}-new-tests", commit=trees.with_new_tests()), stop)
+                new = self.trials.results(trial.on("new-tests", trees.with_new_tests()), stop)
                 checks = [replace(check, new_tests=new[check.work.command]) for check in checks]
-            found = self._weighed(found, checks, trees, label, stop)
+            found = self._weighed(found, checks, trial, trees, stop)
             found = self._doubted(found, work, trees)
             found = self._with_criteria(found, work, checks, trial, stop)
-        return Judged(verdict=found, record=record.document(found, checks))
+        return _judged(found, checks)
 
     def _written(self, work: Work, stop: Stop) -> Judged:
         """Say whether the tests that an attempt wrote run and fail for want of the work; nothing else of it is kept."""
-        trees, commands = self._trees(work), commands_of(work.story, self.run_input)
+        trees = self._trees(work)
         if not trees.judging:
             return _failed(Reason.NOTHING_VERIFIED, tests_first.none(trees.paths))
-        commit, label = trees.with_new_tests(), f"{work.story.id}-{work.attempt}"
-        trial = Trial(
-            name=f"{label}-base", commit=work.base, commands=commands, story=work.story.id, attempt=work.attempt, as_base=True
-        )  # fmt: skip
-        before = self._results(trial, stop)
-        after = self._results(replace(trial, name=f"{label}-tests", commit=commit), stop)
+        commit, trial = trees.with_new_tests(), self._trial(work)
+        before = self.trials.results(trial.on("base", work.base, as_base=True), stop)
+        after = self.trials.results(trial.on("tests", commit, as_base=True), stop)
         files, read = self.workspace.files(commit), partial(self.workspace.read, commit)
         lacks = partial(missing_module, files=files, read=read, words=work.story.files)
-        pairs = [(before[command], after[command]) for command in commands]
+        pairs = [(before[command], after[command]) for command in before]
         found = tests_first.verdict(pairs, files, trees.text_changed, lacks)
-        left_out = [path for path in trees.paths if path not in trees.judging]
         found = replace(found, judge_files=trees.judging)
-        if found.passed and left_out:
+        if found.passed and (left_out := [path for path in trees.paths if path not in trees.judging]):
             found = replace(found, message=tests_first.left_out(left_out))
         checks = [Check(base=base, work=shown) for base, shown in pairs]
-        return Judged(verdict=found, record=record.document(found, checks), tests=commit if found.passed else None)
+        return _judged(found, checks, commit if found.passed else None)
 
     def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None, trees: Trees) -> Check:
         # A check that named its tests on the base was there, whatever the work adds under its name.
@@ -198,6 +178,12 @@ class TreeJudge:
         return Check(
             base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,
             came_with_work=came or found_no_test(base), earlier=earlier,
+        )  # fmt: skip
+
+    def _trial(self, work: Work) -> Trial:
+        return Trial(
+            name=f"{work.story.id}-{work.attempt}", commit=work.snapshot.commit,
+            commands=commands_of(work.story, self.run_input), story=work.story.id, attempt=work.attempt,
         )  # fmt: skip
 
     def _trees(self, work: Work) -> Trees:
@@ -215,10 +201,7 @@ class TreeJudge:
         stories = (command for story in self.plan.stories for command in commands_of(story, self.run_input))
         return tuple(dict.fromkeys((*stories, *run_commands_of(self.plan, self.run_input))))
 
-    def _beside(self, trees: Trees) -> tuple[str, ...]:
-        return tuple(path for path in trees.paths if trees.files.beside(path))
-
-    def _weighed(self, found: Verdict, checks: Sequence[Check], trees: Trees, label: str, stop: Stop) -> Verdict:
+    def _weighed(self, found: Verdict, checks: Sequence[Check], trial: Trial, trees: Trees, stop: Stop) -> Verdict:
         """Say how strong the verdict is, and refuse one that is too weak for what is asked."""
         proof = Proof.REGRESSION
         if verdict.is_proved(checks):
@@ -232,25 +215,22 @@ class TreeJudge:
             if verdict.inherits(found):
                 red = [check for check in checks if not check.work.is_green]
                 return telling.nothing_shown(found, untouched=all(ends_alike(one.base, one.work) for one in red))
-            if not self._can_see(checks, trees.work, label, stop):
+            if not self._can_see(checks, trial, stop):
                 return telling.nothing_seen(found)
         if _RANKS.index(proof) < _RANKS.index(Proof(self.run_input.policy.proof)):
             return telling.too_weak(found, self.run_input.policy.proof, checks)
         return found
 
-    def _can_see(self, checks: Sequence[Check], commit: str, label: str, stop: Stop) -> bool:
+    def _can_see(self, checks: Sequence[Check], trial: Trial, stop: Stop) -> bool:
         """Whether any of the checks sees the work; those that could not be tried on the base are tried here."""
         green = [check.work for check in checks if check.work.is_green]
         if not any(self._sight.get(shown.command) for shown in green):
-            self._look(f"{label}-blind", commit, green, stop)
+            self._look(trial, green, stop)
         return any(self._sight.get(shown.command, True) for shown in green)
 
     def _doubted(self, found: Verdict, work: Work, trees: Trees) -> Verdict:
-        read = partial(self.workspace.read, work.snapshot.commit)
-        lines = doubts(work.snapshot.patch, trees.files.judges, read, trees.paths)
-        told = tuple(
-            DoubtfulLine(path=one.path, line=one.line, rule=one.rule, sentence=one.sentence, text=one.text) for one in lines
-        )  # fmt: skip
+        before, after = (partial(self.workspace.read, commit) for commit in (work.base, work.snapshot.commit))
+        told = doubts(work.snapshot.changes, trees.files.judges, before, after)
         if lacking := self.trials.supply.lacking(work.base, work.snapshot.commit):
             told += (DoubtfulLine(path="", line=0, rule="dependencies", sentence=lacking, text=""),)
         return telling.with_doubts(found, told, self.run_input.policy.doubts) if told else found
@@ -259,9 +239,9 @@ class TreeJudge:
         """Say which test shows which criterion; where evidence is required, a criterion without it is a failure."""
 
         def alone(command: str) -> tuple[Shown, Shown]:
-            own = replace(trial, commands=[command], name=f"{trial.name}-evidence")
-            before = self._results(replace(own, as_base=True), stop)
-            return before[command], self._results(replace(own, commit=work.snapshot.commit), stop)[command]
+            own = replace(trial, commands=[command])
+            before = self.trials.results(own.on("evidence", work.base, as_base=True), stop)
+            return before[command], self.trials.results(own.on("evidence", work.snapshot.commit), stop)[command]
 
         rows = criteria.matrix(work.story.criteria, dict(work.evidence), checks, alone)
         found = replace(found, criteria=rows)
@@ -274,7 +254,7 @@ class TreeJudge:
     def tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged | None:
         try:
             return self._tree(story, name, commit, base, attempt, stop)
-        except _StoppedError:
+        except StoppedError:
             return None
         except SetUpFailedError as error:
             sound = base and self.trials.is_sound(f"{name}-base", base, stop)
@@ -283,19 +263,16 @@ class TreeJudge:
     def _tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged:
         commands = commands_of(story, self.run_input)
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
-        before = self._results(replace(trial, name=f"{name}-base", commit=base, as_base=True), stop) if base else None
-        after = self._results(replace(trial, before=before), stop)
-        held = before or {
-            command: replace(one, result=replace(one.result, verdict=CheckVerdict.PASS))
-            for command, one in after.items()
-        }
-        found = verdict.of_work([Check(base=held[command], work=after[command]) for command in commands])
-        return Judged(verdict=found, record=record.document(found, ()))
+        before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
+        after = self.trials.results(replace(trial, before=before), stop)
+        # Where there is no base to hold it against, every failure is the story's own.
+        checks = [Check(base=(before or after)[command], work=after[command], is_own=not base) for command in commands]
+        return _judged(verdict.of_work(checks))
 
     def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         try:
             return self._run(base, head, stories, accepted, stop)
-        except _StoppedError:
+        except StoppedError:
             return None
         except SetUpFailedError as error:
             return _failed(Reason.VERIFICATION_UNRUNNABLE, str(error))
@@ -304,63 +281,44 @@ class TreeJudge:
         now = self._of_run(head, "run-check", stories, stop)
         trees = Trees(self.workspace, self._files((), base), base, head, self.workspace.changed(base, head))
         if not trees.judging and all(shown.is_green for shown in now.values()):
-            found = verdict.of_work([Check(base=shown, work=shown) for shown in now.values()])
-            return Judged(verdict=found, record=record.document(found, ()))
+            return _judged(verdict.of_work([Check(base=shown, work=shown) for shown in now.values()]))
         then = self._of_run(base, "run-base", stories, stop, as_base=True)
         checks = [Check(base=then[key], work=now[key]) for key in now]
         found = verdict.of_work(checks)
         if found.passed and trees.judging:
             old = self._of_run(trees.with_old_tests(), "run-old-tests", stories, stop)
             checks = [replace(check, old_tests=old[key]) for check, key in zip(checks, now, strict=True)]
-            findings = _less(verdict.of_old_tests(checks, trees.text_changed), accepted)
-            found = telling.of_run(found, findings, self.run_input.policy, trees.difference)
-        return Judged(verdict=found, record=record.document(found, checks))
+            findings = verdict.of_old_tests(checks, trees.text_changed)
+            found = telling.of_run(found, findings, accepted, self.run_input.policy, trees.difference)
+        return _judged(found, checks)
 
     def _of_run(
         self, commit: str, name: str, stories: Sequence[Story], stop: Stop, *, as_base: bool = False
-    ) -> dict[tuple[str, str], Shown]:
-        """Return what the checks of the run, or else of its stories, show on a commit; by story where they are told it."""
-        own = run_commands_of(self.plan, self.run_input)
-        found: dict[tuple[str, str], Shown] = {}
-        if own:
-            trial = Trial(name=name, commit=commit, commands=own, as_base=as_base)
-            return {("", command): shown for command, shown in self._results(trial, stop).items()}
-        for story in stories:
-            commands = [
-                command
-                for command in commands_of(story, self.run_input)
-                if self.trials.is_told(command) or ("", command) not in found
-            ]
-            trial = Trial(name=f"{name}-{story.id}", commit=commit, commands=commands, story=story.id, as_base=as_base)
-            shown = self._results(trial, stop) if commands else {}
-            found |= {
-                (story.id if self.trials.is_told(command) else "", command): one for command, one in shown.items()
-            }
-        return found
+    ) -> ByStory:
+        """Return what the checks of the run, or else of its stories, show on a commit."""
+        own = [("", command) for command in run_commands_of(self.plan, self.run_input)]
+        of_stories = [(story.id, command) for story in stories for command in commands_of(story, self.run_input)]
+        return self._on_tree(commit, name, own or of_stories, stop, as_base=as_base)
 
-    def _results(self, trial: Trial, stop: Stop) -> Results:
-        found = self.trials.results(trial, stop)
-        if found is None:
-            raise _StoppedError
+    def _on_tree(
+        self, commit: str, name: str, asked: Iterable[tuple[str, str]], stop: Stop, *, as_base: bool
+    ) -> ByStory:
+        """Return what checks of several stories show on a commit; one that is not told its story runs once for all."""
+        owned: dict[str, list[str]] = {}
+        for story, command in asked:
+            owned.setdefault(story if self.trials.is_told(command) else "", []).append(command)
+        found: ByStory = {}
+        for story, commands in owned.items():
+            label = f"{name}-{story}" if story else name
+            trial = Trial(name=label, commit=commit, commands=commands, story=story, as_base=as_base)
+            found |= {(story, command): one for command, one in self.trials.results(trial, stop).items()}
         return found
 
 
-def _less(findings: Findings, accepted: Collection[str]) -> Findings:
-    """Return what is left of findings without the tests whose change was agreed to."""
-    agreed = frozenset(accepted)
-
-    def without(tests: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(test for test in tests if test not in agreed)
-
-    return Findings(
-        broken=without(findings.broken),
-        eased=(),
-        changed=without(findings.changed),
-        vanished=without(findings.vanished),
-    )
+def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = None) -> Judged:
+    return Judged(verdict=found, record=record.document(found, checks), tests=tests)
 
 
 def _failed(reason: Reason, message: str) -> Judged:
     """Nothing can be said about a tree that cannot be set up; that is no success."""
-    found = Verdict(passed=False, proof=None, reason=reason, results=(), message=message)
-    return Judged(verdict=found, record=record.document(found, ()))
+    return _judged(Verdict(passed=False, proof=None, reason=reason, results=(), message=message))

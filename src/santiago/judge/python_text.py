@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -39,23 +40,17 @@ class Statement:
     text: str
     compared: tuple[str, ...] = ()
     """Texts that it compares with something or looks for."""
-    imports: tuple[str, ...] = ()
-    """Modules that it imports, and names that it takes from them."""
 
 
 def statements(source: bytes, lines: Container[int]) -> list[Statement]:
     """Return the statements that have one of these lines; ValueError where this Python cannot read the module."""
     try:
-        return list(_walk(parsed(source).body, "module", {}, lines))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # foreign Python would print its own
+            body = ast.parse(source).body
+        return list(_walk(body, "module", {}, lines))
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise ValueError(str(error)) from error
-
-
-def parsed(source: bytes | str) -> ast.Module:
-    """Return the tree of foreign Python, without the warnings that it would print."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(source)
 
 
 def _walk(body: Iterable[ast.AST], where: str, names: Names, lines: Container[int]) -> Iterator[Statement]:
@@ -75,7 +70,7 @@ def _walk(body: Iterable[ast.AST], where: str, names: Names, lines: Container[in
         _learn(one, names)
         if (line := _first_of(one, lines)) and not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
             compared = tuple(word for node in ast.walk(one) for word in _compared(node))
-            yield Statement(line=line, where=where, text=ast.unparse(one), compared=compared, imports=_imported(one))
+            yield Statement(line=line, where=where, text=ast.unparse(one), compared=compared)
         yield from _walk(parts, inside, inner, lines)
 
 
@@ -106,12 +101,8 @@ def _learn(one: ast.AST, names: Names) -> None:
             names.update({alias.asname or alias.name: _name(f"{place}.{alias.name}") for alias in aliases})
         case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
             _assign(name, value, names)
-        case ast.For(ast.Name(name), value) | ast.AsyncFor(ast.Name(name), value):
+        case ast.For(ast.Name(name), value) | ast.With([ast.withitem(value, ast.Name(name))]):
             _assign(name, value, names)
-        case ast.With(items) | ast.AsyncWith(items):
-            for item in items:
-                if isinstance(item.optional_vars, ast.Name):
-                    _assign(item.optional_vars.id, item.context_expr, names)
 
 
 def _assign(name: str, value: ast.expr, names: Names) -> None:
@@ -134,40 +125,26 @@ class _Written(ast.NodeTransformer):
         self.names = names
         self.left = _MOST_NAMES
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # the library's names, here and below
-        if self.left <= 0 or node.id not in self.names or not isinstance(node.ctx, ast.Load):
-            return node
-        self.left -= 1
-        return self.names[node.id]
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+    def visit(self, node: ast.AST) -> ast.AST:
         self.generic_visit(node)
+        return ast.copy_location(self._meant(node), node)
+
+    def _meant(self, node: ast.AST) -> ast.AST:
         match node:
+            case ast.Name(name, ast.Load()) if self.left > 0 and name in self.names:
+                self.left -= 1
+                return self.names[name]
             case ast.BinOp(ast.Constant(str() as one), ast.Add(), ast.Constant(str() as other)):
-                return ast.copy_location(ast.Constant(one + other), node)
+                return ast.Constant(one + other)
             case ast.BinOp(ast.Constant(str() as one), ast.Mult(), ast.Constant(int() as times)) if times < _LONGEST:
-                return ast.copy_location(ast.Constant((one * times)[:_LONGEST]), node)
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(ast.Name("chr"), [ast.Constant(int() as code)]) if 0 <= code <= 0x10_FFFF:
-                return ast.copy_location(ast.Constant(chr(code)), node)
+                return ast.Constant((one * times)[:_LONGEST])
+            case ast.Call(ast.Name("chr"), [ast.Constant(int() as code)]) if 0 <= code <= sys.maxunicode:
+                return ast.Constant(chr(code))
             case ast.Call(ast.Name("getattr"), [owner, ast.Constant(str() as name), *_]):
-                return ast.copy_location(ast.Attribute(owner, name, ast.Load()), node)
+                return ast.Attribute(owner, name, ast.Load())
             case ast.Call(ast.Name("__import__" | "importlib.import_module"), [ast.Constant(str() as name), *_]):
-                return ast.copy_location(_name(name), node)
+                return _name(name)
         return node
-
-
-def _imported(one: ast.AST) -> tuple[str, ...]:
-    match one:
-        case ast.Import(aliases):
-            return tuple(alias.name for alias in aliases)
-        case ast.ImportFrom(str() as module, aliases, 0):
-            return (module, *(f"{module}.{alias.name}" for alias in aliases))
-    return ()
 
 
 def _compared(node: ast.AST) -> Iterator[str]:
@@ -177,14 +154,10 @@ def _compared(node: ast.AST) -> Iterator[str]:
             asked = [left, *others]
         case ast.Call(ast.Attribute(_, name), arguments) if name in _ASKED:
             asked = arguments
-    while asked:
-        match asked.pop():
-            case ast.Constant(str() as text):
-                yield text
-            case ast.Constant(bytes() as data):
-                yield data.decode("latin-1")
-            case ast.Tuple(elements) | ast.List(elements) | ast.Set(elements):
-                asked = [*asked, *elements]
+    for one in asked:
+        for text in (one, *getattr(one, "elts", ())):
+            if isinstance(text, ast.Constant) and isinstance(text.value, str | bytes):
+                yield str(text.value)
 
 
 def _remark(one: ast.AST) -> str:
@@ -202,10 +175,8 @@ def _answers_alike(method: ast.FunctionDef) -> bool:
     """Whether a method says yes, or gives one number, without a look at more than the type of what it is given."""
     answers = {ast.unparse(node.value) for node in ast.walk(method) if isinstance(node, ast.Return) and node.value}
     if method.name in _NUMBERS:
-        useless = {"0"} if method.name == "__len__" else set()
-        return (
-            len(answers) == 1 and all(map(re.compile(r"-?[\d.]+").fullmatch, answers - useless)) and answers != useless
-        )
+        said = " ".join(answers)
+        return re.fullmatch(r"-?[\d.]+", said) is not None and (method.name, said) != ("__len__", "0")
     given = [node.arg for node in ast.walk(method.args) if isinstance(node, ast.arg)][1:]
     plain = {f"isinstance({name}, {kind})" for name in given for kind in _SIMPLE}
     used = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from santiago.contract.codec import canonical
+from santiago.contract.codec import canonical, to_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,15 +23,7 @@ def document(verdict: Verdict, checks: Sequence[Check]) -> bytes:
         "old_tests": [check.old_tests for check in checks if check.old_tests is not None],
         "new_tests": [check.new_tests for check in checks if check.new_tests is not None],
     }
-    data = {
-        "passed": verdict.passed, "proof": verdict.proof, "reason": verdict.reason, "message": verdict.message,
-        "results": verdict.results, "as_before": verdict.as_before, "broken": verdict.broken, "eased": verdict.eased,
-        "changed": verdict.changed, "vanished": verdict.vanished, "difference": verdict.difference, "doubts": verdict.doubts,
-        "judge_files": verdict.judge_files, "beside": verdict.beside, "criteria": verdict.criteria,
-        "awaiting": verdict.awaiting,
-        **{name: [_short(shown) for shown in found] for name, found in trees.items()},
-    }  # fmt: skip
-    return canonical(data)
+    return canonical(to_data(verdict) | {name: list(map(_short, found)) for name, found in trees.items()})
 
 
 def of_base(found: Mapping[str, Shown]) -> bytes:

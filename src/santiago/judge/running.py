@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,31 +20,19 @@ from santiago.util import regular
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from santiago.contract.ports.run import Stop
     from santiago.judge.commands import CommandRunner
     from santiago.judge.naming import Tests
     from santiago.process.command import Report
 
-    Stopped = Callable[[], str | None]
+    Told = Mapping[str, str]
+    """Variables that tell a check whose it is."""
 
 _LARGEST_OUTPUT = 16 * 1024 * 1024
 """Bytes of a check's output in which tests are looked for."""
-_ALWAYS_SAY = frozenset(
-    [
-        "pytest",
-        "unittest",
-        "go",
-        "cargo",
-        "jest",
-        "vitest",
-        "mocha",
-        "node",
-        "rspec",
-        "phpunit",
-        "ctest",
-        "dotnet",
-        "prove",
-    ]
-)
+_ALWAYS_SAY = frozenset([
+    "pytest", "unittest", "go", "cargo", "jest", "vitest", "mocha", "node", "rspec", "phpunit", "ctest", "dotnet", "prove",
+])  # fmt: skip
 """Runners that always say what they ran, in words that are understood: where there are none, no test ran."""
 
 
@@ -60,67 +48,64 @@ class CheckRunner:
         self,
         folder: str,
         commands: Sequence[str],
-        timeout_ms: int,
-        stopped: Stopped,
-        *,
-        told: Mapping[str, Mapping[str, str]],
-        before: Mapping[str, Shown] | None = None,
+        told: Mapping[str, Told],
+        before: Mapping[str, Shown] | None,
+        stop: Stop,
     ) -> list[Shown]:
         """Run the commands in order; stop at the first that fails in a way that it did not `before`, where that is given.
 
-        `told` are the variables of each command. `stopped` may say `stop` (no further command) or `now` (the running one
-        is killed); what did not run to its end is not_run.
+        `told` are the variables of each command. What did not run to its end is not_run.
         """
         found: list[Shown] = []
         going = True
         for place, command in enumerate(commands, 1):
-            if not going or stopped():
+            if not going or stop.soon():
                 found.append(Shown(_not_run(command, "stopped" if going else "")))
                 going = False
                 continue
             self.begun(folder, place, len(commands), command)
-            shown = self._shown(command, folder, timeout_ms, stopped, told.get(command, {}))
+            shown = self._shown(command, folder, told[command], stop)
             found.append(shown)
             known = before.get(command) if before is not None else None
             goes_on = before is None or (known is not None and fails_alike(known, shown))
             going = shown.is_green or (goes_on and shown.result.cause != "stopped")
         return found
 
-    def set_up(self, folder: str, commands: Sequence[str], timeout_ms: int, stopped: Stopped) -> str:
+    def set_up(self, folder: str, commands: Sequence[str], stop: Stop) -> str:
         """Prepare a checkout, with the network; return what went wrong, in words."""
         with Temporary(self.runner.scratch) as temporary:
             for command in commands:
-                report = self.runner.run(command, folder, temporary, timeout_ms, stopped, {}, network=True)
+                report = self.runner.run(command, folder, temporary, {}, stop, network=True)
                 if report.exit_code != 0:
                     words = report.error or (report.tail or report.head).strip()[-500:]
                     ended = f"ended with exit {report.exit_code}" if report.exit_code else "did not succeed"
                     if report.timed_out:
-                        ended = f"did not end within {timeout_ms / 60_000:g} minutes (verification.timeout_minutes)"
+                        minutes = f"{self.runner.timeout_ms / 60_000:g} minutes"
+                        ended = f"did not end within {minutes} (verification.timeout_minutes)"
                     return f"the command `{command}` of [workspace] setup {ended}" + (f": {words}" if words else "")
-                if stopped():
+                if stop.soon():
                     break
         return ""
 
-    def _shown(self, command: str, folder: str, timeout_ms: int, stopped: Stopped, told: Mapping[str, str]) -> Shown:
+    def _shown(self, command: str, folder: str, told: Told, stop: Stop) -> Shown:
         """Run a check; once more where it was killed, crashed or ran out of time, since that may be the machine's fault."""
-        shown = self._once(command, folder, timeout_ms, stopped, told)
-        if shown.result.cause in ("stopped", "output_limit", "unrunnable") or stopped():
+        shown = self._once(command, folder, told, stop)
+        if shown.result.cause in ("stopped", "output_limit", "unrunnable") or stop.soon():
             return shown
         died = shown.result.timed_out or (shown.result.exit_code or 0) > 128
-        return self._once(command, folder, timeout_ms, stopped, told) if died else shown
+        return self._once(command, folder, told, stop) if died else shown
 
-    def _once(self, command: str, folder: str, timeout_ms: int, stopped: Stopped, told: Mapping[str, str]) -> Shown:
+    def _once(self, command: str, folder: str, told: Told, stop: Stop) -> Shown:
         with Temporary(self.runner.scratch) as temporary, Temporary(self.runner.scratch) as aside:
             reports, log = Path(temporary, "reports"), Path(aside, "output")
             reports.mkdir()
             since = reports.stat().st_mtime_ns  # by the file system's own clock, which is coarser than the machine's
             ask = asking(command, self.runner.environment, self.runner.seen(reports, temporary))
-            report = self.runner.run(
-                ask.command, folder, temporary, timeout_ms, stopped, {**told, **ask.environment}, log=str(log)
-            )
+            told_too = {**told, **ask.environment}
+            report = self.runner.run(ask.command, folder, temporary, told_too, stop, log=str(log))
             output = (regular.content(log, _LARGEST_OUTPUT) or b"").decode("utf-8", "replace")
             if report.exit_code and refused(output):
-                report = self.runner.run(command, folder, temporary, timeout_ms, stopped, told)
+                report = self.runner.run(command, folder, temporary, told, stop)
                 output = report.head + report.tail
             shorten = self.runner.shortened(folder)  # in the sandbox the checkout has another path
             tests = named(shorten(output), reports, Path(folder), since)
@@ -176,8 +161,3 @@ def _cause(report: Report) -> str:
     if report.timed_out:
         return ""
     return "unrunnable" if report.exit_code != 0 and missing.could_not_start(report) else ""
-
-
-def reused(shown: Shown) -> Shown:
-    """Return a remembered result, marked as one."""
-    return replace(shown, result=replace(shown.result, reused=True))

@@ -9,7 +9,7 @@ from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from santiago.contract.outcomes import DoubtfulLine, Verdict
     from santiago.contract.plan import Story
@@ -24,6 +24,17 @@ BLIND_HINT = (
     "Where the tests load an installed copy of the project, install it in editable mode (`pip install -e .`)."
 )
 
+_EASED = (
+    "These tests failed before the work. They pass, or are gone, only because the work changed the tests; as they stood "
+    "they still fail:\n\n{}\n\nUndo the change to these tests and make the code pass them."
+)
+_BROKEN = (
+    "These tests passed before the work. With the work they fail, when they run as they stood before it:\n\n{}\n\n"
+    "Keep what worked working."
+)
+_CHANGED = "The work changed what these existing tests expect; as they stood before, they fail on it:\n\n{}"
+_VANISHED = "These tests passed before, and no longer run with the work:\n\n{}"
+
 
 def listed(tests: Sequence[str]) -> str:
     more = f"\n- and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else ""
@@ -33,14 +44,10 @@ def listed(tests: Sequence[str]) -> str:
 def blind(story: Story, command: str, has_folder: Callable[[str], bool]) -> str:
     """Return why nothing checks a story, with the likely cause."""
     copies = next((name for name in (".venv", "venv", "node_modules") if has_folder(name)), "")
-    cause = (
-        f"it always succeeds, or it tests a copy of the project that is installed elsewhere (look into {copies})"
-        if copies
-        else "it always succeeds, or it tests something outside this repository"
-    )
+    elsewhere = f"a copy of the project that is installed elsewhere (look into {copies})" if copies else ""
     return (
         f"nothing checks {story.id}: `{command}` still passes when every file of the repository except the tests is replaced "
-        f"with garbage; {cause}"
+        f"with garbage; it always succeeds, or it tests {elsewhere or 'something outside this repository'}"
     )
 
 
@@ -54,61 +61,43 @@ def with_findings(found: Verdict, findings: Findings, policy: Policy, difference
         found, broken=findings.broken, eased=findings.eased, changed=findings.changed, vanished=findings.vanished
     )
     if findings.eased:
-        return _not_passed(found, Reason.VERIFICATION_TAMPERED, _eased(findings.eased), difference(findings.eased))
+        return _not_passed(
+            found, Reason.VERIFICATION_TAMPERED, _EASED.format(listed(findings.eased)), difference(findings.eased)
+        )
     if findings.broken:
-        return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, _broken(findings.broken), "")
+        return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, _BROKEN.format(listed(findings.broken)))
     asked = (*findings.changed, *findings.vanished)
     if not asked or policy.changed_tests == "accept":
         return found
-    message = _expectations(findings)
+    kinds = ((_CHANGED, findings.changed), (_VANISHED, findings.vanished))
+    message = "\n\n".join(words.format(listed(tests)) for words, tests in kinds if tests)
     if policy.changed_tests == "refuse":
         message += "\n\nKeep what these tests check (policy.changed_tests is `refuse`)."
         return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, message, difference(asked))
     return _not_passed(found, Reason.CHANGED_EXPECTATION, message, difference(asked))
 
 
-def of_run(found: Verdict, findings: Findings, policy: Policy, difference: Difference) -> Verdict:
-    """Return the verdict on a run with what the tests of its first base say of the final work."""
-    fallen = (*findings.broken, *findings.changed)
-    asked = (*fallen, *findings.vanished)
-    if not asked or (policy.changed_tests == "accept" and not findings.broken):
+def of_run(
+    found: Verdict, findings: Findings, agreed: Collection[str], policy: Policy, difference: Difference
+) -> Verdict:
+    """Return the verdict on a run with what the tests of its first base say of the final work, but for agreed changes."""
+    broken, changed, vanished = (
+        tuple(test for test in tests if test not in agreed)
+        for tests in (findings.broken, findings.changed, findings.vanished)
+    )
+    asked = (*broken, *changed, *vanished)
+    if not asked or (policy.changed_tests == "accept" and not broken):
         return found
     message = (
         "The stories pass one by one, but the tests that stood when the run began do not all pass on the result. "
         "Stories changed these tests, and the change was not agreed to:\n\n" + listed(asked)
     )
-    found = replace(found, broken=findings.broken, changed=findings.changed, vanished=findings.vanished)
+    found = replace(found, broken=broken, changed=changed, vanished=vanished)
     return _not_passed(found, Reason.RUN_VERIFICATION_FAILED, message, difference(asked))
 
 
-def _not_passed(found: Verdict, reason: Reason, message: str, difference: str) -> Verdict:
-    return replace(found, passed=False, reason=reason, message=message, difference=difference)
-
-
-def _eased(tests: Sequence[str]) -> str:
-    return (
-        "These tests failed before the work. They pass, or are gone, only because the work changed the tests; as they stood "
-        f"they still fail:\n\n{listed(tests)}\n\nUndo the change to these tests and make the code pass them."
-    )
-
-
-def _broken(tests: Sequence[str]) -> str:
-    return (
-        "These tests passed before the work. With the work they fail, when they run as they stood before it:\n\n"
-        f"{listed(tests)}\n\nKeep what worked working."
-    )
-
-
-def _expectations(findings: Findings) -> str:
-    parts = []
-    if findings.changed:
-        parts.append(
-            "The work changed what these existing tests expect; as they stood before, they fail on it:\n\n"
-            + listed(findings.changed)
-        )
-    if findings.vanished:
-        parts.append("These tests passed before, and no longer run with the work:\n\n" + listed(findings.vanished))
-    return "\n\n".join(parts)
+def _not_passed(found: Verdict, reason: Reason, message: str, difference: str = "") -> Verdict:
+    return replace(found, passed=False, proof=None, reason=reason, message=message, difference=difference)
 
 
 def nothing_shown(found: Verdict, *, untouched: bool) -> Verdict:
@@ -127,7 +116,7 @@ def nothing_shown(found: Verdict, *, untouched: bool) -> Verdict:
         for one in found.results
     )
     reason = Reason.NOTHING_VERIFIED if untouched else Reason.STORY_VERIFICATION_FAILED
-    return replace(found, passed=False, proof=None, reason=reason, message=message, results=results)
+    return replace(_not_passed(found, reason, message), results=results)
 
 
 def nothing_seen(found: Verdict) -> Verdict:
@@ -136,7 +125,7 @@ def nothing_seen(found: Verdict) -> Verdict:
         f"{names} still pass when every file of the work except the tests is replaced with garbage, so they show nothing. "
         "Add a test that runs the code."
     )
-    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message)
+    return _not_passed(found, Reason.NOTHING_VERIFIED, message)
 
 
 def too_weak(found: Verdict, wanted: str, checks: Sequence[Check]) -> Verdict:
@@ -146,13 +135,10 @@ def too_weak(found: Verdict, wanted: str, checks: Sequence[Check]) -> Verdict:
         for check in checks
         if check.work.is_green
     ]
-    ask = (
-        "a test that stood before the work, failed, and passes now"
-        if wanted == "proved"
-        else "a test that fails without the work"
-    )
+    proved = "a test that stood before the work, failed, and passes now"
+    ask = proved if wanted == "proved" else "a test that fails without the work"
     message = f'The checks pass, but policy.proof = "{wanted}" asks for {ask}: {"; ".join(words)}.'
-    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message)
+    return _not_passed(found, Reason.NOTHING_VERIFIED, message)
 
 
 def without_evidence(found: Verdict, lacking: Sequence[str]) -> Verdict:
@@ -160,7 +146,7 @@ def without_evidence(found: Verdict, lacking: Sequence[str]) -> Verdict:
         'The checks pass, but policy.evidence = "required" asks for a passing test for every criterion. None is named, or '
         f"it does not pass, for:\n\n{listed(lacking)}"
     )
-    return replace(found, passed=False, proof=None, reason=Reason.NOTHING_VERIFIED, message=message)
+    return _not_passed(found, Reason.NOTHING_VERIFIED, message)
 
 
 def with_doubts(found: Verdict, doubts: tuple[DoubtfulLine, ...], policy: str) -> Verdict:

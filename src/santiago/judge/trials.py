@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,10 +11,9 @@ from santiago.contract.ports.judge import SetUpFailedError
 from santiago.contract.ports.workspace import PATCH_CUT
 from santiago.judge.commandline import is_self_contained
 from santiago.judge.memory import Memory
-from santiago.judge.running import reused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.run import Stop
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 VARIABLES = "SANTIAGO_"
 """How the variables begin that tell a check whose it is."""
+
+
+class StoppedError(Exception):
+    """Santiago is asked to stop before there is a result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,10 @@ class Trial:
     """What they showed on the base: the first failure that is not there ends the trial. None runs all of them."""
     as_base: bool = False
     """Whether the tree is a base: then failures are remembered as well."""
+
+    def on(self, name: str, commit: str, *, as_base: bool = False) -> Trial:
+        """Return the same trial on another commit, in a checkout of its own."""
+        return replace(self, name=f"{self.name}-{name}", commit=commit, as_base=as_base)
 
 
 class Supply(Protocol):
@@ -77,18 +85,12 @@ class Trials:
     """Apart, since attempts are judged side by side: what one adds must not be lost to another's look at the base."""
     _first: str = ""
     """The first commit that was looked at."""
-    _contained: dict[str, bool] = field(default_factory=dict)
-    """Commands that were looked at, and whether they stay inside the repository."""
-
-    @property
-    def timeout_ms(self) -> int:
-        return int(self.run_input.verification.timeout_minutes)
 
     def prepare(self, folder: str, stop: Stop) -> None:
         """Make a fresh checkout ready: what it needs, then the set-up commands where they have to run."""
         if not self.supply.begin(folder):
             return
-        set_up = partial(self.checks.set_up, folder, self.run_input.workspace.setup, self.timeout_ms, urgency(stop))
+        set_up = partial(self.checks.set_up, folder, self.run_input.workspace.setup, stop)
         trouble = set_up()
         if trouble and not stop.soon() and self.supply.again(folder):
             trouble = set_up()
@@ -99,70 +101,62 @@ class Trials:
 
     def is_sound(self, name: str, commit: str, stop: Stop) -> bool:
         """Tell whether the set-up commands succeed on a commit."""
-        folder = self.workspace.checkout(commit, name)
         try:
-            self.prepare(folder, stop)
+            with self._checkout(name, commit, stop):
+                return True
         except SetUpFailedError:
             return False
-        finally:
-            self.workspace.discard(folder)
-        return True
 
     def heed(self, patch: str) -> None:
         """Look whether an attempt adds anything that speaks of the variables which name a story."""
         if VARIABLES in patch or patch.endswith(PATCH_CUT):
             self.work_speaks = True
 
-    def results(self, trial: Trial, stop: Stop) -> Results | None:
-        """Return what the commands show on a commit, from memory where the same tree was seen; None where stopped."""
+    def results(self, trial: Trial, stop: Stop) -> Results:
+        """Return what the commands show on a commit, from memory where the same tree was seen."""
         self._look(trial.commit)
-        tree = self.workspace.tree(trial.commit)
-        owners = {command: self._owner(command, trial.story) for command in dict.fromkeys(trial.commands)}
-        found = {
-            command: reused(shown)
-            for command, owner in owners.items()
-            if (shown := self.memory.known(tree, command, owner, as_base=trial.as_base)) is not None
+        tree, owners = self.workspace.tree(trial.commit), self._owners(trial)
+        known = {
+            command: self.memory.known(tree, command, owner, as_base=trial.as_base) for command, owner in owners.items()
         }
-        unknown = [command for command in owners if command not in found]
-        if unknown:
-            ran = self._run(trial, unknown, owners, stop)
-            if any(shown.result.cause == "stopped" for shown in ran):
-                return None
-            for shown in ran:
-                self.memory.learn(tree, owners[shown.command], [shown], as_base=trial.as_base)
-            found |= {shown.command: shown for shown in ran}
-        return {command: found[command] for command in owners}
+        unknown = {command: owner for command, owner in owners.items() if known[command] is None}
+        ran = self._run(trial, unknown, stop) if unknown else {}
+        for command, shown in ran.items():
+            self.memory.learn(tree, owners[command], shown, as_base=trial.as_base)
+        reused = {command: _reused(shown) for command, shown in known.items() if shown is not None}
+        return {command: reused.get(command) or ran[command] for command in owners}
 
-    def _run(self, trial: Trial, commands: Sequence[str], owners: Mapping[str, str], stop: Stop) -> list[Shown]:
-        folder = self.workspace.checkout(trial.commit, trial.name)
-        told = {command: self._told(trial) if owners[command] else {} for command in commands}
-        try:
-            self.prepare(folder, stop)
-            return self.checks.run(folder, commands, self.timeout_ms, urgency(stop), told=told, before=trial.before)
-        finally:
-            self.workspace.discard(folder)
-
-    def edited(self, trial: Trial, edit: Callable[[str], None], stop: Stop) -> Results | None:
+    def edited(self, trial: Trial, edit: Callable[[str], None], stop: Stop) -> Results:
         """Return what commands show after an edit of a prepared checkout; nothing is remembered."""
-        folder = self.workspace.checkout(trial.commit, trial.name)
-        told = {command: self._told(trial) for command in trial.commands if self._owner(command, trial.story)}
+        return self._run(trial, self._owners(trial), stop, edit)
+
+    def _run(
+        self, trial: Trial, owners: Mapping[str, str], stop: Stop, edit: Callable[[str], None] = lambda _: None
+    ) -> Results:
+        told = {command: self._told(trial) if owner else {} for command, owner in owners.items()}
+        with self._checkout(trial.name, trial.commit, stop) as folder:
+            edit(folder)
+            ran = self.checks.run(folder, list(owners), told, trial.before, stop)
+        if any(shown.result.cause == "stopped" for shown in ran):
+            raise StoppedError
+        return {shown.command: shown for shown in ran}
+
+    @contextmanager
+    def _checkout(self, name: str, commit: str, stop: Stop) -> Iterator[str]:
+        """Provide a prepared checkout of a commit."""
+        folder = self.workspace.checkout(commit, name)
         try:
             self.prepare(folder, stop)
-            edit(folder)
-            ran = self.checks.run(folder, trial.commands, self.timeout_ms, urgency(stop), told=told)
+            yield folder
         finally:
             self.workspace.discard(folder)
-        stopped = any(shown.result.cause == "stopped" for shown in ran)
-        return None if stopped else {shown.command: shown for shown in ran}
 
     def is_told(self, command: str) -> bool:
         """Whether a check is told its story: only where it could ask for it."""
         if self.work_speaks or self.base_speaks or VARIABLES in command:
             return True
-        if command not in self._contained:
-            read = partial(self.workspace.read, self._first) if self._first else lambda _: None
-            self._contained[command] = is_self_contained(command, read)
-        return not self._contained[command]
+        read = partial(self.workspace.read, self._first) if self._first else lambda _: None
+        return not is_self_contained(command, read)
 
     def _look(self, commit: str) -> None:
         """Look once whether the repository speaks of the variables."""
@@ -170,8 +164,9 @@ class Trials:
             self._first = commit
             self.base_speaks = self.workspace.mentions(commit, VARIABLES)
 
-    def _owner(self, command: str, story: str) -> str:
-        return story if self.is_told(command) else ""
+    def _owners(self, trial: Trial) -> dict[str, str]:
+        """Return each command with the story that it is told, if any; asked for once, since work may begin to speak."""
+        return {command: trial.story if self.is_told(command) else "" for command in trial.commands}
 
     def _told(self, trial: Trial) -> dict[str, str]:
         """Return the variables that tell a check whose it is, as an agent is told."""
@@ -182,5 +177,6 @@ class Trials:
         return told
 
 
-def urgency(stop: Stop) -> Callable[[], str | None]:
-    return lambda: "now" if stop.now() else "stop" if stop.soon() else None
+def _reused(shown: Shown) -> Shown:
+    """Return a remembered result, marked as one."""
+    return replace(shown, result=replace(shown.result, reused=True))

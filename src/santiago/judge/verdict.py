@@ -65,9 +65,8 @@ def of_work(checks: Sequence[Check]) -> Verdict:
     """Return what the checks say of the work as it was left; whether it is believed is another question."""
     results = tuple(map(_marked, checks))
     reason = _reason(checks, results)
-    as_before = tuple(
-        name for check, result in zip(checks, results, strict=True) for name in _shared(check, result)
-    )[:MOST_NAMES]  # fmt: skip
+    both = zip(checks, results, strict=True)
+    as_before = tuple(name for check, result in both for name in _shared(check, result))[:MOST_NAMES]
     return Verdict(passed=reason is None, proof=None, reason=reason, results=results, as_before=as_before)
 
 

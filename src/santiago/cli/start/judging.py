@@ -49,6 +49,7 @@ class Means:
             sandbox=self.fence,
             ground=ground,
             environment=environment.for_checks(self.around.source, run_input.workspace.env, self.told),
+            timeout_ms=int(run_input.verification.timeout_minutes),
             scratch=self.workspace.folders.temporary,
             secrets=self.around.secrets,
             hidden=self.hidden,
