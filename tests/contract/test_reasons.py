@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -12,8 +13,8 @@ from santiago.contract.reasons import MEANINGS, SHARED, ErrorClass, ExitCode, Me
 NAMES = """
     plan_generation_failed agent_exit_nonzero agent_timeout story_verification_failed run_verification_failed
     attempt_budget_exhausted run_timeout blocked_dependency
-    invalid_input nothing_verified verification_tampered changed_expectation doubted verification_timeout
-    verification_unrunnable
+    invalid_input nothing_verified verification_tampered changed_expectation doubted secret_in_work
+    verification_timeout verification_unrunnable
     cost_budget_exhausted usage_unknown agent_unavailable agent_rate_limited agent_not_signed_in agent_model_not_found
     agent_context_too_long agent_refused agent_denied agent_killed agent_no_change agent_asked output_limit disk_limit
     workspace_conflict no_progress max_cycles test_contract_broken exhaustion_accumulated
@@ -37,7 +38,7 @@ FINAL = """plan_generation_failed run_verification_failed attempt_budget_exhaust
            invalid_input"""
 TRIED_AGAIN = """agent_exit_nonzero agent_timeout agent_killed agent_no_change agent_context_too_long agent_refused
                  story_verification_failed
-                 verification_tampered verification_timeout nothing_verified output_limit disk_limit"""
+                 verification_tampered secret_in_work verification_timeout nothing_verified output_limit disk_limit"""
 
 every_meaning = pytest.mark.parametrize(("reason", "meaning"), MEANINGS.items(), ids=[str(name) for name in MEANINGS])
 
@@ -145,3 +146,13 @@ def test_an_error_exits_by_its_kind(kind: str, code: int) -> None:
 
 def test_no_kind_of_error_exits_with_0() -> None:
     assert all(SantiagoError(kind, "wrong").exit_code != 0 for kind in Kind)
+
+
+def test_the_reference_has_the_same_table() -> None:
+    page = Path(__file__).parents[2].joinpath("docs", "reference.md").read_text()
+    yes = {True: "yes", False: "no"}
+    rows = [
+        f"| `{reason}` | {one.ends_in} | {int(one.exit_code)} | {yes[one.retryable]} | {yes[one.spends]} | {one.sentence} |"
+        for reason, one in ((reason, MEANINGS[reason]) for reason in Reason)
+    ]
+    assert "\n".join(rows) in page
