@@ -131,11 +131,12 @@ class Sandbox:
 
 @dataclass(frozen=True)
 class Landlock(Sandbox):
-    """Writing is limited to the given folders. Nothing is hidden, and the network stays."""
+    """Writing is limited to the given folders, and TCP is off without a network. Nothing is hidden."""
 
     kind: SandboxKind = "landlock"
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
+        command = replace(command, tcp=fence.network)
         folders = (*([fence.place.host] if fence.place else []), *fence.writable)
         if fence.home is not None:
             command = replace(command, env=fence.home.furnished(command.env))
