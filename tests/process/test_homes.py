@@ -47,7 +47,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def copy_of(home: Path, side: Path) -> Home:
     own = [f"{home}/{name}" for name in (".robo", ".robo.json", ".config/robo", ".absent")]
     writable = [f"{home}/.robo/token", f"{home}/.robo/no-such-token"]
-    return homes.copied(str(side), str(home), own=own, writable=writable, fresh=[f"{home}/.robo/sessions"])
+    return homes.copied(str(side), str(home), own=own, writable=writable, fresh=[f"{home}/.robo/sess*"])
 
 
 @pytest.fixture(params=[*KINDS, pytest.param("landlock", marks=needs_landlock)])
@@ -96,6 +96,17 @@ def test_only_what_the_profile_names_is_written_back(run: Callable[[str], tuple[
     report, own = run("cat ~/.robo/token && echo && echo new >~/.robo/token && cat ~/.robo/token")
     assert (report.exit_code, report.head.split()) == (0, ["old", "new"])
     assert content(home) == {**FILES, ".robo/token": "new\n"}
+    assert own.left() == ()
+
+
+def test_links_lead_to_what_is_not_copied(run: Callable[[str], tuple[Report, Home]], home: Path) -> None:
+    (home / "dotfiles").mkdir()
+    for name in ("token", "plugins"):
+        (home / ".robo" / name).rename(home / "dotfiles" / name)
+        (home / ".robo" / name).symlink_to(f"../dotfiles/{name}")
+    report, own = run("echo new >~/.robo/token && test -e ~/.robo/plugins/large.bin && ! touch ~/.robo/plugins/new")
+    assert report.exit_code == 0, report
+    assert (home / "dotfiles/token").read_text() == "new\n"
     assert own.left() == ()
 
 

@@ -54,7 +54,7 @@ class Needs:
     writable: tuple[str, ...] = ()
     """What of these, or beside them, is the user's own and not a copy: credentials that it renews, never what it runs."""
     fresh: tuple[str, ...] = ()
-    """What of these is no setting and begins empty: sessions, logs, caches."""
+    """What of these is no setting and begins empty: sessions, logs, caches; `*` for any letters."""
     readonly: tuple[str, ...] = ()
 
 

@@ -11,6 +11,7 @@ import os
 import stat
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from santiago.process.places import inside
 from santiago.util import regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 MOST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 3_000
@@ -43,20 +44,22 @@ class Home:
     writable: tuple[str, ...] = ()
     """What is the user's own and can be written."""
     fresh: tuple[str, ...] = ()
-    """What was left out: it begins empty, and what becomes of it is of no interest."""
-    before: dict[str, str] = field(default_factory=dict)
-    """Digests of the copied files, by their own names."""
+    """What was left out, `*` for any letters: it begins empty, and what becomes of it is of no interest."""
+    before: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Size and digest of the copied files, by their own names."""
 
     def left(self) -> tuple[str, ...]:
         """Return what the agent changed, made or removed in the copies, by the names that it has in the home folder."""
-        beside = frozenset((*self.shown, *self.writable, *self.fresh))
+        beside = _among((*self.shown, *self.writable), self.fresh)
         now = {
             name: path
             for own, copy in self.copies.items()
             for name, path in _files(copy, own, _LOOKED_AT, beside)
             if os.path.lexists(path)
         }
-        changed = [name for name, path in now.items() if _digest(_read(path, follow=False)) != self.before.get(name)]
+        changed = [
+            name for name, path in now.items() if name not in self.before or not _holds(path, *self.before[name])
+        ]
         gone = [name for name in self.before if name not in now]
         return tuple(self._short(name) for name in sorted({*changed, *gone})[:MOST_LEFT])
 
@@ -118,8 +121,9 @@ class _Copying:
     def __init__(self, writable: tuple[str, ...], fresh: tuple[str, ...]) -> None:
         self.writable = writable
         self.fresh = fresh
+        self.apart = _among(writable, fresh)
         self.shown: list[str] = []
-        self.before: dict[str, str] = {}
+        self.before: dict[str, tuple[int, str]] = {}
         self.bytes, self.files = MOST_BYTES, MOST_FILES
 
     def take(self, own: str, copy: str) -> None:
@@ -129,18 +133,18 @@ class _Copying:
             self._entry(own, copy)
             return
         Path(copy).mkdir(parents=True, exist_ok=True)
-        with os.scandir(own) as entries:
-            for name in sorted(entry.name for entry in entries):
-                self._entry(f"{own}/{name}", f"{copy}/{name}")
+        for name in _names(own):
+            self._entry(f"{own}/{name}", f"{copy}/{name}")
 
     def _entry(self, own: str, copy: str) -> None:
-        apart = frozenset((*self.writable, *self.fresh))
-        if own in apart:
+        if self.apart(own):
+            self._lead(own, copy)
             return
-        found = list(_files(own, own, self.files + 1, apart, follow=True))
+        found = list(_files(own, own, self.files + 1, self.apart, follow=True))
         size = sum(_size(path) for _, path in found)
         if len(found) > self.files or size > self.bytes:
             self.shown.append(own)
+            self._lead(own, copy)
             return
         self.files -= len(found)
         self.bytes -= size
@@ -149,17 +153,27 @@ class _Copying:
         for name, path in found:
             self._file(name, path, Path(copy + name[len(own) :]))
 
+    def _lead(self, own: str, copy: str) -> None:
+        """Keep the link by which something is known that is not copied: it is shown where it really lies."""
+        if os.path.islink(own) and (own in self.writable or own in self.shown):  # noqa: PTH114  # a text
+            Path(copy).symlink_to(os.path.realpath(own))
+
     def _file(self, name: str, path: str, target: Path) -> None:
-        content = _read(path)
+        content = regular.content(path, MOST_BYTES)
         if content is not None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-            target.chmod(stat.S_IMODE(Path(path).stat().st_mode) | stat.S_IWUSR)
-            self.before[name] = _digest(content)
+            target.chmod(stat.S_IWUSR | stat.S_IRUSR | (stat.S_IXUSR if os.access(path, os.X_OK) else 0))
+            self.before[name] = len(content), _digest(content)
+
+
+def _among(names: tuple[str, ...], patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    exact = frozenset(names)
+    return lambda name: name in exact or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _files(
-    path: str, name: str, most: int, without: frozenset[str], *, follow: bool = False
+    path: str, name: str, most: int, without: Callable[[str], bool], *, follow: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Yield at most so many files at or below a path, each with the name that stands for it; some names are left out."""
     if not os.path.isdir(path) or (os.path.islink(path) and not follow):  # noqa: PTH112, PTH114  # thousands of them
@@ -168,19 +182,21 @@ def _files(
     count = 0
     for folder, below, files in os.walk(path, followlinks=follow):
         called = name + folder[len(path) :]
-        below[:] = sorted(one for one in below if f"{called}/{one}" not in without)
+        below[:] = sorted(one for one in below if not without(f"{called}/{one}"))
         links = [] if follow else [one for one in below if os.path.islink(f"{folder}/{one}")]  # noqa: PTH114  # as above
         for one in (*files, *links):
-            if f"{called}/{one}" not in without:
+            if not without(f"{called}/{one}"):
                 count += 1
                 if count > most:
                     return
                 yield f"{called}/{one}", f"{folder}/{one}"
 
 
-def _read(path: str, *, follow: bool = True) -> bytes | None:
-    """Return what a file holds; None where it is no file, or not ours to read."""
-    return regular.content(path, MOST_BYTES, follow=follow)
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208  # names, not paths
+    except OSError:
+        return []  # not ours to read, so not the agent's either
 
 
 def _size(path: str) -> int:
@@ -190,8 +206,13 @@ def _size(path: str) -> int:
         return 0
 
 
-def _digest(content: bytes | None) -> str:
-    return hashlib.sha256(content).hexdigest() if content is not None else ""
+def _holds(path: str, size: int, digest: str) -> bool:
+    """Tell whether a file is what was copied; one of another size, however large, is not read."""
+    return _size(path) == size and _digest(regular.content(path, size + 1, follow=False) or b"") == digest
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _link(path: Path, leads: str) -> None:
