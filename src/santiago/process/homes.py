@@ -21,8 +21,8 @@ from santiago.util import regular
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-MOST_BYTES = 32 * 1024 * 1024
-MOST_FILES = 3_000
+MOST_BYTES = 16 * 1024 * 1024
+MOST_FILES = 1_000
 """Of all copies for one attempt; a folder or file that would go beyond is shown as it is, to be read."""
 MOST_LEFT = 100
 """Names of what was left in a copy."""
