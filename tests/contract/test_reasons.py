@@ -17,7 +17,7 @@ NAMES = """
     cost_budget_exhausted usage_unknown agent_unavailable agent_rate_limited agent_not_signed_in agent_model_not_found
     agent_context_too_long agent_refused agent_denied agent_killed agent_no_change agent_asked output_limit disk_limit
     workspace_conflict no_progress max_cycles test_contract_broken exhaustion_accumulated
-    needs_user_confirmation needs_routing interrupted artifact_corrupt io_error lock_held
+    needs_user_confirmation untrusted_project needs_routing interrupted artifact_corrupt io_error lock_held
 """
 
 EXIT_CODES = {0, 2, 3, 10, 20, 30, 70, 130, 143}
@@ -27,7 +27,7 @@ BY_EXIT_CODE = {
     30: """invalid_input plan_generation_failed attempt_budget_exhausted run_timeout cost_budget_exhausted
            run_verification_failed""",
     10: """blocked_dependency agent_asked agent_not_signed_in agent_model_not_found agent_denied usage_unknown
-           needs_user_confirmation needs_routing verification_unrunnable changed_expectation doubted""",
+           needs_user_confirmation untrusted_project needs_routing verification_unrunnable changed_expectation doubted""",
     130: "interrupted",
 }
 
