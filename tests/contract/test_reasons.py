@@ -12,12 +12,12 @@ from santiago.contract.reasons import MEANINGS, SHARED, ErrorClass, ExitCode, Me
 NAMES = """
     plan_generation_failed agent_exit_nonzero agent_timeout story_verification_failed run_verification_failed
     attempt_budget_exhausted run_timeout blocked_dependency
-    invalid_input nothing_verified verification_tampered changed_expectation doubted verification_timeout
+    invalid_input nothing_verified verification_tampered changed_expectation doubted untrusted_project verification_timeout
     verification_unrunnable
     cost_budget_exhausted usage_unknown agent_unavailable agent_rate_limited agent_not_signed_in agent_model_not_found
     agent_context_too_long agent_refused agent_denied agent_killed agent_no_change agent_asked output_limit disk_limit
     workspace_conflict no_progress max_cycles test_contract_broken exhaustion_accumulated
-    needs_user_confirmation untrusted_project needs_routing interrupted artifact_corrupt io_error lock_held
+    needs_user_confirmation needs_routing interrupted artifact_corrupt io_error lock_held
 """
 
 EXIT_CODES = {0, 2, 3, 10, 20, 30, 70, 130, 143}

@@ -50,7 +50,7 @@ def keep_out_of_git(folder: Path) -> None:
 def refuse_linked(folder: Path) -> None:
     """Raise where a folder that we would write to lies behind a link of the repository, which may lead anywhere."""
     for one in (folder, *folder.parents):
-        is_ours = one.name == RUNS.parts[0]
+        is_ours = RUNS.parts[0] in one.parts
         if not is_ours and (one / ".git").exists():
             return
         if one.is_symlink() and (is_ours or find_root(one.parent)):
