@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import fakes, greeter
+from tests.cli.santiago import trusted
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_a_rate_limit_with_a_time_is_waited_for_and_costs_no_attempt(place: fake
 def test_while_it_waits_status_says_until_when_and_a_stop_ends_it(place: fakes.Place) -> None:
     place.install("claude", fakes.fails("Rate limited, try again in 5 minutes", 429), fakes.GOOD)
     ran = subprocess.Popen(
-        [sys.executable, "-m", "santiago", "run", "prd.md", "--trust-commands"], cwd=place.repo, env=place.env,
+        [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--trust-commands")], cwd=place.repo, env=place.env,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 60

@@ -16,7 +16,7 @@ from santiago.cli.loading import load
 from santiago.cli.start import notice
 from santiago.process.sandbox import detect
 from tests.cli.greeter import PRD, carry_out, committed, git, make, out_dir, place
-from tests.cli.santiago import santiago
+from tests.cli.santiago import santiago, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def running(repo: Path, agent: Path, *more: str) -> subprocess.Popen[str]:
         "off",
     )
     return subprocess.Popen(
-        [sys.executable, "-m", "santiago", *arguments, "--json", *more],
+        [sys.executable, "-m", "santiago", *trusted(*arguments, "--json", *more)],
         cwd=repo, env={**os.environ, **place(repo)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 

@@ -97,9 +97,14 @@ def _finish(
         return ExitCode.WOULD_CHANGE if changed else ExitCode.OK
     if not job.from_program and job.out_dir.is_relative_to(Path(job.run_input.repo_path) / ".santiago"):
         repository.keep_out_of_git(Path(job.run_input.repo_path) / ".santiago")
+    repository.refuse_linked(job.out_dir)
     write_whole(job.out_dir / "plan.json", codec.canonical(plan))
     write_whole(job.out_dir / "run-input.json", codec.canonical(job.run_input))
     _make_known(job)
+    if not job.from_program:
+        from santiago.cli.start.trust import note_basis
+
+        note_basis(Path(job.run_input.repo_path), job.run_input.run_id)
     show(compiled, plan, source, job, "written" if changed else "unchanged")
     return ExitCode.OK
 
@@ -220,6 +225,7 @@ def _write_result(out_dir: Path, run_id: str | None, message: str, reason: Reaso
         contract_version=CONTRACT_VERSION, run_id=run_id, status="failed", reason=reason, message=message,
         next_action="fix_input", stories=(), summary=Summary(), usage=TotalUsage(), branch=None, head=None,
     )  # fmt: skip
+    repository.refuse_linked(out_dir)
     write_whole(out_dir / "result.json", codec.canonical(result))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.artifacts.repository import refuse_linked
 from santiago.artifacts.store import PLAN
 from santiago.cli.loading import frozen_input, has_begun
 from santiago.cli.start.agents import lasting
@@ -19,6 +20,7 @@ from santiago.cli.start.identity import derived_id, frozen_path, repository_of
 from santiago.cli.start.notice import Notice
 from santiago.cli.start.request import Request
 from santiago.cli.start.scope import scope_of
+from santiago.cli.start.trust import approve, waiting
 from santiago.cli.view.evidence import near
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.standing import mending
@@ -47,8 +49,13 @@ def start(
     own_work: tuple[str, str] | None = None,
     accepts: tuple[str, str] | None = None,
     agent: Agent | None = None,
+    said: frozenset[str] = frozenset(),
 ) -> int:
-    """Carry a plan out and return the exit code; `base` is the folder that the paths of the run input start from."""
+    """Carry a plan out and return the exit code.
+
+    `base` is the folder that the paths of the run input start from; `said` are settings that the command line names itself.
+    """
+    refuse_linked(out_dir)
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
     if not has_begun(out_dir):  # later, the digest in the log guards it
         refuse_edited(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
@@ -80,10 +87,14 @@ def start(
         consent=lambda commands: ask_consent(commands, near(out_dir / PLAN), asked=asked, trusted=flags.trust_commands),
         consent_unfenced=lambda: ask_unfenced(asked=asked),
     )
+    said |= {f"policy.{one.name}" for one in fields(policy) if getattr(flags, one.name, None)}
     if flags.dry_run:
         from santiago.cli.start.dry_run import show
 
-        return show(request, trusted=flags.trust_commands, as_json=flags.as_json)
+        waits = None if flags.trust_project else waiting(now, request.effective, said)
+        return show(request, trusted=flags.trust_commands, as_json=flags.as_json, waits=waits)
+    if not request.skips:  # leaving a story out starts nothing
+        approve(now, request.effective, said=said, asked=asked, trusted=flags.trust_project)
     return _shown(request, flags)
 
 
