@@ -62,7 +62,7 @@ def command(online: bool, run_checks: bool, trust_project: bool, as_json: bool) 
 
     Exit 2 if something would stop a run.
     """
-    if online or run_checks:
+    if online or run_checks or trust_project:
         _approve(asked=not as_json and sys.stdin.isatty(), trusted=trust_project)
     if online and not as_json:
         say("asking each agent for one word; that costs a few tokens …", err=True)

@@ -49,7 +49,7 @@ class Waiting:
     def sentence(self) -> str:
         names = sorted(self.settings)
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        return f"settings that start or loosen something are not trusted yet: {', '.join(names[:NAMED])}{more}"
+        return f"settings of the repository that start or loosen something are not trusted yet: {', '.join(names[:NAMED])}{more}"
 
 
 def waiting(root: Path, run_input: RunInput | None = None, said: frozenset[str] = frozenset()) -> Waiting | None:
