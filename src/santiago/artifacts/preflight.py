@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import beneath
-from santiago.artifacts.faults import failed, guarding, refused
+from santiago.artifacts.faults import refused
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.util import mounts
+from santiago.util.disk import failed, guarding
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from santiago.artifacts import beneath, frozen, harmless, preflight
-from santiago.artifacts.faults import corrupt, guarding, possible, refused
+from santiago.artifacts.faults import corrupt, possible, refused
 from santiago.artifacts.log import Log
 from santiago.artifacts.reader import Reader
 from santiago.contract import codec
@@ -18,6 +18,7 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.result import LogHead, Result
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
