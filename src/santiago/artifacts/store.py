@@ -213,6 +213,12 @@ class FileStore:
             if sync:
                 os.fsync(handle)
 
+    def drop(self, path: str) -> None:
+        """Take back a file whose writing failed, as far as that is possible."""
+        *folders, name = beneath.parts_of(path)
+        with contextlib.suppress(OSError), beneath.opened(self._folder(), folders) as handles:
+            os.unlink(name, dir_fd=handles[-1])
+
     def put_result(self, result: Result) -> None:
         """Write result.json; an older, different one is kept beside it under the number of its last event."""
         content = self.harmless(RESULT, codec.canonical(result))

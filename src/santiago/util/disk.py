@@ -22,6 +22,9 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 SICK = _FULL | {errno.EIO, errno.EROFS, errno.EFBIG, errno.ESTALE, errno.EACCES, errno.EPERM}
 """Errors that lie with the machine, wherever they turn up: no program can rule them out."""
 
+CACHE = "name another cache folder in XDG_CACHE_HOME"
+"""What helps where checkouts and temporary files of checks cannot stand in the usual one."""
+
 
 def failed(where: Path | str, error: OSError, safe: str = "", remedy: str = "") -> SantiagoError:
     """Return the error for a file that could not be read or written; `safe` says what is not lost, `remedy` another way out."""
