@@ -19,10 +19,12 @@ from tests.crash.checks import Finish, after_all, after_death, finish_of
 from tests.crash.nursery import Nursery, Report
 from tests.crash.sweeps import Tally
 from tests.crash.tracing import built
-from tests.crash.world import SMALL, World, memory_folder
+from tests.crash.world import Story, World, memory_folder
 
 PLACES = ("out-dir", "repository", "cache", "TMPDIR")
 ERRORS = (errno.ENOSPC, errno.EROFS, errno.EIO)
+STORIES = (Story("a", failures=1), Story("b", needs="R1"))
+"""Few, so that every write of a run can fail in its turn; one is repaired."""
 NAMED = frozenset({ExitCode.BLOCKED, ExitCode.TRANSIENT, ExitCode.FAILED})
 """Exit codes by which a run may say that it could not go on."""
 _HEAD = struct.Struct("5l")
@@ -118,7 +120,7 @@ class SickPlace:
         failed, first = self.sickness.lift()[1:]
         tally = Tally(deaths=int(failed > 0), runs=1)
         wrong = [*_unnamed(report), *after_death(self.world, report.acknowledged)] if failed else []
-        if report.code:
+        if failed:  # also after a good end: it clears away what could not be removed
             report = self.nursery.run(self.world)
             tally.runs += 1
         if report.code:
@@ -145,7 +147,7 @@ def sick_place(library: str) -> Iterator[SickPlace]:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         temporary = folder / "temporary"
         temporary.mkdir()
-        world = World(folder / "world", SMALL).make(folder / "template")
+        world = World(folder / "world", STORIES).make(folder / "template")
         sickness = Sickness(folder, library)
         nursery = stack.enter_context(Nursery(sickness.environment(temporary)))
         report = nursery.run(world)
@@ -160,13 +162,13 @@ def library(folder: Path) -> str:
     return built(Path(__file__).with_name("sick.c"), folder / "libsick.so")
 
 
-def every_write(place: SickPlace, wheres: Sequence[str] = PLACES, *, step: int = 1) -> Iterator[Fault]:
-    """Yield a fault at every write of each place, in every way, or at each `step`-th of them."""
+def every_write(place: SickPlace, wheres: Sequence[str] = PLACES, *, first: int = 1, step: int = 1) -> Iterator[Fault]:
+    """Yield a fault at every write of each place, in every way, or at each `step`-th of them from the `first` on."""
     for where in wheres:
         for number in ERRORS:
             count = place.writes(where, number)
             for lasting in (False, True):
-                yield from (Fault(where, number, at, lasting) for at in range(1, count + 1, step))
+                yield from (Fault(where, number, at, lasting) for at in range(first, count + 1, step))
 
 
 def sweep(
