@@ -12,8 +12,7 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
-from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.reasons import Reason
+from santiago.util.disk import failed
 from santiago.util.mounts import kind_of
 
 _JOURNALS = frozenset({"ext3", "ext4", "xfs"})
@@ -49,10 +48,7 @@ class Durability(Enum):
                         break
         except OSError as error:
             # Never tried again: a second sync may succeed without the data being on disk.
-            raise SantiagoError(
-                Kind.TRANSIENT, f"cannot sync: {os.strerror(error.errno or 0)}", where=str(folder),
-                hint="Check the disk, then run the same command again.", reason=Reason.IO_ERROR,
-            ) from None  # fmt: skip
+            raise failed(folder, error) from None
 
 
 def durability_of(common: Path, objects: Path) -> Durability:

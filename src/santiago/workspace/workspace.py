@@ -141,13 +141,14 @@ class GitWorkspace:
         commit = self._merged(story, attempt, base)
         # The log does not know this attempt yet, so nobody has worked in what may be left here.
         self.close(story, attempt)
-        place.own.mkdir(parents=True)
-        place.base.write_text(f"{commit}\n", encoding="ascii")
-        place.boot.write_text(boot(), encoding="ascii")
         self._bases[story, attempt] = commit
-        inside = self._fill(place.folder, commit, f"santiago/{story}-{attempt}")
-        # With its time stamp, by which git tells files that changed in the same moment.
-        shutil.copy2(inside / "index", place.index)
+        with self.folders.written():
+            place.own.mkdir(parents=True)
+            place.base.write_text(f"{commit}\n", encoding="ascii")
+            place.boot.write_text(boot(), encoding="ascii")
+            inside = self._fill(place.folder, commit, f"santiago/{story}-{attempt}")
+            # With its time stamp, by which git tells files that changed in the same moment.
+            shutil.copy2(inside / "index", place.index)
         gitlinks.fence(self.repository, place.index)
         return Opened(folder=str(place.folder), base=commit)
 
@@ -189,9 +190,10 @@ class GitWorkspace:
 
     def noted_index(self, folder: str) -> Path:
         """Return a copy of the index of a folder in which nothing has run yet; whoever asks removes it."""
-        self.folders.temporary.mkdir(parents=True, exist_ok=True)
         note = self.folders.temporary / f"index-{uuid.uuid4().hex}"
-        shutil.copy2(Path(folder, ".git", "index"), note)
+        with self.folders.written():
+            note.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(Path(folder, ".git", "index"), note)
         return note
 
     def changed_in(self, folder: str, index: Path) -> list[str] | None:
@@ -248,7 +250,8 @@ class GitWorkspace:
             raise SantiagoError(Kind.BUG, f"not a name for a folder: {name!r}")
         folder = self.folders.clean(name)
         self.folders.discard(folder)
-        self._fill(folder, checked(commit), None)
+        with self.folders.written():
+            self._fill(folder, checked(commit), None)
         return str(folder)
 
     def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from santiago import __version__
 from santiago.artifacts.attempts import FileAttempts
 from santiago.cli.start import agents, opening, signals
-from santiago.cli.start.hold import Hold, Surroundings, look_around, take_hold
+from santiago.cli.start.hold import Hold, Surroundings, check_temporary, look_around, take_hold
 from santiago.cli.start.judging import Means
 from santiago.cli.start.leaks import SecretsInWork
 from santiago.cli.start.leftovers import kill_leftovers, marks
@@ -51,6 +51,7 @@ def execute(request: Request) -> RunState:
         server = ProcessServer()
         stack.callback(_close, server, request.out_dir)
         clock, run_input = SystemClock(), request.effective
+        check_temporary()  # finding out which sandbox works needs it
         around = look_around(run_input)
         fence = sandbox.detect(run_input.policy.sandbox, around.source)
         hold = take_hold(request, around, fence, clock, stack)

@@ -16,6 +16,7 @@ from santiago import __version__
 from santiago.cli.view.text import harmless, paint, say
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
+from santiago.util.disk import SICK, failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +45,9 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
             # The reader went away; what was asked for is done. Python would complain once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return ExitCode.OK
+        case OSError() if error.errno in SICK:
+            where = error.filename if isinstance(error.filename, str) else "the disk"
+            return _known(failed(where, error, "nothing that was recorded is lost"), as_json=as_json)
         case _:
             return _bug(error, as_json=as_json)
 
@@ -83,13 +87,17 @@ _PLAIN = (
 
 def _bug(error: Exception, *, as_json: bool) -> int:
     """An error that nobody foresaw is a bug of santiago's; the report has what its authors need."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="santiago-crash-", suffix=".txt", delete=False, encoding="utf-8"
-    ) as file:
-        file.write(f"santiago {__version__}, Python {sys.version}\n\n")
-        traceback.print_exception(error, file=file)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="santiago-crash-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(f"santiago {__version__}, Python {sys.version}\n\n")
+            traceback.print_exception(error, file=file)
+        told = f"The report is in {file.name}"
+    except OSError as trouble:
+        told = f"There is no report, since it cannot be written ({trouble.strerror}): run it again with --debug"
     message = f"this is a bug in santiago: {type(error).__name__}: {error}"
-    _say(message, "", f"The report is in {file.name}; nothing that was recorded is lost.", as_json=as_json)
+    _say(message, "", f"{told}; nothing that was recorded is lost.", as_json=as_json)
     return ExitCode.BUG
 
 
