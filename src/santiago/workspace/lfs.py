@@ -36,6 +36,7 @@ LARGEST_POINTER = 1024
 LARGEST_OBJECT = 4 * 2**30
 MOST_FILLED = 2 * 2**30
 """Bytes of objects that one checkout gets; each checkout is a copy, so more stay pointers."""
+MOST_READ = 64 * 2**20
 _PIECE = 2**20
 _VERSION = b"version https://git-lfs.github.com/spec/v1\n"
 _POINTER = re.compile(_VERSION + rb"(ext-[^\n]{1,200}\n){0,9}oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,15})\n")
@@ -102,6 +103,10 @@ class Objects:
         except OSError:
             return False
         return stat.S_ISREG(info.st_mode) and info.st_size == pointer.size
+
+    def beginning(self, pointer: Pointer) -> bytes | None:
+        """Return what an object holds, as far as anybody reads a file into memory; None where it is not here."""
+        return regular.content(self.path(pointer.oid), MOST_READ) if self.has(pointer) else None
 
     def fillable(self, pointers: Mapping[bytes, Pointer]) -> list[bytes]:
         """Return the paths whose objects are here, as many as one checkout gets."""

@@ -376,6 +376,12 @@ class GitWorkspace:
     def read(self, commit: str, path: str) -> bytes | None:
         return self._contents.of(self.repository, checked(commit), path)
 
+    def content(self, commit: str, path: str) -> bytes:
+        """Return a file as a checkout holds it, also one of LFS; nothing where there is none."""
+        read = self.read(commit, path) or b""
+        pointer = lfs.pointer_in(read)
+        return (pointer and lfs.Objects(self.repository.found).beginning(pointer)) or read
+
     def anchored(self, since: str) -> int:
         """Return the number of the latest event that a commit on the run's branch names; 0 where none does."""
         show = "--format=%(trailers:key=Santiago-Head,valueonly,separator=%x20)"
