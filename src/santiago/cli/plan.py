@@ -17,7 +17,7 @@ from santiago.cli.view.measures import count
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import run_id_from
-from santiago.contract.plan import CONTRACT_VERSION, Plan
+from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.planner.compile import Compilation, compile_plan
@@ -176,7 +176,7 @@ def _job_from_input(path: Path, out_dir: Path) -> Job:
         run_input = codec.decode(RunInput, read_bytes(path, 2**20), str(path))
         root, document = _places(path, run_input)
     except SantiagoError as error:
-        _write_result(out_dir, None, error.message, Reason.INVALID_INPUT)
+        _tell(out_dir, None, error.message, Reason.INVALID_INPUT)
         raise
     return Job(document, repository.name_inside(document, root), out_dir, run_input, source=path)
 
@@ -214,19 +214,13 @@ def _old_plan(path: Path | None, *, named: bool) -> Plan | None:
 
 def _failed(job: Job, message: str, reason: Reason, *, write: bool) -> None:
     if job.from_program and write:
-        _write_result(job.out_dir, job.run_input.run_id, message, reason)
+        _tell(job.out_dir, job.run_input.run_id, message, reason)
 
 
-def _write_result(out_dir: Path, run_id: str | None, message: str, reason: Reason) -> None:
-    """A program that asked for a plan finds out from a result.json why there is none."""
-    from santiago.contract.result import Result, Summary, TotalUsage
+def _tell(out_dir: Path, run_id: str | None, message: str, reason: Reason) -> None:
+    from santiago.cli.refusal import write_refusal
 
-    result = Result(
-        contract_version=CONTRACT_VERSION, run_id=run_id, status="failed", reason=reason, message=message,
-        next_action="fix_input", stories=(), summary=Summary(), usage=TotalUsage(), branch=None, head=None,
-    )  # fmt: skip
-    repository.refuse_linked(out_dir)
-    write_whole(out_dir / "result.json", codec.canonical(result))
+    write_refusal(out_dir, run_id, message, reason)
 
 
 def refuse(compiled: Compilation, job: Job, source: Source, *, as_json: bool) -> int:

@@ -70,4 +70,4 @@ def command(
         repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
         note_basis(Path(settings.repo_path), settings.run_id)
     said = said_by(agent=agent, model=model, playbook=playbook, checks=checks)
-    return start(job.out_dir, settings, compiled.plan, flags, base=Path(settings.repo_path), said=said)
+    return start(job.out_dir, settings, compiled.plan, flags, base=Path(settings.repo_path), said=said, compiled=True)

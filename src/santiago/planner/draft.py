@@ -34,6 +34,10 @@ class DraftCriterion:
     id: str | None = None
 
 
+EXTERNAL = "external"
+"""Carrier of a dependency of which a plan itself says that it lies outside."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dep:
     """A declared dependency: on a unit's id, or on everything in a group or under a tag."""

@@ -38,12 +38,12 @@ class Durability(Enum):
         folder = next(place for place in (folder, *folder.parents) if place.is_dir())
         try:
             if self is Durability.JOURNAL:
-                _sync(folder)
+                sync(folder)
             elif self is Durability.WHOLE:
                 _sync_file_system(top)
             else:
                 for place in (folder, *folder.parents):
-                    _sync(place)
+                    sync(place)
                     if place == top:
                         break
         except OSError as error:
@@ -69,7 +69,8 @@ def boot() -> str:
         return ""
 
 
-def _sync(folder: Path) -> None:
+def sync(folder: Path) -> None:
+    """Return when the names in a folder are on disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

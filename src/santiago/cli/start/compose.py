@@ -185,6 +185,8 @@ class _Start:
             coordinator.recovered |= {own_work[0]}
         if self.request.accepts is not None:
             coordinator.record(opening.accepting(self.log.state, *self.request.accepts))
+        if not self.log.fresh:
+            self.log.project(self.log.state)  # what agents read may have been changed since
         with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
             state = coordinator.run()
         self.log.finish(state)
@@ -235,6 +237,7 @@ class _Start:
             plan_folder=str(request.out_dir / "tasks"),
             stories={story.id: story for story in plan.stories},
             leak=SecretsInWork(self.around.secrets, workspace),
+            mend_plan=self.log.mend_plan,
         )
         engine = ThreadsEngine(request.jobs)
         self.stack.callback(engine.close)

@@ -15,7 +15,7 @@ from santiago.cli.loading import frozen_input, has_begun
 from santiago.cli.start.agents import lasting
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
-from santiago.cli.start.edited import refuse_edited
+from santiago.cli.start.fitness import refuse_unfit
 from santiago.cli.start.identity import derived_id, frozen_path, repository_of
 from santiago.cli.start.notice import Notice
 from santiago.cli.start.request import Request
@@ -50,15 +50,17 @@ def start(
     accepts: tuple[str, str] | None = None,
     agent: Agent | None = None,
     said: frozenset[str] = frozenset(),
+    compiled: bool = False,
 ) -> int:
     """Carry a plan out and return the exit code.
 
     `base` is the folder that the paths of the run input start from; `said` are settings that the command line names itself.
+    A plan that this very command `compiled` lies in no file yet, and keeps all rules.
     """
     refuse_linked(out_dir)
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
-    if not has_begun(out_dir):  # later, the digest in the log guards it
-        refuse_edited(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
+    if not (compiled or has_begun(out_dir)):  # later, the digest in the log guards it
+        refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
     frozen = replace(
         run_input.policy,

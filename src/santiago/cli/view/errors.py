@@ -8,11 +8,13 @@ import re
 import sys
 import tempfile
 import traceback
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from santiago import __version__
+from santiago.cli.view.measures import count
 from santiago.cli.view.text import harmless, paint, say
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
@@ -54,7 +56,11 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
 
 def _known(error: SantiagoError, *, as_json: bool) -> int:
     where = f"{error.where}:{error.line}" if error.where and error.line else error.where
-    _say(error.message, where, error.hint, as_json=as_json, reason=error.reason)
+    if error.findings and not as_json:
+        show_findings(error.findings, where, ())
+        say(f"Found {count(len(error.findings), 'error')}; nothing was started.", err=True)
+    else:
+        _say(error.message, where, error.hint, as_json=as_json, reason=error.reason, findings=error.findings)
     return error.exit_code
 
 
@@ -101,10 +107,19 @@ def _bug(error: Exception, *, as_json: bool) -> int:
     return ExitCode.BUG
 
 
-def _say(message: str, where: str, hint: str, *, as_json: bool, reason: str | None = None) -> None:
+def _say(
+    message: str,
+    where: str,
+    hint: str,
+    *,
+    as_json: bool,
+    reason: str | None = None,
+    findings: Sequence[Finding] = (),
+) -> None:
     if as_json:
         body = {"message": message, "where": where or None, "hint": hint or None, "reason": reason}
-        click.echo(json.dumps({"error": body}, ensure_ascii=False))
+        listed = {"findings": [asdict(finding) for finding in findings]} if findings else {}
+        click.echo(json.dumps({"error": body, **listed}, ensure_ascii=False))
         return
     head = f"{where}: {message}" if where else message
     say(f"{paint('error:', 'red', bold=True)} {harmless(head)}", err=True)
