@@ -9,9 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from santiago.artifacts.faults import guarding
 from santiago.artifacts.files import read_json, write_whole
 from santiago.artifacts.registry import common_git_dir
+from santiago.util.disk import guarding
 
 _LARGEST = 4 << 20
 """Bytes of a note that are read; a settings file has a quarter of it."""
