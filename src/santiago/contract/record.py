@@ -6,6 +6,7 @@ many that its modules hold. A record is a dataclass in everything, but its metho
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from dataclasses import FrozenInstanceError, dataclass, fields, make_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
@@ -49,7 +50,7 @@ def _compiled_when_called(cls: Any, name: str) -> Callable[..., Any]:
     return method
 
 
-def _is_frozen(self: object, name: str, value: Any = None) -> NoReturn:
+def _is_frozen(self: object, name: str, *_: Any) -> NoReturn:
     raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot be changed")
 
 
@@ -65,13 +66,18 @@ def _made(cls: type[T], values: dict[str, Any]) -> T:
 class AtLeast:
     """Marks a whole number with its smallest value."""
 
+    MOST = 2**53
+
     def __init__(self, least: int) -> None:
         self.least = least
+
+    def takes(self, value: object) -> bool:
+        return type(value) is int and self.least <= value <= self.MOST
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         from pydantic_core import core_schema  # the codec's library; the core itself never loads it
 
-        return core_schema.int_schema(ge=self.least, le=2**53, strict=True)
+        return core_schema.int_schema(ge=self.least, le=self.MOST, strict=True)
 
 
 class Matching:
@@ -79,6 +85,9 @@ class Matching:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
+
+    def takes(self, value: object) -> bool:
+        return type(value) is str and re.fullmatch(self.pattern, value) is not None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         from pydantic_core import core_schema  # the codec's library; the core itself never loads it
