@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.agent.profile import parse
-from santiago.agent.ralph_fresh import MOST_ARGUMENT, RalphFresh
+from santiago.agent.ralph_fresh import MOST_ARGUMENT, Fenced, RalphFresh
 from tests.agents.packets import Never, packet_in
 from tests.process.serving import start_server
 
@@ -72,7 +72,7 @@ def started(server: ProcessServer, place: Path, prompt: str, way: str, more: str
     packet = packet_in(place, place / "work", budget_micro_usd=1_500_000)
     profile = parse(PROFILE % filled, "robo.toml")
     backend = RalphFresh(
-        server, profile, {"PATH": "/usr/bin:/bin"}, lambda command, *_: command, (), place / "scratch", model
+        server, profile, {"PATH": "/usr/bin:/bin"}, lambda command, *_: Fenced(command), (), place / "scratch", model
     )
     return backend.attempt(packet, Never())
 

@@ -189,6 +189,8 @@ def test_accept_takes_refused_work_as_it_is_and_records_who_and_why(tmp_path: Pa
     events = [json.loads(line) for line in (out_dir(repo) / "progress.ndjson").read_text().splitlines()]
     accepted = next(event for event in events if event["event"] == "story_accepted")
     assert (accepted["actor"], accepted["context"]["text"]) == ("user", "floats are fine")
+    audit = santiago("audit", cwd=repo, env=place(repo))
+    assert audit.returncode == 0, audit.stdout
 
 
 @pytest.mark.parametrize(("policy", "code"), [("accept", 0), ("refuse", 30)])

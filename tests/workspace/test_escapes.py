@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -94,6 +95,28 @@ def test_looking_at_a_repository_starts_neither_hook_nor_monitor(bench: Bench, t
     plant_hooks(bench.repo / ".git" / "hooks", trap)
     git(bench.repo, "config", "core.fsmonitor", str(trap))
     assert not bench.workspace.is_dirty()
+    assert sprung(trap) == ""
+
+
+@pytest.mark.parametrize("whose", ["the repository's", "the user's"])
+def test_looking_at_a_repository_starts_no_filter(
+    bench: Bench, trap: Path, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    """Neither one of the repository's own settings, nor one of the user's that a committed file asks for."""
+    write(bench.repo, **{".gitattributes": ATTRIBUTES})
+    git(bench.repo, "add", "-A")
+    git(bench.repo, "commit", "-qm", "attributes")
+    users = trap.with_name("gitconfig")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(users))
+    settings = str(users if whose == "the user's" else bench.repo / ".git" / "config")
+    for key, value in {"clean": str(trap), "smudge": str(trap), "process": str(trap), "required": "true"}.items():
+        git(bench.repo, "config", "--file", settings, f"filter.evil.{key}", value)
+        git(bench.repo, "config", "--file", settings, f"filter.a=b.c.{key}", value)
+    os.utime(bench.repo / "a", (1, 1))  # git has to look into the file to tell whether it was changed
+    assert not bench.workspace.is_dirty()
+    assert sprung(trap) == ""
+    write(bench.repo, a="changed\n")
+    assert bench.workspace.is_dirty()
     assert sprung(trap) == ""
 
 

@@ -50,7 +50,11 @@ class Needs:
     env: tuple[str, ...] = ()
     """Variables that it may see, secrets among them; a name that ends with `*` stands for a family."""
     home: tuple[str, ...] = ()
-    """Files and folders of the home folder that it may write."""
+    """Its settings: files and folders of the home folder of which it gets a copy, gone when it has ended."""
+    writable: tuple[str, ...] = ()
+    """What of these, or beside them, is the user's own and not a copy: credentials that it renews, never what it runs."""
+    fresh: tuple[str, ...] = ()
+    """What of these is no setting and begins empty: sessions, logs, caches; `*` for any letters."""
     readonly: tuple[str, ...] = ()
 
 

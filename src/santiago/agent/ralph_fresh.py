@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.agent.activity import Activity
 from santiago.agent.litter import cleared
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.ports.agent import Packet
     from santiago.contract.ports.run import Stop
+    from santiago.process.homes import Home
     from santiago.process.place import Place
     from santiago.process.server import ProcessServer
 
@@ -44,6 +45,13 @@ MOST_EVIDENCE, MOST_NAME = 200, 500
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
+class Fenced(NamedTuple):
+    """An agent's command inside its sandbox, and what it has there of the user's home folder."""
+
+    command: Command
+    home: Home | None = None
+
+
 class RalphFresh:
     """Runs a program in the attempt's worktree, as its profile says."""
 
@@ -52,7 +60,7 @@ class RalphFresh:
         server: ProcessServer,
         profile: Profile,
         environment: dict[str, str],
-        fence: Callable[[Command, Place, str], Command],
+        fence: Callable[[Command, Place, str], Fenced],
         secrets: tuple[str, ...],
         scratch: Path,
         model: str | None = None,
@@ -78,12 +86,13 @@ class RalphFresh:
         with Temporary(self.scratch) as side:
             Path(side, "tmp").mkdir()
             place = self._place(packet)
-            command = self.fence(self._command(packet, place, side), place, side)
+            command, home = self.fence(self._command(packet, place, side), place, side)
             with cleared(packet.folder, self.profile.start.litter):
                 report = self.server.run(command, lambda: "now" if stop.now() else None)
             reading = self._read(packet, Path(side, self.profile.start.report_name))
             evidence = _evidence(_document(Path(side, EVIDENCE)) or {})
-        return replace(ending_of(report, reading, self.profile), evidence=evidence)
+            left = home.left() if home else ()
+        return replace(ending_of(report, reading, self.profile), evidence=evidence, left=left)
 
     def _command(self, packet: Packet, place: Place, side: str) -> Command:
         start, seen = self.profile.start, _seen(packet, place)

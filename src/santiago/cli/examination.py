@@ -157,8 +157,8 @@ def _sandbox() -> Told:
         fix = "Install bubblewrap (Debian: apt-get install bubblewrap) and allow user namespaces, or use --sandbox off."
         return Told("warn", "none works here; running a real agent will need consent", fix)
     if found.kind == "landlock":
-        fix = "Install bubblewrap for files that are hidden and a network that is off."
-        return Told("warn", f"{found.name}: writing is fenced in, reading is not", fix)
+        fix = "Install bubblewrap for files that are hidden, and checks with a network of their own."
+        return Told("warn", found.name, fix)
     return Told("ok", f"{found.name}, tried")
 
 

@@ -149,6 +149,8 @@ class AgentEnding:
     """How long it worked."""
     evidence: tuple[tuple[str, str], ...] = ()
     """Criterion → the test that the agent says shows it; believed only as far as the test shows it."""
+    left: tuple[str, ...] = ()
+    """Files that it wrote or removed in its copy of its settings in the home folder; the user's own are as they were."""
 
 
 StepStatus = Literal["ok", "failed", "voided", "stopped"]

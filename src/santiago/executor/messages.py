@@ -1,4 +1,4 @@
-"""What santiago writes about an attempt in few words: the message of its commit, and what git could not keep of it."""
+"""What santiago writes about an attempt in few words: the message of its commit, and what is not kept of it."""
 
 from __future__ import annotations
 
@@ -41,3 +41,12 @@ def left_out(complaints: Sequence[str]) -> str:
     named = "; ".join(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in complaints[:NAMED])
     more = f"; and {len(complaints) - NAMED} more" if len(complaints) > NAMED else ""
     return f"git could not keep {len(complaints)} of the agent's files or folders: {named}{more}"
+
+
+def left_in_copy(names: Sequence[str]) -> str:
+    """Return one line on what an agent wrote into its copy of its settings; empty where it wrote nothing."""
+    if not names:
+        return ""
+    named = ", ".join(name[:LONGEST] for name in names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"the agent wrote to a copy of its settings, yours are as they were: {named}{more}"

@@ -189,7 +189,9 @@ def _end(
         digest=outcome.digest or "",
         files=outcome.files or "",
         message="; ".join(
-            filter(None, (messages.left_out(outcome.left_out), _refusal(outcome), _remark(story, outcome)))
+            filter(
+                None, (messages.left_out(outcome.left_out), _refusal(outcome), _remark(story, outcome), _left(outcome))
+            )
         ),
         verdict=verdict,
         criteria=_criteria(outcome),
@@ -207,6 +209,11 @@ def _criteria(outcome: AttemptOutcome) -> list[list[str]]:
 
 def _refusal(outcome: AttemptOutcome) -> str:
     return _words(outcome) if outcome.ending and outcome.reason in SHARED else ""
+
+
+def _left(outcome: AttemptOutcome) -> str:
+    """Return what stayed in the agent's copy of its settings; the message of a failure is kept for its cause."""
+    return messages.left_in_copy(outcome.ending.left) if outcome.ending and outcome.status == "ok" else ""
 
 
 def _remark(story: StoryState, outcome: AttemptOutcome) -> str:

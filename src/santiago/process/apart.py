@@ -83,7 +83,8 @@ class Apart(Sandbox):
         # All checkouts have one path here, so that what a tool keeps by path must not outlive its checkout.
         inside = replace(command, env=with_own_caches(command.env, OWN_TEMPORARY))
         cwd, names = (fence.place.seen, fence.place.names) if fence.place else (command.cwd, (command.cwd,))
-        links = dict(_links((*fence.readonly, *fence.writable, *names), layers))
+        copies = fence.home.copies if fence.home else ()
+        links = dict(_links((*fence.readonly, *fence.writable, *copies, *names), layers))
         ordered = sorted(layers.items(), key=lambda one: (one[0].count("/"), one[0]))
         for _, layer in ordered:
             for name in ("upper", "work", "merged") if layer.how == "over" else ():
@@ -110,6 +111,8 @@ class Apart(Sandbox):
         layers = {**self._surroundings, **_hidden(fence.hidden), **_as_it_lies("show", fence.readonly)}
         if fence.place is not None:
             layers = {**self._beside(fence.place.seen, layers), **_placed(fence.place)}
+        for own, copy in fence.home.copies.items() if fence.home else ():
+            layers[os.path.realpath(own)] = Layer("open", os.path.realpath(copy))
         temporary = Layer("open", os.path.realpath(fence.temporary)) if fence.temporary else Layer("fresh")
         return {**layers, **_as_it_lies("open", fence.writable), OWN_TEMPORARY: temporary}
 

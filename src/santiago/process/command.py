@@ -32,6 +32,8 @@ class Command:
     """Values that must not reach any file; kept in memory only."""
     landlock: tuple[str, ...] | None = None
     """Folders that may be written where the kernel's own fence is the sandbox; None leaves it off."""
+    tcp: bool = True
+    """Whether that fence lets it use TCP."""
 
     def to_data(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}

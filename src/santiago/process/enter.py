@@ -67,7 +67,7 @@ def _run_in_root(spec: dict[str, Any], argv: list[str]) -> NoReturn:
     if not spec["network"]:
         _open_loopback()
     os.chdir(spec["cwd"])
-    _drop_capabilities()
+    drop_capabilities()
     command = os.fork()
     if not command:
         os.execvpe(argv[0], argv, os.environ)
@@ -181,7 +181,7 @@ def _open_loopback() -> None:
     os.close(handle)
 
 
-def _drop_capabilities() -> None:
+def drop_capabilities() -> None:
     """Give up all rights that the namespaces came with, also those of a superuser's next program."""
     _prctl(_AMBIENT, 4)
     number = 0

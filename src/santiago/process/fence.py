@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from santiago.process.command import Command
+    from santiago.process.homes import Home
     from santiago.process.place import Dependency
 
 SandboxKind = Literal["bubblewrap", "namespaces", "landlock", "none"]
@@ -50,6 +51,7 @@ class Fence:
     hidden: tuple[str, ...]
     network: bool
     temporary: str | None
+    home: Home | None = None
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,9 @@ class Sandbox:
         hidden: tuple[str, ...] = (),
         network: bool = False,
         temporary: str | None = None,
+        home: Home | None = None,
     ) -> Command:
-        """Return the command inside the fence; `temporary` is a folder of its own for temporary files.
+        """Return the command inside the fence; `temporary` is a folder of its own for temporary files, `home` its part of that.
 
         It can write a place that is given, starts there, and is told the path by which that is known.
         """
@@ -118,7 +121,9 @@ class Sandbox:
         for folder in (*([place.host] if place else []), *writable, *([temporary] if temporary else [])):
             if not places.is_there(folder):
                 raise SantiagoError(Kind.TRANSIENT, "the folder is gone", where=folder, reason=Reason.IO_ERROR)
-        return self._fenced(command, Fence(place, writable, readonly, hidden, network, temporary))
+        if home is not None:
+            writable, readonly = (*writable, *home.writable), (*readonly, *home.shown)
+        return self._fenced(command, Fence(place, writable, readonly, hidden, network, temporary, home))
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
         return replace(command, env=with_own_caches(command.env, fence.temporary)) if fence.temporary else command
@@ -126,12 +131,16 @@ class Sandbox:
 
 @dataclass(frozen=True)
 class Landlock(Sandbox):
-    """Writing is limited to the given folders. Nothing is hidden, and the network stays."""
+    """Writing is limited to the given folders, and TCP is off without a network. Nothing is hidden."""
 
     kind: SandboxKind = "landlock"
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
+        command = replace(command, tcp=fence.network)
         folders = (*([fence.place.host] if fence.place else []), *fence.writable)
+        if fence.home is not None:
+            command = replace(command, env=fence.home.furnished(command.env))
+            folders = (*folders, fence.home.folder, *fence.home.copies.values())
         if fence.temporary is None:
             return replace(command, landlock=tuple(map(os.path.realpath, folders)))
         # The home folder cannot be written here, so tools get their caches elsewhere.

@@ -1,7 +1,7 @@
 """The kernel's own fence (Landlock): where bubblewrap is missing, writing is limited to given folders.
 
 Weaker than a namespace: everything can be read that the user can read, UDP passes, other processes are visible. The
-run's header names it, so nobody takes it for more than it is.
+run's header says so, and nobody takes it for more than it is.
 """
 
 from __future__ import annotations
@@ -10,8 +10,16 @@ import ctypes
 import os
 import sys
 
+from santiago.process.enter import drop_capabilities
+
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _NO_NEW_PRIVILEGES = 38
+_TCP = 1 << 0 | 1 << 1
+"""Bind and connect."""
+_SCOPES = 1 << 0 | 1 << 1
+"""Sockets without a path, and signals, of processes outside."""
+_KNOWS_TCP, _KNOWS_SCOPES = 4, 6
+"""Versions of the interface from which they can be closed."""
 _READ = 1 << 0 | 1 << 2 | 1 << 3
 """Execute, read a file, list a folder."""
 _FILE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
@@ -39,12 +47,25 @@ def abi() -> int:
         return 0
 
 
-def restrict(writable: tuple[str, ...]) -> None:
-    """From now on this process and its children write only below these folders, and signal only each other."""
+def not_held(version: int) -> tuple[str, ...]:
+    """Return in words what a version of the fence leaves open, for the header of a run."""
+    return (
+        "reading", "the list of processes", "UDP", "sockets with a path", "file modes and times",
+        *(() if version >= _KNOWS_TCP else ("TCP of checks",)),
+        *(() if version >= _KNOWS_SCOPES else ("abstract sockets", "signals")),
+    )  # fmt: skip
+
+
+def restrict(writable: tuple[str, ...], *, tcp: bool = True) -> None:
+    """From now on this process and its children write only below these folders, and reach no other process.
+
+    The superuser's rights go as well: with them it could look into any process, whatever the fence says.
+    """
     version = abi()
     rights = (1 << _RIGHTS_BY_ABI.get(version, 16)) - 1
-    attributes = _Ruleset(rights, 0, 2 if version >= 6 else 0)
-    size = ctypes.sizeof(attributes) if version >= 6 else 16 if version >= 4 else 8
+    network = _TCP if version >= _KNOWS_TCP and not tcp else 0
+    attributes = _Ruleset(rights, network, _SCOPES if version >= _KNOWS_SCOPES else 0)
+    size = ctypes.sizeof(attributes) if version >= _KNOWS_SCOPES else 16 if version >= _KNOWS_TCP else 8
     ruleset = _call(_CREATE, ctypes.byref(attributes), ctypes.c_size_t(size), 0)
     _allow(ruleset, "/", _READ & rights)
     for path in (*writable, *_ALWAYS_WRITABLE):
@@ -53,6 +74,7 @@ def restrict(writable: tuple[str, ...]) -> None:
     ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     _call(_RESTRICT, ruleset, 0)
     os.close(ruleset)
+    drop_capabilities()
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:

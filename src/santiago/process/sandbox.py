@@ -90,4 +90,5 @@ def _landlock() -> Landlock | None:
     )
     with tempfile.TemporaryDirectory(prefix="santiago-probe-") as inner, tempfile.TemporaryDirectory() as outer:
         works = runs([sys.executable, "-I", "-c", script, source, inner, outer], dict(os.environ))
-    return Landlock(name=f"landlock (kernel interface {version})") if works else None
+    name = f"landlock (kernel interface {version}; not fenced: {', '.join(landlock.not_held(version))})"
+    return Landlock(name=name) if works else None

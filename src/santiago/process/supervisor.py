@@ -115,8 +115,8 @@ class Supervision:
     def fence(self) -> Any:
         from santiago.process.landlock import restrict
 
-        folders = self.command.landlock or ()
-        return lambda: restrict(folders)
+        folders, tcp = self.command.landlock or (), self.command.tcp
+        return lambda: restrict(folders, tcp=tcp)
 
     def watch(self, process: subprocess.Popen[bytes], reader: int) -> None:
         """Take output until the program ends; begin to end it where it must."""

@@ -81,8 +81,20 @@ def is_dirty(root: Path) -> bool:
         seen.append(piece)
         return False
 
-    _ask(root, "status", "--porcelain", "-z", "--ignore-submodules=all", take=take)
+    env = environment(home=True) | _without_filters(root)
+    call(("status", "--porcelain", "-z", "--ignore-submodules=all"), env, root, take=take)
     return bool(seen)
+
+
+def _without_filters(root: Path) -> dict[str, str]:
+    """Return variables by which git starts no filter, whoever's settings define it and whichever file asks for it."""
+    found = _ask(root, "config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.", accept=(0, 1))
+    names = {name.rpartition(".")[0] for name in os.fsdecode(found.out).split("\0") if name}
+    off = {"clean": "", "smudge": "", "process": "", "required": "false"}
+    settings = [(f"{name}.{key}", value) for name in sorted(names) for key, value in off.items()]
+    numbered = {f"GIT_CONFIG_KEY_{at}": key for at, (key, _) in enumerate(settings)}
+    numbered |= {f"GIT_CONFIG_VALUE_{at}": value for at, (_, value) in enumerate(settings)}
+    return {**numbered, "GIT_CONFIG_COUNT": str(len(settings))}
 
 
 def is_ignored(root: Path, path: str) -> bool:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from santiago.agent import catalog, scripted
 from santiago.agent.catalog import Catalog
-from santiago.agent.ralph_fresh import RalphFresh
+from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.artifacts.files import read_text
 from santiago.cli.profiles import own_catalog
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.policy import Agent
 from santiago.contract.reasons import Reason
-from santiago.process import environment
+from santiago.process import environment, homes
 from santiago.process.credentials import secrets_of
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def backend(
     run_input: RunInput,
     server: ProcessServer,
     source: Mapping[str, str],
-    fence: Callable[[Command, Place, str], Command],
+    fence: Callable[[Command, Place, str], Fenced],
     secrets: tuple[str, ...],
     scratch: Path,
     ground: Ground | None = None,
@@ -220,8 +220,9 @@ def fenced(
     sandbox: Sandbox,
     source: Mapping[str, str],
     hidden: tuple[str, ...],
-) -> Command:
+) -> Fenced:
     """Return an agent's command inside the sandbox: its checkout, its own part of the home folder, and the network."""
+    home = _home(side, profile, source) if sandbox.kind != "none" else None
     program = catalog.program_of(command.argv[0], source)
     files = [word for word in command.argv if word.startswith("/") and os.path.isfile(word)]  # noqa: PTH113  # never raises
     # A script that nobody committed lies in the user's own tree, of which nothing else is shown.
@@ -232,10 +233,10 @@ def fenced(
         for file in dict.fromkeys([*([program] if program else []), *files])
         for folder in catalog.installation(file)
     ]
-    return sandbox.wrap(
+    wrapped = sandbox.wrap(
         command,
         place=place,
-        writable=(side, *_existing(profile.needs.home, source)),
+        writable=(side,),
         readonly=(
             *(folder for folder in needed if len(Path(folder).parts) > 2),
             *_existing(profile.needs.readonly, source),
@@ -243,7 +244,17 @@ def fenced(
         hidden=hidden,
         network=True,
         temporary=str(Path(side, "tmp")),
+        home=home,
     )
+    return Fenced(wrapped, home)
+
+
+def _home(side: str, profile: Profile, source: Mapping[str, str]) -> homes.Home:
+    needs = profile.needs
+    own, writable, fresh = (
+        tuple(map(str, catalog.expanded(places, source))) for places in (needs.home, needs.writable, needs.fresh)
+    )
+    return homes.copied(side, source.get("HOME", ""), own=own, writable=writable, fresh=fresh)
 
 
 def _existing(places: tuple[str, ...], source: Mapping[str, str]) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ def show_agent(out_dir: Path, story: str, one: AttemptStory) -> None:
         ("help", helping(reason, ending) if is_the_agents(reason) else ""),
         ("message", first(flat(one.message), 300) if not ending.words and not lost else ""),
         ("left out", lost),
+        ("settings", ending.left),
         ("session", ending.session),
     ]
     for name, text in rows:

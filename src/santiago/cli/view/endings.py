@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from santiago.cli.view.evidence import AttemptEvidence, tidied
 from santiago.cli.view.text import first, flat
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.executor.messages import left_in_copy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +29,8 @@ class Ending(NamedTuple):
     denials: tuple[str, ...] = ()
     session: str = ""
     remedy: str = ""
+    left: str = ""
+    """What it wrote into its copy of its settings."""
     tokens: int | None = None
     cost_usd: float | None = None
     there: bool = False
@@ -55,6 +58,7 @@ def ending_of(out_dir: Path, story: str, attempt: int) -> Ending:
         denials=tuple(first(flat(str(one)), COLUMNS) for one in _list(record, "denials")),
         session=_text(record, "session"),
         remedy=_text(record, "remedy"),
+        left=left_in_copy([flat(str(one)) for one in _list(record, "left")]),
         tokens=_number(figures.get("tokens")),
         cost_usd=_amount(figures.get("cost_usd")),
         there=True,
