@@ -16,12 +16,12 @@ from santiago.cli.view.text import harmless, paint, say
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(run: str | None, repo: Path | None, as_json: bool) -> int:
     """Re-check RUN (a folder or an id): log chain, digests, verdicts, git refs, result. Exit 0 clean, 30 otherwise."""
+    from santiago.artifacts.names import RESULT, has_begun
     from santiago.artifacts.repository import resolved
-    from santiago.artifacts.store import RESULT
     from santiago.cli.auditing import Audit
     from santiago.cli.auditing_git import open_git
     from santiago.cli.finding import find_run
-    from santiago.cli.loading import frozen, has_begun, working
+    from santiago.cli.loading import frozen, working
     from santiago.cli.start.identity import repository_of
     from santiago.contract.errors import Kind, SantiagoError
     from santiago.contract.reasons import ExitCode

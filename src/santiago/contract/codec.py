@@ -83,7 +83,7 @@ def canonical(value: object) -> bytes:
 
 
 _WRITER = json.JSONEncoder(indent=2, ensure_ascii=False)
-_has_exponent = re.compile(r"[0-9]e[-+]?[0-9]").search
+_has_exponent = re.compile(r"[0-9]e[-+][0-9]").search
 """Very small and very large numbers, which the two writers spell differently; or words that look like one."""
 
 

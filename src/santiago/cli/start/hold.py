@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts import registry
 from santiago.artifacts.lock import Lock, last_sign
-from santiago.artifacts.store import PLAN, FileStore
+from santiago.artifacts.names import PLAN
+from santiago.artifacts.store import FileStore
 from santiago.cli.start import agents, provide
 from santiago.cli.start.identity import refuse_taken
 from santiago.cli.start.leftovers import kill_leftovers, marks

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
-from santiago.artifacts.store import attempt_folder
+from santiago.artifacts.names import attempt_folder
 from santiago.cli.view import refused
 from santiago.cli.view.endings import origin
 from santiago.cli.view.evidence import AttemptEvidence, Check, checks_in, first_failing, near, totals

@@ -9,14 +9,12 @@ import unicodedata
 
 import click
 
-_CONTROLS = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
+_CONTROLS = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 
 
 def harmless(text: str) -> str:
     """Return text without terminal escapes, control characters and direction marks."""
-    return _CONTROLS.sub("", text)
+    return text if text.isprintable() else re.sub(_CONTROLS, "", text)
 
 
 def flat(text: str) -> str:
