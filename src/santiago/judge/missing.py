@@ -7,9 +7,9 @@ reason: that check is red, and may become green.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import record
 from santiago.process import enter
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _MANIFESTS = re.compile(
 _MOST_MANIFESTS = 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Missing:
     """Something outside the repository that a check needs and this machine does not have."""
 

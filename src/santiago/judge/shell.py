@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
 from typing import TYPE_CHECKING
+
+from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +47,7 @@ _INTERPRETERS_VALUED = re.compile(r"-[WXr]|--(?:require|import|loader)")
 """Options of both that are followed by something else than the program."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Program:
     """One program that a command line runs."""
 

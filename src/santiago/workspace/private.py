@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import record
 from santiago.util import regular
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Common:
     """What the private git directories of all folders have in common."""
 

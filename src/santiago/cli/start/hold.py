@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.scratch import scratch_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import record
 from santiago.process.redact import Redactor, to_hide
 from santiago.workspace.workspace import GitWorkspace
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _DIRTY = "there are uncommitted changes; the run works on the last commit and does not see them"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Surroundings:
     """What a start finds where it is called."""
 
@@ -55,7 +55,7 @@ def look_around(run_input: RunInput) -> Surroundings:
     return Surroundings(source=source, repo=repo, provided=provided, secrets=secrets)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Hold:
     """A run that nobody else works on."""
 

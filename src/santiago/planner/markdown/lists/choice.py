@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding, Level
+from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import is_group
@@ -36,7 +37,7 @@ _OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|r
 _BY_KIND = ("story", "requirement", "feature", "numbered", "other", "task", "phase", "chain", "table", "as-a")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Choice:
     view: View
     taken: UnitList

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import record
 from santiago.planner import words
 from santiago.planner.markdown.carriers import is_group, label
 from santiago.planner.markdown.harvest import Carrier, label_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class UnitList:
     """One list that the document offers as its units."""
 
