@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Hint, Status, Unit
 from santiago.planner.markdown.gather import Walk
 from santiago.planner.markdown.labels import clean, label_of, split_label
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.markdown.gathered import Gathered

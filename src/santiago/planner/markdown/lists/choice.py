@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding, Level
 from santiago.contract.record import record
 from santiago.planner import ids
@@ -20,7 +21,6 @@ from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.named import named_lists
 from santiago.planner.markdown.lists.numbered import numbered_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
