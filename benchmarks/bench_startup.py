@@ -1,28 +1,91 @@
-"""What a command costs before it does anything: child CPU time beside a bare interpreter, minimum of 15."""
+"""What a command costs before it does anything: child processor time beside a bare interpreter, median of 15.
+
+The modules are compiled first, as an installation does it. A `resume` of a run that was killed is measured up to its
+first step: its agent kills santiago, as it did before.
+"""
 
 from __future__ import annotations
 
+import compileall
+import os
+import shutil
+import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.documents import requirements
-from benchmarks.measure import child, verdict
+from benchmarks.measure import verdict
+from benchmarks.stories import GIT
+
+import santiago
 
 TIMES = 15
+STARTED = ("sh", "-c", 'echo $$ >../pid && exec "$@"', "sh")
+"""Leaves the number of the process that it becomes to the agent."""
+SANTIAGO = (*STARTED, sys.executable, "-m", "santiago")
+AGENT = "read coordinator <{}/pid && kill -9 $coordinator\n"
+REQUIREMENT = """
+### R{0}: Thing {0}
+
+- [ ] it does thing {0}
+
+**Verification:** `grep {0} thing{0}.txt`
+"""
 
 
 def run() -> int:
-    santiago = str(Path(sys.executable).with_name("santiago"))
+    compileall.compile_dir(Path(santiago.__file__).parent, quiet=2)
     with tempfile.TemporaryDirectory() as folder:
-        document = Path(folder) / "prd.md"
-        document.write_text(requirements(20, 1), encoding="utf-8")
-        bare = child([sys.executable, "-c", "pass"], times=TIMES).seconds
-        version = child([santiago, "--help"], times=TIMES).seconds
-        plan = child([santiago, "plan", str(document), "--out-dir", f"{folder}/out"], times=TIMES).seconds
-    print(
-        f"  python -c pass {bare * 1000:.0f} ms, --help {version * 1000:.0f} ms, plan of 20 requirements {plan * 1000:.0f} ms"
-    )
-    return verdict("santiago --help / python -c pass", version / bare, 8) + verdict(
-        "santiago plan (20) / python -c pass", plan / bare, 30
-    )
+        top = Path(folder)
+        _prepare(top)
+        bare = _median([sys.executable, "-c", "pass"], top)
+        print(f"  python -c pass {bare * 1000:.0f} ms")
+        missed = 0
+        for label, target, arguments in (
+            ("--help", 8, ["--help"]),
+            ("plan of 20 requirements", 20, ["plan", "prd.md"]),
+            ("plan of the same again", 20, ["plan", "prd.md", "--out-dir", "../again"]),
+            ("status", 25, ["status"]),
+            ("resume to the first step", 25, _resume(top)),
+        ):
+            took = _median([*SANTIAGO, *arguments], top, code=-9 if "resume" in arguments else 0)
+            missed += verdict(f"santiago {label} / python -c pass", took / bare, target)
+    return missed
+
+
+def _prepare(top: Path) -> None:
+    """Make a repository with a document, a plan of it, and a run that was killed; `before` is a copy of how it stands."""
+    repo = top / "repo"
+    repo.mkdir()
+    text = "# PRD: Twenty\n\n## Requirements\n" + "".join(REQUIREMENT.format(number) for number in range(1, 21))
+    (repo / "prd.md").write_text(text, encoding="utf-8")
+    (top / "agent").write_text(AGENT.format(top), encoding="utf-8")
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Begin"]):
+        subprocess.run(["git", *words], cwd=repo, env=GIT, check=True)
+    _seconds([*SANTIAGO, "plan", "prd.md"], repo, 0)
+    _seconds([*SANTIAGO, *_resume(top)], repo, -9)
+    shutil.copytree(repo, top / "before", symlinks=True)
+
+
+def _resume(top: Path) -> list[str]:
+    return ["resume", "--no-input", "--trust-commands", "--sandbox", "off", "--agent", f"sh {top}/agent"]
+
+
+def _median(arguments: list[str], top: Path, code: int = 0) -> float:
+    took = []
+    for _ in range(TIMES):
+        shutil.rmtree(top / "repo")
+        shutil.copytree(top / "before", top / "repo", symlinks=True)
+        took.append(_seconds(arguments, top / "repo", code))
+    return statistics.median(took)
+
+
+def _seconds(arguments: list[str], cwd: Path, code: int) -> float:
+    """Return the user and system time of a command and of what it started and waited for."""
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=cwd)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != code:
+        raise SystemExit(f"{arguments} ended with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime

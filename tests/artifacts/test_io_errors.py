@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.artifacts.log import Log
+from santiago.artifacts.names import attempt_folder
 from santiago.artifacts.reader import read_log
-from santiago.artifacts.store import attempt_folder
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind

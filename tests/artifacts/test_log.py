@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from santiago.artifacts import frame
 from santiago.artifacts.frame import GENESIS, MAX_LINE, WrongLineError, decode, encode
 from santiago.artifacts.log import Log
 from santiago.artifacts.reader import Reader, read_log
@@ -35,6 +36,12 @@ CREATED = event(1, EventKind.RUN_CREATED, phase=RunPhase.CREATED, log=1)
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "progress.ndjson"
+
+
+@pytest.fixture(params=["first lines", "later lines"])
+def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either of the two parsers, whatever the number of the line."""
+    monkeypatch.setattr(frame, "FEW", MAX_LINE if request.param == "first lines" else 0)
 
 
 def forged(changes: dict[str, Any], count: int = 3) -> bytes:
@@ -114,6 +121,7 @@ ELSEWHERE = ("h ", "prev ", "seq is 0", "seq is 9")
 MUTANTS = [m for m in mutants(LogLine, to_data(example(LogLine))) if not m.name.startswith(ELSEWHERE)]
 
 
+@pytest.mark.usefixtures("parser")
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_line_that_the_schema_refuses_is_refused_also_with_a_good_chain(mutant: Mutant) -> None:
     keys = [name for name in hints(LogLine) if name != "h"]
@@ -233,8 +241,10 @@ def test_a_changed_line_in_the_middle_is_refused_with_its_number_and_nothing_cha
         ({"run_id": "run-2"}, "belongs to the run run-2"),
         ({"seq": 7}, "its number is 7"),
         ({"status": "great"}, "no status 'great'"),
+        ({"context": {"text": "\ud800"}}, "not JSON"),
     ],
 )
+@pytest.mark.usefixtures("parser")
 def test_a_forged_line_with_a_good_hash_is_refused_and_never_cut(
     path: Path, changes: dict[str, Any], words: str
 ) -> None:
@@ -242,6 +252,23 @@ def test_a_forged_line_with_a_good_hash_is_refused_and_never_cut(
     error = refusal(path)
     assert words in error.message
     assert (error.kind, error.line) == (Kind.BLOCKED, 3)
+
+
+@pytest.mark.usefixtures("parser")
+@pytest.mark.parametrize("text", [b"[" * 100_000 + b"]" * 100_000, b"\xe4", b'"a\nb"', b"1" * 5000])
+def test_a_forged_line_that_no_parser_takes_is_refused(path: Path, text: bytes) -> None:
+    *before, last, _ = forged({"context": {"text": "HERE"}}).split(b"\n")
+    body = last[: last.index(b',"h":')].replace(b'"HERE"', text)
+    prev = json.loads(last)["prev"].encode()
+    line = body + b',"h":"' + sha256(prev + body).hexdigest()[:32].encode() + b'"}'
+    path.write_bytes(b"\n".join([*before, line, b""]))
+    assert refusal(path).line == 3
+
+
+@pytest.mark.usefixtures("parser")
+def test_letters_beyond_the_first_plane_are_read_as_they_were_written(path: Path) -> None:
+    Log.open(path, utc).append([CREATED, event(2, EventKind.NOTE, text="\U0001f600 \uffff")])
+    assert list(read_log(path))[1].context == {"text": "\U0001f600 \uffff"}
 
 
 def test_a_log_of_a_newer_version_is_refused_naming_both(path: Path) -> None:

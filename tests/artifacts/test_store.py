@@ -15,7 +15,7 @@ import pytest
 
 from santiago.artifacts import preflight
 from santiago.artifacts.attempts import FileAttempts
-from santiago.artifacts.store import attempt_folder
+from santiago.artifacts.names import attempt_folder
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind

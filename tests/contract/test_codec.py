@@ -10,8 +10,10 @@ import pytest
 from hypothesis import example as with_example
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
+from pydantic_core import to_json
 
-from santiago.contract import codec
+from santiago.contract import codec, plain
 from santiago.contract.codec import UPCASTS, canonical, decode, digest, parse_json, to_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context, LogLine
@@ -21,7 +23,7 @@ from santiago.contract.policy import Limits, RunInput
 from santiago.contract.reasons import Reason
 from santiago.contract.result import Result, Session, Ticket
 from santiago.contract.units import Minutes, Seconds, Usd
-from tests.contract.values import LARGEST, example, values
+from tests.contract.values import LARGEST, example, mutants, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +61,25 @@ def test_canonical_json_is_sorted_indented_unescaped_and_ends_in_a_newline(plan:
     written = canonical(plan)
     plain = json.dumps(json.loads(written), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
     assert written == plain.encode()
+
+
+@settings(max_examples=300)
+@given(data=st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20,
+))  # fmt: skip
+@with_example(data={"tiny": 1e-05, "small": 0.0001, "large": 1e16, "text": "1e-5"})
+@with_example(data=["\x00\x1f\x7f\u2028\U0001f600", '\\"/\b\f\n\r\t'])
+def test_short_and_long_documents_are_written_alike(data: object) -> None:
+    """Digests are of these bytes, so it must not matter which of the two writers made them."""
+    assert canonical(data) == to_json(to_data(data), indent=2) + b"\n"
+
+
+def test_a_long_document_is_written_like_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = example(Plan)
+    short = canonical(plan)
+    monkeypatch.setattr(codec, "_PIECES", 1)
+    assert canonical(plan) == short
 
 
 def test_canonical_json_looks_like_this() -> None:
@@ -101,6 +122,32 @@ def test_what_is_written_is_read_back_the_same(kind: type, data: st.DataObject) 
     written = canonical(value)
     assert decode(kind, written, "f") == value
     assert canonical(decode(kind, written, "f")) == written
+
+
+@every_document
+@settings(max_examples=40)
+@given(data=st.data())
+def test_a_short_document_is_read_as_the_library_would_read_it(kind: type, data: st.DataObject) -> None:
+    value = data.draw(values(kind))
+    written = canonical(value)
+    assert TypeAdapter(kind).validate_json(written) == value
+    try:
+        assert plain.read(kind, json.loads(written)) == value
+    except plain.NotPlainError:
+        assert kind is LogLine  # lines of the log have a reader of their own
+
+
+SPOILED = [
+    pytest.param(kind, mutant.data, id=f"{kind.__name__}: {mutant.name}")
+    for kind in DOCUMENTS
+    for mutant in mutants(kind, to_data(example(kind)))
+]
+
+
+@pytest.mark.parametrize(("kind", "data"), SPOILED)
+def test_whatever_is_spoiled_is_left_to_the_library(kind: type, data: object) -> None:
+    with pytest.raises(plain.NotPlainError):
+        plain.read(kind, data)
 
 
 @pytest.mark.parametrize("kind", [Minutes, Seconds, Usd])

@@ -51,7 +51,16 @@ def test_the_contract_without_codec_and_schema_loads_no_validation() -> None:
     assert families(modules) == set()
 
 
-def test_the_codec_loads_validation_once_something_is_read() -> None:
-    read = "from santiago.contract import codec, policy; codec.decode(policy.RunInput, b'{{{}}}', 'f')"
-    fields = '"contract_version": 1, "repo_path": "/r", "prd_path": "p"'
-    assert "pydantic" in families(loaded_by("-c", read.format(fields)))
+READ = "from santiago.contract import codec, policy; codec.decode(policy.RunInput, b'{{{}}}', 'f')"
+FIELDS = '"contract_version": 1, "repo_path": "/r", "prd_path": "p"'
+
+
+def test_the_codec_loads_no_validation_for_a_short_document_in_order() -> None:
+    written = "; codec.canonical(policy.Limits())"
+    assert families(loaded_by("-c", READ.format(FIELDS) + written)) == set()
+
+
+def test_the_codec_loads_validation_once_something_is_unusual() -> None:
+    unusual = READ.format(FIELDS + ', "limits": {"story_max_attempts": 0}')
+    code = f"try:\n    {unusual}\nexcept Exception as error:\n    assert 'story_max_attempts' in error.message"
+    assert "pydantic" in families(loaded_by("-c", code))

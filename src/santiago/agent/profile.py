@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ EXAMPLE = Path(__file__).parent / "profiles" / "claude.toml"
 """A whole profile, for people to look at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Start:
     """How the program is started. `{prompt}`, `{prompt_file}`, `{folder}`, `{side}` and `{report}` are filled in."""
 
@@ -43,7 +44,7 @@ class Start:
     """Names of what it leaves in the work folder that is no work, `*` for any letters: removed when it has ended."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Needs:
     """What of the user's surroundings it needs inside a sandbox."""
 
@@ -58,7 +59,7 @@ class Needs:
     readonly: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SignIn:
     """How to tell that it is signed in: one of these variables is set, or one of these files is there."""
 
@@ -68,13 +69,13 @@ class SignIn:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Stop:
     grace_seconds: int = 5
     """Between asking it to end and forcing it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Rule:
     """What one kind of line means. Paths are dotted names inside the line, or inside each element of `each`."""
 
@@ -118,7 +119,7 @@ class Rule:
     """The line closes the stream: well, with an error, or (`closed`) well unless an error was reported before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Fault:
     """What an error's own words mean, before the common table is asked."""
 
@@ -126,7 +127,7 @@ class Fault:
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Profile:
     name: str
     title: str = ""

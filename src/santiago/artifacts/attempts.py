@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar
 
 from santiago.artifacts import beneath
-from santiago.artifacts.store import ATTEMPTS, attempt_folder
+from santiago.artifacts.names import ATTEMPTS, attempt_folder
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import AgentEnding, AttemptOutcome

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
-
-from pydantic_core import from_json
 
 from santiago.contract.events import UTC, Context, Event, EventKind, EventStatus
 from santiago.contract.ids import RUN_ID, STORY_ID
 from santiago.contract.phases import RunPhase, StoryPhase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 LOG_VERSION = 1
 GENESIS = "0" * 32
@@ -22,9 +21,10 @@ GENESIS = "0" * 32
 MAX_LINE = 1 << 20
 """Bytes of one line; whatever is larger belongs into a file of its own, with its digest in the event."""
 
-_NAMES = ["seq", "timestamp", "run_id", "story_id", "chunk", "event", "phase", "attempt", "status", "actor", "context", "prev", "h"]  # fmt: skip
-_KEYS = [*from_json(json.dumps(dict.fromkeys(_NAMES)), cache_strings="keys")]
-"""The names as the parser keeps them: they are told to be the same by their address."""
+FEW = 1000
+"""Lines that are parsed sooner than the quick parser is loaded."""
+
+_KEYS = ["seq", "timestamp", "run_id", "story_id", "chunk", "event", "phase", "attempt", "status", "actor", "context", "prev", "h"]  # fmt: skip
 _EVENT_KEYS = _KEYS[:-2]
 _END = len(',"h":""}\n') + 32
 _KINDS = {kind.value: kind for kind in EventKind}
@@ -72,16 +72,17 @@ def decode(
     what is not is looked into.
     """
     found: list[tuple[Event, str]] = []
+    parse, keys = (_parse, _KEYS) if seq < FEW else _quick()
     try:
         for line in lines:
-            data = from_json(line, cache_strings="keys")
+            data = parse(line)
             number, time, run, story, chunk, name, phase, attempt, status, actor, context, before, digest = (
                 data.values()
             )
             if (
                 sha256(prev.encode() + line[:-_END]).hexdigest()[:32] != digest
                 or before != prev
-                or [*data] != _KEYS
+                or [*data] != keys
                 or not line.isascii()
             ):
                 return found, _wrong(line, prev, "its keys are not those of an event")
@@ -124,13 +125,33 @@ def decode(
     return found, None
 
 
+def _parse(line: bytes) -> Any:
+    """Return a line's JSON, as strictly as the quick parser."""
+    try:
+        data = json.loads(line.decode("ascii"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if b"\\ud" in line.lower():
+        json.dumps(data, ensure_ascii=False).encode()  # raises at half of a surrogate pair, which is no text
+    return data
+
+
+@cache
+def _quick() -> tuple[Callable[[bytes], Any], list[str]]:
+    """Return the quick parser, and the keys as it keeps them: they are told to be the same by their address."""
+    from pydantic_core import from_json
+
+    parse = partial(from_json, cache_strings="keys")
+    return parse, [*parse(json.dumps(dict.fromkeys(_KEYS)))]
+
+
 def _wrong(line: bytes, prev: str, why: str = "") -> ValueError:
     """Return what is the matter with a line that is not in order; bytes that changed explain everything else."""
     digest = _hash(prev, line[:-_END])
     if line[-_END:] != b',"h":"%b"}\n' % digest.encode("ascii"):
         return BrokenLineError("its hash does not fit")
     try:
-        data = from_json(line)
+        data = _parse(line)
     except ValueError as error:
         return WrongLineError(f"it is not JSON ({error})")
     if not isinstance(data, dict) or list(data) != _KEYS:
@@ -205,7 +226,7 @@ def _shown(value: Any) -> str:
 def version_of(line: bytes) -> int | None:
     """Return the format version that a first line claims, whatever else is in it."""
     try:
-        version = from_json(line)["context"]["log"]
+        version = _parse(line)["context"]["log"]
     except (ValueError, TypeError, LookupError):
         return None
     return version if type(version) is int else None

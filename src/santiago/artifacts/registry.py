@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago.artifacts import beneath
 from santiago.artifacts.files import read_json, read_text
-from santiago.artifacts.lock import RunLock
-from santiago.artifacts.reader import read_log
-from santiago.artifacts.store import LOG, PLAN
+from santiago.artifacts.names import LOG, PLAN
 from santiago.contract.errors import SantiagoError
 from santiago.contract.ids import is_run_id
 from santiago.contract.phases import RunPhase
@@ -20,6 +18,8 @@ from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from santiago.artifacts.lock import RunLock
 
 RunStanding = Literal["resumable", "ended", "damaged", "gone"]
 _LARGEST = 1 << 16
@@ -63,6 +63,8 @@ def register(common: Path, run_id: str, out_dir: Path, created: str) -> None:
 
 def held(common: Path, run_id: str, out_dir: Path, since: str) -> RunLock:
     """Return the lock of a run in its repository, to be taken."""
+    from santiago.artifacts.lock import RunLock  # who only looks at the notes needs none
+
     return RunLock(_folder(common) / f"{run_id}.held", out_dir.absolute(), since=since)
 
 
@@ -87,6 +89,8 @@ def standing(run: Registered) -> RunStanding:
         return "gone"
     if not (run.out_dir / LOG).exists():
         return "resumable"
+    from santiago.artifacts.reader import read_log  # as above
+
     phase: object = None
     try:
         for event in read_log(run.out_dir / LOG):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from santiago.artifacts import beneath, frozen, harmless, preflight
 from santiago.artifacts.faults import corrupt, possible, refused
 from santiago.artifacts.log import Log
+from santiago.artifacts.names import ATTEMPTS, INPUT, LOG, PLAN, RESULT
 from santiago.artifacts.reader import Reader
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
@@ -26,15 +27,10 @@ if TYPE_CHECKING:
 
     from santiago.process.redact import Redactor
 
-LOG, INPUT, PLAN, RESULT, ATTEMPTS = "progress.ndjson", "run-input.json", "plan.json", "result.json", "attempts"
 LARGEST = 64 * 2**20
 """Bytes of any file that is read back."""
 
 T = TypeVar("T", RunInput, Plan)
-
-
-def attempt_folder(story: str, attempt: int) -> str:
-    return f"{ATTEMPTS}/{story}/{attempt}"
 
 
 class FileStore:

@@ -19,6 +19,7 @@ from santiago.cli.view.lines import first, flat
 from santiago.cli.view.measures import span
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import record
 from santiago.process import environment
 from santiago.process.command import Command
 
@@ -106,7 +107,7 @@ class AgentsTold:
     """Why no agent was asked, where that was wanted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Checkup:
     """Looks at all agents, side by side."""
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from santiago.artifacts.attempts import VERIFICATION
 from santiago.artifacts.files import read_bytes
+from santiago.artifacts.names import INPUT, LOG, PLAN, RESULT, attempt_folder
 from santiago.artifacts.projections import Projector
 from santiago.artifacts.reader import Reader
-from santiago.artifacts.store import INPUT, LARGEST, LOG, PLAN, RESULT, attempt_folder
+from santiago.artifacts.store import LARGEST
 from santiago.cli.auditing_files import FileAudit
 from santiago.cli.loading import empty_fold, frozen
 from santiago.cli.view.evidence import record_in

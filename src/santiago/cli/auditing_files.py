@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from santiago.artifacts import beneath, inbox, lock
 from santiago.artifacts.attempts import FILES, LASTING, FileAttempts
 from santiago.artifacts.files import read_bytes
-from santiago.artifacts.store import INPUT, LARGEST, LOG, PLAN, FileStore, attempt_folder
+from santiago.artifacts.names import INPUT, LOG, PLAN, attempt_folder
+from santiago.artifacts.store import LARGEST, FileStore
 from santiago.cli.truth import unknown_files
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase

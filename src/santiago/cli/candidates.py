@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from santiago.contract.record import record
 from santiago.judge.remedies import ENVIRONMENT, node_install, python_install
 from santiago.util import regular
 
@@ -31,7 +32,7 @@ class Found(NamedTuple):
     setup: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Candidates:
     """What there is to be tried."""
 

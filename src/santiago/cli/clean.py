@@ -13,9 +13,10 @@ import click
 
 from santiago.artifacts import registry
 from santiago.artifacts.lock import Lock
+from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import find_root
-from santiago.artifacts.store import PLAN, FileStore
-from santiago.cli.loading import empty_fold, frozen, has_begun, replay, working
+from santiago.artifacts.store import FileStore
+from santiago.cli.loading import empty_fold, frozen, replay, working
 from santiago.cli.start.identity import refuse_copied
 from santiago.cli.start.scratch import scratch_of
 from santiago.cli.view.measures import count, size

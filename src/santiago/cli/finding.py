@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import registry, repository
-from santiago.artifacts.store import LOG, PLAN
+from santiago.artifacts.names import LOG, PLAN
 from santiago.cli.loading import working
 from santiago.contract.errors import Kind, SantiagoError
 

@@ -11,8 +11,8 @@ from santiago.artifacts.faults import possible
 from santiago.artifacts.files import read_bytes, read_json
 from santiago.artifacts.lock import NAME as LOCK
 from santiago.artifacts.lock import SIGNATURE, holder
+from santiago.artifacts.names import INPUT, LOG, PLAN
 from santiago.artifacts.reader import Reader
-from santiago.artifacts.store import INPUT, LOG, PLAN
 from santiago.cli.view.history import History
 from santiago.cli.view.measures import between
 from santiago.contract import codec
@@ -97,14 +97,6 @@ def load(out_dir: Path) -> Run:
     return Run(
         out_dir=out_dir, plan=plan, run_input=run_input, state=state, history=history, begun=begun, worker=worker
     )
-
-
-def has_begun(out_dir: Path) -> bool:
-    """Tell whether there is anything in a run's log."""
-    try:
-        return (out_dir / LOG).stat().st_size > 0
-    except OSError:
-        return False
 
 
 def replay(out_dir: Path, fold: Fold, take: Callable[[Event], None]) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.artifacts.faults import possible
-from santiago.artifacts.store import LOG
+from santiago.artifacts.names import LOG, has_begun
 from santiago.artifacts.tail import Tail
 from santiago.cli.finding import find_run, find_story
-from santiago.cli.loading import empty_fold, frozen, has_begun, working
+from santiago.cli.loading import empty_fold, frozen, working
 from santiago.cli.view.lines import Lines
 from santiago.cli.view.text import say
 from santiago.contract import codec

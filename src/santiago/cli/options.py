@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +77,7 @@ def _title(own: Catalog, name: str) -> str:
         return "its profile is not valid"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Flags:
     """What a person says about one start of a run; None and False leave it to the run input."""
 

@@ -67,8 +67,8 @@ def command(
 def _meant(name: str | None, *, as_json: bool) -> Path | None:
     """Return the folder of the run to go on with; None where all are finished, which is then said."""
     from santiago.artifacts import registry
+    from santiago.artifacts.names import has_begun
     from santiago.cli.finding import find_run, runs_here
-    from santiago.cli.loading import has_begun
     from santiago.cli.view.text import say
 
     if name is not None:

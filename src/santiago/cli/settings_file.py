@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from santiago.cli.view.text import flat
 from santiago.contract.errors import SantiagoError
 from santiago.contract.policy import Workspace
+from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from santiago.cli.trying import Tried
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Written:
     """What goes into a new santiago.toml."""
 

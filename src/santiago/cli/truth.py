@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.artifacts.store import LOG, attempt_folder
+from santiago.artifacts.names import LOG, attempt_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.cli.start import provide
@@ -19,6 +19,7 @@ from santiago.cli.view.text import first, flat
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
 from santiago.contract.reasons import ExitCode, Reason
+from santiago.contract.record import record
 from santiago.process import sandbox
 from santiago.util.clock import SystemClock
 from santiago.workspace.workspace import GitWorkspace
@@ -40,7 +41,7 @@ _BLIND = "is blind: it passes even when every file but the tests is replaced wit
 _NO_TEST = "is blind: it runs no test"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Tried:
     """What came of a check on the last commit."""
 
@@ -84,7 +85,7 @@ class _Never:
         return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Bench:
     """Where checks are tried."""
 

@@ -1,21 +1,26 @@
 """Between types and bytes: canonical JSON out, strict validation in, versions brought up to date on the way.
 
 The types are the contract's own dataclasses; the validating library reads those same types, so nothing is declared
-twice, and it is loaded only where something is read, so neither the core nor `--help` pays for it.
+twice. It is quick at large documents and slow to load, so a short one is written and read without it, to the same bytes
+and the same value; what is wrong with one is for the library to say.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from codecs import BOM_UTF8
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from enum import Enum
 from functools import cache
 from hashlib import sha256
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
+from santiago.contract import plain
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.plain import NotPlainError
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.reasons import Reason
 from santiago.contract.units import _Scaled
@@ -30,6 +35,11 @@ T = TypeVar("T")
 
 MAX_BYTES = 64 * 1024 * 1024
 """Size of any JSON document of ours; a plan of 100,000 stories stays below."""
+
+SHORT = 1 << 17
+"""Bytes of a document for which the library need not be loaded."""
+_PIECES = SHORT // 8
+"""Pieces of text in which about so many bytes are written."""
 
 UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """(type name, old version) → function that makes the next version of it. Empty while there is one version."""
@@ -62,9 +72,19 @@ def _names(cls: type) -> tuple[str, ...]:
 
 def canonical(value: object) -> bytes:
     """Return canonical JSON: sorted keys, two-space indent, UTF-8, a newline at the end."""
+    data = to_data(value)
+    pieces = list(islice(_WRITER.iterencode(data), _PIECES))
+    text = "".join(pieces)
+    if len(pieces) < _PIECES and not _has_exponent(text):
+        return (text + "\n").encode()
     from pydantic_core import to_json
 
-    return to_json(to_data(value), indent=2) + b"\n"
+    return to_json(data, indent=2) + b"\n"
+
+
+_WRITER = json.JSONEncoder(indent=2, ensure_ascii=False)
+_has_exponent = re.compile(r"[0-9]e[-+][0-9]").search
+"""Very small and very large numbers, which the two writers spell differently; or words that look like one."""
 
 
 def digest(value: object) -> str:
@@ -81,6 +101,9 @@ def decode(cls: type[T], raw: bytes, where: str) -> T:
     if not _is_current(version):
         data = _upcast(cls.__name__, version, data, where)
         raw = json.dumps(data).encode()
+    if len(raw) < SHORT and b"\\ud" not in raw.lower():  # half of a surrogate pair would pass, and is no text
+        with suppress(NotPlainError):
+            return cast("T", plain.read(cls, data))
     from pydantic import ValidationError
 
     try:
@@ -184,6 +207,8 @@ def _did_you_mean(loc: tuple[int | str, ...], cls: type) -> str:
     owner: Any = cls
     for part in loc[:-1]:
         owner = _inner(owner, part)
+    from difflib import get_close_matches
+
     names = _names(owner) if isinstance(owner, type) and is_dataclass(owner) else ()
     close = get_close_matches(str(loc[-1]), names, 1)
     return f" (did you mean {close[0]}?)" if close else ""

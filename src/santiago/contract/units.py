@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -14,12 +14,23 @@ class _Scaled(int):
 
     SCALE: ClassVar[int]
     POSITIVE: ClassVar[bool]
+    MOST: ClassVar[float] = 1e9
+    """The largest number that a file may write."""
 
     @classmethod
     def of(cls, written: float) -> Self:
         """Return the value that a file writes as this number; the smallest part where it is tiny."""
         parts = round(written * cls.SCALE)
         return cls(max(parts, 1) if written > 0 else parts)
+
+    @classmethod
+    def takes(cls, written: object) -> bool:
+        """Tell whether a file may write this; a text or a truth value is no number."""
+        return (
+            type(written) in {int, float}
+            and 0 <= cast("float", written) <= cls.MOST
+            and (written != 0 or not cls.POSITIVE)
+        )
 
     @property
     def written(self) -> int | float:
@@ -34,14 +45,14 @@ class _Scaled(int):
         bound: dict[str, Any] = {"gt": 0} if cls.POSITIVE else {"ge": 0}
         return core_schema.no_info_after_validator_function(
             cls.of,
-            core_schema.float_schema(allow_inf_nan=False, le=1e9, strict=True, **bound),
+            core_schema.float_schema(allow_inf_nan=False, le=cls.MOST, strict=True, **bound),
             serialization=core_schema.plain_serializer_function_ser_schema(lambda value: value.written),
         )
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         bound: dict[str, Any] = {"exclusiveMinimum": 0} if cls.POSITIVE else {"minimum": 0}
-        return {"type": "number", "maximum": 1e9, **bound}
+        return {"type": "number", "maximum": cls.MOST, **bound}
 
 
 class Minutes(_Scaled):

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckVerdict
+from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,18 +19,18 @@ MAX_OUTPUT = 20_000
 """Lines of one attempt's output that are compared; the last ones."""
 MAX_LENGTH = 500
 
-TELLING = re.compile(
+TELLING = pattern(
     r"error|fail|assert|exception|traceback|expected|panic|undefined|not found|cannot|denied|^E\s|^\s*File \"|✗|✕|FAILED",
     re.IGNORECASE,
 )
 """Lines of an output that say what is wrong."""
-_NAMES = re.compile(
+_NAMES = pattern(
     r"^\s*(?:FAILED|ERROR|FAIL:?|not ok|--- FAIL:?|✗|✕|×|●)\s|\.{3}\s*(?:FAILED|FAIL|ERROR)\b|^test .* \.\.\. FAILED"
 )
 """Lines that name a failing test, in the summaries of the usual runners."""
-_VARIABLE = re.compile(r"0x[0-9a-fA-F]+|(?<!\w)\d+(?:\.\d+)?(?:ms|s)?(?!\w)|/tmp/\S+")
+_VARIABLE = pattern(r"0x[0-9a-fA-F]+|(?<!\w)\d+(?:\.\d+)?(?:ms|s)?(?!\w)|/tmp/\S+")
 """Addresses, durations, line numbers; not the number in `test_2`."""
-_LASTED = re.compile(r"0x[0-9a-fA-F]+|(?<!\d)\d+(?:\.\d+)?\s?m?s\b")
+_LASTED = pattern(r"0x[0-9a-fA-F]+|(?<!\d)\d+(?:\.\d+)?\s?m?s\b")
 """The same in the name of a test, where other numbers tell one case from another."""
 
 
@@ -73,8 +74,8 @@ def _failing(outcome: AttemptOutcome) -> Mapping[str, str]:
 def _telling(lines: list[str]) -> list[str]:
     """Return the lines that name failing tests; where none does, those that say what is wrong; else all."""
     lines = [line[:MAX_LENGTH] for line in lines[-MAX_OUTPUT:]]
-    for pattern in (_NAMES, TELLING):
-        if found := [line for line in lines if pattern.search(line)]:
+    for telling in (_NAMES, TELLING):
+        if found := [line for line in lines if telling.search(line)]:
             return found
     return lines
 

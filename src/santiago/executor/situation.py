@@ -25,7 +25,7 @@ class Cancel:
 Act = Fact | Cancel | Step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Scope:
     """What this start may touch: chunks from one to another, or single stories."""
 

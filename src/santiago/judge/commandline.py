@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.judge import globs
 from santiago.judge.shell import PROVIDED, PYTHON, SHELLS, Program, programs, resolved
 
@@ -34,17 +35,17 @@ STEERED_BY: dict[str, tuple[str, ...]] = {
 """Programs that do what a file of the repository tells them, and that file's names."""
 _ELSEWHERE = frozenset({"-C", "--directory", "--prefix", "--cwd", "--dir"})
 """Options by which such a program is told to work in another folder."""
-_WELL_KNOWN = re.compile(
+_WELL_KNOWN = pattern(
     r"true|false|:|echo|printf|test|\[|\[\[|cd|exit|set|export|pwd|e?grep|diff|cmp|comm|cat|head|tail|sort|uniq|wc|cut|tr|sed|awk|find|ls|mkdir|rm"
     r"|cp|mv|touch|tee|jq|seq|expr|tar|rg|cmake|ninja|gcc|g\+\+|cc|clang|rustc|node|deno|bun|npm|npx|yarn|pnpm|go|cargo|g?make|just|task|mvnw?|gradlew?"
     r"|ruby|rake|php|perl|java|javac|dotnet|swift|mix|tox|nox|ruff|mypy|pyright|flake8|black|isort|pylint|coverage|tsc|eslint|prettier|xo|standard"
     rf"|tsd|biome|{PYTHON.pattern}|{_BY_NAME.replace(' ', '|')}"
 )
-_OUTSIDE = re.compile(r"(?:^|[=:,])[/~](?!dev/)|(?:^|[/=:,])\.\.(?:/|$)|SANTIAGO_|(?i:environ|getenv|\benv\b|/proc\b)")
+_OUTSIDE = pattern(r"(?:^|[=:,])[/~](?!dev/)|(?:^|[/=:,])\.\.(?:/|$)|SANTIAGO_|(?i:environ|getenv|\benv\b|/proc\b)")
 """Words that lead out of the repository, or ask for what stands around the check."""
 _DEEPEST = 4
 """Scripts within scripts that are read."""
-_FILE = re.compile(r"(?<![\w./$-])(?:[\w-]{1,100}/){0,20}[\w-]{1,100}\.[a-z]\w{0,5}(?![\w./-])")
+_FILE = pattern(r"(?<![\w./$-])(?:[\w-]{1,100}/){0,20}[\w-]{1,100}\.[a-z]\w{0,5}(?![\w./-])")
 """A word that looks like the name of a file."""
 
 

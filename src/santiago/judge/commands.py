@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import record
 from santiago.process.command import Command
 from santiago.process.place import Ground
 
@@ -23,7 +24,7 @@ _SHOWN = ("SANTIAGO_PLAN_DIR", "SANTIAGO_PROMPT_FILE")
 """Variables that name what a command may read wherever it lies, also in a hidden folder."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CommandRunner:
     """Runs commands. What they may see and write is fixed when it is made; nothing that a checkout holds changes that."""
 

@@ -6,10 +6,10 @@ where as many cases of that function pass as before, none of them is gone.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.judge.naming import INSIDE, function_of
 from santiago.judge.shown import WHOLE
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import CheckResult
     from santiago.judge.shown import Shown
 
-_VARIES = re.compile(r"(?:/[\w.@+~-]+)+/|0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*")
-_LONE_FILE = re.compile(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
+_VARIES = pattern(r"(?:/[\w.@+~-]+)+/|0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*")
+_LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
 _LAST = 20
 
 

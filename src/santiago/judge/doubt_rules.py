@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import sys
 
+from santiago.contract.patterns import pattern
+
 RULES = {
     "equals_anything": "makes an object that compares alike with anything, so tests that compare it show nothing",
     "asks_for_tests": "asks whether it is being tested, so it may behave otherwise in use",
@@ -130,13 +132,13 @@ _LANGUAGES: dict[tuple[str, ...], Patterns] = {
 
 
 def _compiled(patterns: Patterns) -> dict[str, re.Pattern[str]]:
-    return {rule: re.compile("|".join(alternatives)) for rule, alternatives in patterns.items()}
+    return {rule: pattern("|".join(alternatives)) for rule, alternatives in patterns.items()}
 
 
 PATTERNS = {end: _compiled(patterns) for ends, patterns in _LANGUAGES.items() for end in ends}
 """By how files' names end. Python's are for statements with names written out, see `python_text`; others for lines."""
 
-NEW_NAME = re.compile(
+NEW_NAME = pattern(
     r"(?:.*/)?(?:sitecustomize\.py|usercustomize\.py|pyvenv\.cfg|python3?|pytest|node|npm|npx|make|bash|cargo)|test|check|verify"
 )
 """New files that Python, a shell or make take before or instead of what a check asks for."""
@@ -145,11 +147,11 @@ PROGRAM = re.compile(
 )
 """What a file says that is a program of its own, and may well end itself."""
 
-_LOOKS = re.compile(
+_LOOKS = pattern(
     r"\bsys\.modules\b|\bsys\.(?:orig_)?argv\b|\bos\.environ\b|\bos\.getenv\b|\b__main__\b|\b__file__\b|_stack\(|\binspect\.|\b_getframe\b|\bpsutil\."
 )
-_PROCESS = re.compile(r"/proc/(?:self|1|\{[^}]{1,40}\})/")
-_TEST_WORD = re.compile(r"(?:\b|_|py|unit)tests?(?:\b|_|ing)", re.IGNORECASE)
+_PROCESS = pattern(r"/proc/(?:self|1|\{[^}]{1,40}\})/")
+_TEST_WORD = pattern(r"(?:\b|_|py|unit)tests?(?:\b|_|ing)", re.IGNORECASE)
 _WORDS = ("pytest_current_test", "unittest", "discover", "santiago")
 
 

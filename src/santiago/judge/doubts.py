@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import DoubtfulLine
+from santiago.contract.patterns import pattern
 from santiago.judge.doubt_rules import EXITS_WELL, NEW_NAME, PATTERNS, PROGRAM, RULES, asks
 from santiago.judge.python_text import statements
 
@@ -31,8 +32,8 @@ _MOST = 50
 _SHOWN = 200
 _LARGEST = 1024 * 1024
 _LINK = "120000"
-_OPENED = re.compile(r"(?:\bopen\(|\bPath\(|\.joinpath\(|\.with_name\()['\"]([^'\"]{1,200})['\"]")
-_REPLACED = re.compile(r"([A-Za-z_][\w.]{0,100})\.\w{1,80} = (?!['\"\d\[{]|None|True|False)")
+_OPENED = pattern(r"(?:\bopen\(|\bPath\(|\.joinpath\(|\.with_name\()['\"]([^'\"]{1,200})['\"]")
+_REPLACED = pattern(r"([A-Za-z_][\w.]{0,100})\.\w{1,80} = (?!['\"\d\[{]|None|True|False)")
 _COMMENT = ("//", "/*", "*", "# ")
 
 
@@ -84,7 +85,7 @@ def _in_python(data: bytes, added: Lines, judges: Judges, read: Read) -> Seen:
         yield from _in_lines(added, PATTERNS[".py"])
         return
     for one in every:
-        for rule in (rule for rule, pattern in PATTERNS[".py"].items() if pattern.search(one.text)):
+        for rule in (rule for rule, known in PATTERNS[".py"].items() if known.search(one.text)):
             if rule != "loads_runner" or one.where != "main":  # a file may test itself when it is the program
                 yield one.line, "ends_process" if rule == EXITS_WELL and one.where == "module" else rule
         if asks(one.text, one.compared):
@@ -121,7 +122,7 @@ def _in_lines(added: Lines, patterns: dict[str, re.Pattern[str]]) -> Seen:
             whole = whole[:-1]  # it goes on in the next line
             continue
         if not whole.lstrip().startswith(_COMMENT):
-            yield from ((first, rule) for rule, pattern in patterns.items() if pattern.search(whole))
+            yield from ((first, rule) for rule, known in patterns.items() if known.search(whole))
         whole = ""
 
 

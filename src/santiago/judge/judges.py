@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.judge import commandline, globs
 from santiago.judge.sections import MIXED
 from santiago.judge.shell import Program, programs, resolved
@@ -50,24 +51,24 @@ _EVERY_SETTING = tuple(chain.from_iterable(_SETTINGS.values()))
 _CI = (
     ".github/workflows/**", ".circleci/**", ".buildkite/**", "Jenkinsfile", "{.gitlab-ci,azure-pipelines,.travis,appveyor,bitbucket-pipelines,.drone}.yml",
 )  # fmt: skip
-_SAYS_SO = re.compile(
+_SAYS_SO = pattern(
     r"(?i)(?:.*/)?(?:scripts?|tools?|\.?ci|hack|qa|checks|acceptance|smoke)/.*|(?:.*/)?(?:[^/]*[_.-])?(?:check(?:s|er)?|verif(?:y|ier|ication)"
     r"|validat(?:e|or|ion)|accept(?:ance)?|smoke|e2e|lint|ci|grade|judge|oracle|harness|selftest|specs?|(?:run|unit)?tests?|qa|configure|autogen"
     r"|bootstrap|gradlew|mvnw)(?:[_.-][^/]*)?"
 )
 """Folders of tools, and names of scripts and folders that say that they judge."""
-_STEERS = re.compile(r".*(?:conf|setup|reporter)[^/]*|(?:.*/)?\.\w+rc(?:\..*)?|.*\.(?:ini|toml|cfg|mk)")
+_STEERS = pattern(r".*(?:conf|setup|reporter)[^/]*|(?:.*/)?\.\w+rc(?:\..*)?|.*\.(?:ini|toml|cfg|mk)")
 """Names of files by which runners are told what to do."""
-_HOLDS_TESTS = re.compile(
+_HOLDS_TESTS = pattern(
     r"(?m)^(?:async )?def test|\bTestCase\b|(?<![\w.])(?:(?:test|it|describe|suite|context)(?:\.\w+)?(?:\(| ['\"])|(?:is|ok|is_deeply)\s?\()"
 )
-_SAYS_NO = re.compile(
+_SAYS_NO = pattern(
     r"(?m)\b(?:unittest|pytest|jest|mocha|vitest|rspec|phpunit|go test|cargo test|node --test)\b|^assert\b|(?:\[|\btest) \"?\$\([^)\n]{0,200}[./]"
 )
 """What a script that judges has in it, whatever its name is: a runner, bare assertions, the output of another program compared."""
 _QUESTIONS = (".txt", ".json", ".csv", ".tsv", ".in", ".dat", ".xml", ".yml", ".yaml")
 """Data that a check feeds to the work."""
-_WORD = re.compile(r"(<[ \t]{0,9})?([\w./-]{2,200})")
+_WORD = pattern(r"(<[ \t]{0,9})?([\w./-]{2,200})")
 """A word that may be a path, and whether it is fed to a program."""
 _LONGEST, _DEEPEST, _MOST = 200_000, 3, 200
 """Characters of a file, package scripts within package scripts, programs or files that are looked at."""

@@ -7,9 +7,10 @@ reason: that check is red, and may become green.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
+from santiago.contract.record import record
 from santiago.process import enter
 
 if TYPE_CHECKING:
@@ -24,34 +25,34 @@ PYTHON_TOOLS = frozenset({
     "pytest", "unittest", "coverage", "nose2", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "pyright", "behave", "build",
     "pip", "hypothesis", "pytest_asyncio", "pytest_cov", "pytest_mock", "xdist", "freezegun",
 })  # fmt: skip
-_NO_MAIN_MODULE = re.compile(r"^(?:\S*/)?python[\w.]*: No module named (\w+)", re.MULTILINE)
-_NOT_FOUND = re.compile(
+_NO_MAIN_MODULE = pattern(r"^(?:\S*/)?python[\w.]*: No module named (\w+)", re.MULTILINE)
+_NOT_FOUND = pattern(
     r"(?:^|[:\s])([^\s:'\"]+): (?:command not found|not found|Permission denied|No such file or directory|bad interpreter)",
     re.MULTILINE,
 )
-_FROM_MAKE = re.compile(r"^make(?:\[\d+\])?: \*\*\* .* Error 127$", re.MULTILINE)
-_NO_PYTHON_MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([A-Za-z_]\w*)")
-_NO_NODE_MODULE = re.compile(r"Cannot find (?:module|package) '((?:@[\w.-]+/)?[A-Za-z_][\w.-]*)")
-_NO_BUILD_MODULE = re.compile(
+_FROM_MAKE = pattern(r"^make(?:\[\d+\])?: \*\*\* .* Error 127$", re.MULTILINE)
+_NO_PYTHON_MODULE = pattern(r"(?:ModuleNotFoundError|ImportError): No module named '?([A-Za-z_]\w*)")
+_NO_NODE_MODULE = pattern(r"Cannot find (?:module|package) '((?:@[\w.-]+/)?[A-Za-z_][\w.-]*)")
+_NO_BUILD_MODULE = pattern(
     r"(?:no required module provides package |no matching package named `|failed to get `(?=[\w-]+` as a dep))([^\s;:`]+)"
 )
 _NO_MODULE = {"Python": _NO_PYTHON_MODULE, "Node": _NO_NODE_MODULE, "build": _NO_BUILD_MODULE}
-_NOTHING_THERE = re.compile(
+_NOTHING_THERE = pattern(
     r"no tests ran|no tests collected|NO TESTS RAN|No tests? files? found|No tests found|No tests were found|No tests executed|Result: NOTESTS"
     r"|No test is available|no test files\]|no tests to run|There are no tests|Missing script|No rule to make target|No targets specified"
     r"|no Go files|no test target named|Justfile does not contain|No justfile found|could not read package\.json|Could not find a package\.json"
     r"|no test specified|Ran 0 tests|Could not find '",
     re.IGNORECASE,
 )
-_NOT_THERE = re.compile(r"No such file|can(?:no|')t open|not found|Cannot find|ENOENT|does not exist", re.IGNORECASE)
-_MANIFESTS = re.compile(
+_NOT_THERE = pattern(r"No such file|can(?:no|')t open|not found|Cannot find|ENOENT|does not exist", re.IGNORECASE)
+_MANIFESTS = pattern(
     r"(?:.*/)?(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|Pipfile|environment\.ya?ml|requirements[\w.-]*\.(?:txt|in)|package\.json)"
     r"|(?:.*/)?requirements/[\w.-]+"
 )
 _MOST_MANIFESTS = 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Missing:
     """Something outside the repository that a check needs and this machine does not have."""
 
@@ -101,8 +102,8 @@ def missing(shown: Shown, files: Collection[str], read: Read, words: Iterable[st
 def missing_module(shown: Shown, files: Collection[str], read: Read, words: Iterable[str]) -> Missing | None:
     """Return a module that a check asks for and that is not the repository's own to write."""
     own = {part for path in (*files, *words) for part in (*path.split("/"), path.rpartition("/")[2].partition(".")[0])}
-    for kind, pattern in _NO_MODULE.items():
-        for module in pattern.findall(shown.output):
+    for kind, complaint in _NO_MODULE.items():
+        for module in complaint.findall(shown.output):
             # A test that stands before its module names one that nobody declares as a dependency.
             is_told = kind != "Python" or module in PYTHON_TOOLS or _is_declared(module, files, read)
             if is_told and (kind == "build" or module not in own):

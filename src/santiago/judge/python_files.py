@@ -10,14 +10,16 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ALWAYS_USED = re.compile(
+_ALWAYS_USED = pattern(
     r"pytestmark|pytest_\w+|load_tests|__test__|collect_ignore\w*|(?:setup|teardown)(?:_\w+)?|(?:setUp|tearDown)\w*"
 )
 """Names of a module that its tests use without a word."""
-_NAME = re.compile(r"'(\w+)'")
+_NAME = pattern(r"'(\w+)'")
 _LONGEST = 1_000_000
 _Piece = tuple[str, frozenset[str]]
 """A piece of code, written in one way however it was formatted, and the names in it."""

@@ -9,8 +9,9 @@ import ast
 import re
 import sys
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -29,7 +30,7 @@ _NUMBERS = {"__len__", "__sub__", "__rsub__", "__abs__"}
 Names = dict[str, ast.expr]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Statement:
     """A simple statement, or the head of a compound one."""
 

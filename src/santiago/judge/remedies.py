@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from santiago.contract.patterns import pattern
 from santiago.contract.ports.judge import Proposal
 from santiago.judge.missing import PYTHON_TOOLS
 from santiago.judge.shell import programs
@@ -21,14 +21,12 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "python3 -m venv .venv && .venv/bin/pip install -q"
 _ENVIRONMENTS = (".venv", "venv")
-_FOLDER = re.compile(r"cd ([\w.@/-]+) && ")
-_STARTS_PYTHON = re.compile(
-    r"(?:(?:uv|poetry|pdm|pipenv|hatch) run (?:--?[\w-]+ )*)?(?:python[\d.]*(?= )|(?=pytest\b))"
-)
+_FOLDER = pattern(r"cd ([\w.@/-]+) && ")
+_STARTS_PYTHON = pattern(r"(?:(?:uv|poetry|pdm|pipenv|hatch) run (?:--?[\w-]+ )*)?(?:python[\d.]*(?= )|(?=pytest\b))")
 _STARTS_NODE = frozenset({"npm", "npx", "pnpm", "yarn", "bun"})
 _FOR_TESTS = ("test", "tests", "testing", "dev")
 """How projects name what their tests need, among extras and groups."""
-_REQUIREMENTS = re.compile(
+_REQUIREMENTS = pattern(
     r"requirements(?:[-_]?(?:dev|tests?))?\.txt|(?:dev|tests?)[-_]requirements\.txt|requirements/(?:dev|tests?)\.txt"
 )
 _OTHER_NAMES = {"xdist": "pytest-xdist"}

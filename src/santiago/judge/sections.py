@@ -14,6 +14,8 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from santiago.contract.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,18 +26,18 @@ MIXED: dict[str, frozenset[str]] = {
     "composer.json": frozenset({"composer"}), "deno.json": frozenset({"deno"}),
 }  # fmt: skip
 """Files that hold sections of runners among others, and the programs that read those."""
-_INI = re.compile(r"(?:tool:)?pytest|testenv.*|tox.*|coverage:.*|aliases")
+_INI = pattern(r"(?:tool:)?pytest|testenv.*|tox.*|coverage:.*|aliases")
 _JUDGES: dict[str, re.Pattern[str]] = {
-    "pyproject.toml": re.compile(
+    "pyproject.toml": pattern(
         r"(?:tool\.(?:pytest|coverage|tox|nox|poe|taskipy|hatch\.envs|pdm\.scripts)|(?:project\.entry-points|tool\.poetry\.plugins)\.pytest11)(?:\..*)?"
     ),
-    "Cargo.toml": re.compile(r"test|lib\.(?:test|doctest|harness)|package\.autotests"), "setup.cfg": _INI, "tox.ini": _INI,
-    "package.json": re.compile(r"scripts|jest|mocha|ava|vitest|nyc|c8|tap"), "composer.json": re.compile(r"scripts"),
-    "deno.json": re.compile(r"tasks|test"),
+    "Cargo.toml": pattern(r"test|lib\.(?:test|doctest|harness)|package\.autotests"), "setup.cfg": _INI, "tox.ini": _INI,
+    "package.json": pattern(r"scripts|jest|mocha|ava|vitest|nyc|c8|tap"), "composer.json": pattern(r"scripts"),
+    "deno.json": pattern(r"tasks|test"),
 }  # fmt: skip
 """The sections of runners."""
-_HEADER = re.compile(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[^\S\n]*(?:#.*)?$", re.MULTILINE)
-_RUST_TESTS = re.compile(
+_HEADER = pattern(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[^\S\n]*(?:#.*)?$", re.MULTILINE)
+_RUST_TESTS = pattern(
     r"^([ \t]*)#\[cfg\(test\)\]\n(?:[ \t]*#\[[^\n]*\n)*\1(?:pub )?mod (\w+) \{\n(?:(?!\1\})[^\n]*\n)*\1\}[ \t]*$",
     re.MULTILINE,
 )

@@ -4,48 +4,51 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
 from typing import TYPE_CHECKING
+
+from santiago.contract.patterns import pattern
+from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _WORD = r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|[<>$]\((?:[^()]|\([^()]*\))*\)|[^\s;|&()<>'"`\\])+"""
-_TOKEN = re.compile(
+_TOKEN = pattern(
     rf"(?:[ \t\r]|\\\n)+|\#[^\n]*|\d*(?P<redirect>&>>?|<<<|<<-?|<>|<&|>>|>[|&]|[<>](?!\())[ \t]*(?P<file>{_WORD})"
     rf"|(?P<word>{_WORD})|(?P<operator>&&|\|\||;;|\|&|[;|&()\n])",
     re.DOTALL,
 )
-_QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:\\.|[^"\\])*)\"""", re.DOTALL)
+_QUOTED = pattern(r"""\\(.)|'([^']*)'|"((?:\\.|[^"\\])*)\"""", re.DOTALL)
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>"})
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=(.*)", re.DOTALL)
+_ASSIGNMENT = pattern(r"([A-Za-z_][A-Za-z0-9_]*)\+?=(.*)", re.DOTALL)
 _KEYWORDS = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"})
 _LONGEST = 8_000
 """Characters of a command that are read; a longer one names nothing that is known."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
-PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
-_INTERPRETER = re.compile(rf"{PYTHON.pattern}|node|ruby|perl|php|deno|bun|tsx|ts-node|source|\.|{'|'.join(SHELLS)}")
+PYTHON = pattern(r"(?:python|pypy)[\d.]*")
+_INTERPRETER = pattern(rf"{PYTHON.pattern}|node|ruby|perl|php|deno|bun|tsx|ts-node|source|\.|{'|'.join(SHELLS)}")
 _NO_SCRIPT = frozenset({"-c", "-e", "-p", "--eval", "--print", "--test", "-"})
 """Options of interpreters with which no script is run."""
-PROVIDED = re.compile(
+PROVIDED = pattern(
     r"(?:\./)?(?:[\w.-]+/)*?(?:\.?v?env[\w.-]*/bin|node_modules/\.bin|vendor/bin|\.tox/[\w.-]+/bin)/[\w.-]+$"
 )
 """Programs that come with the dependencies."""
 _PASSES_ON = frozenset({"tee", "cat", "tail", "head", "ts", "less", "more", "sed", "tr"})
 """Programs behind a pipe that decide nothing."""
-_STARTER = re.compile(
+_STARTER = pattern(
     r"(?:env|time|nice|nohup|command|exec|sudo|stdbuf|setsid|xvfb-run|timeout|npx|bunx|pnpx|xargs|c8|nyc|cross-env"
     r"|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi|conda|coverage) run|(?:bundle|pnpm|yarn|npm|mise) exec|(?:pnpm|yarn) dlx) "
 )
 """Programs that run another one, with the word behind them that says so."""
-_STARTERS_VALUED = re.compile(r"-[uCnkspIP]|--(?:unset|chdir|package|with|python|extra|group|source|rcfile)")
-_INTERPRETERS_VALUED = re.compile(r"-[WXr]|--(?:require|import|loader)")
+_STARTERS_VALUED = pattern(r"-[uCnkspIP]|--(?:unset|chdir|package|with|python|extra|group|source|rcfile)")
+_INTERPRETERS_VALUED = pattern(r"-[WXr]|--(?:require|import|loader)")
 """Options of both that are followed by something else than the program."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Program:
     """One program that a command line runs."""
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+from santiago.contract.patterns import pattern
+
+_ESCAPES = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _LONGEST = 2000
 """Characters of a line that are looked at: no summary is longer."""
 _N = r"\d{1,9}"
 _SUMMARIES = tuple(
-    re.compile(pattern.replace("{", r"(?P<").replace("}", rf">{_N})"), re.MULTILINE)
-    for pattern in (
+    pattern(summary.replace("{", r"(?P<").replace("}", rf">{_N})"), re.MULTILINE)
+    for summary in (
         r"^(?:=+ )?(?=\d)(?:{failed} failed(?:, )?)?(?:{passed} passed(?:, )?)?(?:\d+ (?:skip\w+|desel\w+|x\w+|warn\w+)(?:, )?)*(?:{errors} errors?)? in \d",
         r"^Ran {ran} tests? in [^\n]*(?:\n(?:OK|FAILED) \((?:failures={failed})?(?:, )?(?:errors={errors})?(?:, )?(?:skipped={idle})?)?",
         r"^test result: \w+\. {passed} passed; {failed} failed;",
@@ -39,7 +41,7 @@ _SUMMARIES = tuple(
         r"^{ran} tests? in \d+ items?\.",
     )
 )
-_NONE = re.compile(
+_NONE = pattern(
     r"no tests ran|no test files|No tests? (?:files? )?(?:found|executed|were found|to run)|\d tests? collected in"
 )
 

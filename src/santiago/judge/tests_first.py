@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import Verdict
+from santiago.contract.patterns import pattern
 from santiago.contract.reasons import Reason
 from santiago.judge.compare import lost, vanished
 from santiago.judge.missing import found_no_test
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     Lacks = Callable[[Shown], Missing | None]
 
 _MOST_NAMES = 200
-_WANTING = re.compile(
+_WANTING = pattern(
     r"No module named|cannot import name|has no attribute|Cannot find (?:module|package)|does not provide an export|is not exported"
     r"|is not defined|undefined: |cannot find (?:function|value|type|struct|trait|macro|symbol|crate)|unresolved import|could not find `"
     r"|no (?:method|function|field) |uninitialized constant|cannot load such file|Class \S{1,200} not found"
 )
 """How compilers and interpreters say that something is not there yet."""
-_UNREADABLE = re.compile(r"\b(?:Syntax|Indentation|Tab)Error\b(?!.{0,200}does not provide an export)")
+_UNREADABLE = pattern(r"\b(?:Syntax|Indentation|Tab)Error\b(?!.{0,200}does not provide an export)")
 
 
 def verdict(pairs: Pairs, files: Collection[str], text_changed: Callable[[str], bool], lacks: Lacks) -> Verdict:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.ports.judge import SetUpFailedError
 from santiago.contract.ports.workspace import PATCH_CUT
+from santiago.contract.record import record
 from santiago.judge.commandline import is_self_contained
 from santiago.judge.memory import Memory
 
@@ -32,7 +33,7 @@ class StoppedError(Exception):
     """Santiago is asked to stop before there is a result."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Trial:
     """Commands to be run on a commit, in a checkout of this name."""
 

@@ -7,11 +7,12 @@ fail without the work?). What an attempt changes in its tests never helps it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
+from santiago.contract.record import record
 from santiago.judge.compare import fails_alike, healed, lost, passes, vanished
 from santiago.judge.shown import WHOLE
 
@@ -28,7 +29,7 @@ MOST_NAMES = 200
 """Tests of one kind that a verdict names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Check:
     """One check of a story, and what it showed on the trees that were looked at."""
 
@@ -51,7 +52,7 @@ class Check:
         return there and result.verdict is CheckVerdict.FAIL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Findings:
     """What the tests of the base say of the work."""
 

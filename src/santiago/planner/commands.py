@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from santiago.contract.patterns import pattern
 from santiago.planner.draft import Hint
 from santiago.planner.hints import TICKED
 from santiago.planner.known_tools import ALONE, CHECKS_OF_GIT, OPERATORS, PROSE, TOOLS
-from santiago.planner.patterns import pattern
 
 _ASKS = pattern(
     r"\b(?:runs?|running|pass(?:es|ing)?|verif(?:y|ies|ied)|via|executes?|succeeds?|exits? (?:0|with)|green|clean)\b"

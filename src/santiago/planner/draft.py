@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import record
+
 if TYPE_CHECKING:
     from santiago.contract.plan import Finding, Role
 
@@ -27,7 +29,7 @@ class Status(StrEnum):
 PLANNED = frozenset({Status.OPEN, Status.DONE, Status.OPTIONAL})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DraftCriterion:
     text: str
     line: int
@@ -38,7 +40,7 @@ EXTERNAL = "external"
 """Carrier of a dependency of which a plan itself says that it lies outside."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Dep:
     """A declared dependency: on a unit's id, or on everything in a group or under a tag."""
 
@@ -52,7 +54,7 @@ class Dep:
         return self.carrier not in ("prose", "unclear")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Hint:
     """A file or a command, with the place that named it."""
 
@@ -61,7 +63,7 @@ class Hint:
     carrier: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Unit:
     """One requirement, story or task as the document defines it."""
 
@@ -89,7 +91,7 @@ class Unit:
     """What stands under a label for checks and looks like a command, but was not taken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GroupEdge:
     """A declared dependency between groups or tags: everything in `group` waits for everything in `target`."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from santiago.contract.patterns import pattern
 from santiago.planner.hints import TICKED, file_of, files_in, one_word, says_nothing
-from santiago.planner.patterns import pattern
 
 _ENTRY = pattern(r"(?:`[^`]*`|\{[^{}]*\}|[^,;、，；`{])+")
 """Up to a comma that stands neither in back-ticks nor in braces: `src/{a,b}.ts` is one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from santiago.planner.patterns import pattern
+from santiago.contract.patterns import pattern
 
 _COLUMNS = ("feature", "rule", "background", "scenario", "outline", "examples", "given", "when", "then", "and")
 

@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep
 from santiago.planner.known_tools import EXTENSIONS
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.markdown.outline import Block

@@ -9,8 +9,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from santiago.contract.patterns import pattern
 from santiago.planner import words
-from santiago.planner.patterns import pattern
 
 
 def _set(names: str) -> frozenset[str]:

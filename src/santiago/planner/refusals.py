@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import sightings, words
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.templates import survey
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.markdown.carriers import is_group, label
 from santiago.planner.markdown.lists.choice import offers
 from santiago.planner.markdown.lists.definitions import side_lists, span_of
 from santiago.planner.markdown.lists.model import View
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:

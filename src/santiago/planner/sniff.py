@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from santiago.contract.patterns import pattern
 from santiago.planner import gherkin_words, ids
-from santiago.planner.patterns import pattern
 
 _YAML_KEY = pattern(r"^(?:- )?[\w\"'.-]+[ \t]*:(?:[ \t]|$)")
 _ID_LINE = pattern(r"^(?:- )?[A-Z][A-Za-z-]*\d[\w.-]*[ \t]*:[ \t]+[^\s|>&{\[]")

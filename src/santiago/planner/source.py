@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.patterns import pattern
+from santiago.contract.record import record
 from santiago.planner import ids, sniff, words
 from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.outline import Block, Kind, Outline, scan
-from santiago.planner.patterns import pattern
 from santiago.planner.structured import json_tree
 
 if TYPE_CHECKING:
     from santiago.planner.structured.tree import Node
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Options:
     """What the user asked of the reading; the same for every format."""
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner.markdown.lists.prefixes import kind_of
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import labelled_id
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from santiago.planner.patterns import pattern
+from santiago.contract.patterns import pattern
 
 CRITERIA = """
 acceptance criteria | acceptance criterion | acceptance | acceptance scenarios | acceptance tests | criteria | ac | acs

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
+
+from santiago.contract.record import record
 
 GIB = 1024**3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Command:
     """One program to run, with its bounds."""
 
@@ -45,7 +47,7 @@ class Command:
         return cls(**data)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Report:
     """How it ended. Everything that the program had started is dead when a report exists."""
 

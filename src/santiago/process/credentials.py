@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.util import regular
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 256 * 1024
 MOST_VALUES = 50
-_VALUE = re.compile(
+_VALUE = pattern(
     r"""(?<![\w-])["']?(?:[\w-]{0,60}(?:token|secret|key|passw(?:or)?d|credential)[\w-]{0,60}|access|refresh)["']?"""
     r"""[ \t]*[:=]\s*["']?([^\s"',{}\[\]]{16,8192})""",
     re.IGNORECASE,
@@ -20,7 +21,7 @@ _VALUE = re.compile(
 """`"access_token": "…"` and its like in JSON, TOML, YAML and lists of variables; what is shorter is a word."""
 
 
-_LINE = re.compile(r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w{0,100})=(["']?)(.{0,8192}?)\2[ \t]*\r?$""", re.MULTILINE)
+_LINE = pattern(r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w{0,100})=(["']?)(.{0,8192}?)\2[ \t]*\r?$""", re.MULTILINE)
 
 
 def variables_of(path: Path) -> dict[str, str]:

@@ -10,11 +10,12 @@ import hashlib
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import record
 from santiago.process.places import inside
 from santiago.util import regular
 
@@ -30,7 +31,7 @@ _LOOKED_AT = 20_000
 """Files that are looked at for that; an agent may have left any number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Home:
     """What one attempt has of the user's home folder. Paths of the user's own are written as the profile means them."""
 

@@ -7,10 +7,11 @@ virtual environments mean the checkout; elsewhere it is known by its own path.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import record
 from santiago.process.places import inside
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ OUTSIDE = "/run/santiago"
 STORES = f"{OUTSIDE}/objects"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Dependency:
     """A folder of dependencies that git knows nothing of and a checkout needs, such as `.venv`."""
 
@@ -31,7 +32,7 @@ class Dependency:
     """Where its files lie on this machine."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Place:
     """Where one checkout stands."""
 
@@ -78,7 +79,7 @@ class Place:
         return not (os.path.lexists(Path(self.host, name)) or any(inside(name, one.name) for one in self.provided))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Ground:
     """What the checkouts of one repository have in common."""
 

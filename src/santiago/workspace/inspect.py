@@ -88,7 +88,7 @@ def is_dirty(root: Path) -> bool:
 
 def _without_filters(root: Path) -> dict[str, str]:
     """Return variables by which git starts no filter, whoever's settings define it and whichever file asks for it."""
-    found = _ask(root, "config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.", accept=(0, 1))
+    found = ask(root, "config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.", accept=(0, 1))
     names = {name.rpartition(".")[0] for name in os.fsdecode(found.out).split("\0") if name}
     off = {"clean": "", "smudge": "", "process": "", "required": "false"}
     settings = [(f"{name}.{key}", value) for name in sorted(names) for key, value in off.items()]
@@ -99,7 +99,7 @@ def _without_filters(root: Path) -> dict[str, str]:
 
 def is_ignored(root: Path, path: str) -> bool:
     """Say whether git passes a path over, so that `git add` would refuse it."""
-    return _ask(root, "check-ignore", "--quiet", "--", path, accept=(0, 1, 128)).code == 0
+    return ask(root, "check-ignore", "--quiet", "--", path, accept=(0, 1, 128)).code == 0
 
 
 def excludes(found: Found) -> bytes:
@@ -117,15 +117,16 @@ def _text(path: Path) -> bytes:
         return b""  # git takes a missing or unreadable one for empty, too
 
 
-def _ask(
+def ask(
     repo: Path, *arguments: str, accept: Sequence[int] = (0,), take: Callable[[bytes], bool] | None = None
 ) -> Answer:
+    """Ask git about a repository, as its user would."""
     return call(arguments, environment(home=True), repo, accept=accept, take=take)
 
 
 def version(repo: Path) -> str:
     """Return git's version; raise where it is too old."""
-    found = _ask(repo, "version").text.removeprefix("git version ")
+    found = ask(repo, "version").text.removeprefix("git version ")
     numbers = tuple(int(number) for number in re.findall(r"\d+", found)[:2])
     if numbers < OLDEST:
         raise SantiagoError(
@@ -138,7 +139,7 @@ def version(repo: Path) -> str:
 
 
 def _facts(repo: Path) -> tuple[bool, str, str, str, bool]:
-    answer = _ask(
+    answer = ask(
         repo, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--git-common-dir", "--git-path", "objects",
         "--show-object-format", "--is-shallow-repository",
     )  # fmt: skip
@@ -160,7 +161,7 @@ def _commit(repo: Path) -> tuple[Path, str, str, str | None]:
         "--symbolic-full-name",
         "HEAD",
     )
-    answer = _ask(repo, *query, accept=(0, 128))
+    answer = ask(repo, *query, accept=(0, 128))
     if answer.code:
         raise _headless(repo, answer.err)
     top, head, tree, name = os.fsdecode(answer.out).removesuffix("\n").split("\n")
@@ -187,12 +188,12 @@ def _headless(repo: Path, words: str) -> SantiagoError:
 
 def _git_path(repo: Path, name: str) -> Path:
     return Path(
-        os.fsdecode(_ask(repo, "rev-parse", "--path-format=absolute", "--git-path", name).out).removesuffix("\n")
+        os.fsdecode(ask(repo, "rev-parse", "--path-format=absolute", "--git-path", name).out).removesuffix("\n")
     )
 
 
 def _config(repo: Path) -> dict[str, str]:
-    entries = _ask(repo, "config", "--list", "-z", "--includes").out.decode("utf-8", "backslashreplace").split("\0")
+    entries = ask(repo, "config", "--list", "-z", "--includes").out.decode("utf-8", "backslashreplace").split("\0")
     return {key: value for key, _, value in (entry.partition("\n") for entry in entries) if key}
 
 

@@ -10,11 +10,11 @@ import ast
 import json
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from santiago.contract.record import record
 from santiago.util import regular
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _NO_PYTHONPATH = re.compile(r"\bPYTHONPATH=|\bpy(?:thon|py)[\d.]*(?:\s+-[WX]\s+\
 """A command line by which python does not heed the search path that it is given."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Lead:
     """One file that leads into the repository."""
 

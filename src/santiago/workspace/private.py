@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import record
 from santiago.util import regular
 from santiago.util.disk import failed, guarding
 
@@ -106,7 +106,7 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Common:
     """What the private git directories of all folders have in common."""
 

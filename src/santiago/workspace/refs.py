@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.workspace.inspect import ask
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from santiago.workspace.repository import Repository
 
+_HEADS, _KEPT = "refs/heads/santiago/", "refs/santiago/"
+_LIST = ("for-each-ref", "--format=%(objectname) %(refname)")
 _BASE, _TESTS = "base", "tests"
 """End the names of refs that keep an attempt's base, where that was made for it, and the tests alone that it wrote."""
 
@@ -53,10 +58,20 @@ def used(repository: Repository) -> set[str]:
 
     A branch that stands just there may be left from a start that died before it recorded anything.
     """
-    heads, found = "refs/heads/santiago/", set()
-    for name, commit in of_run(repository, heads, "refs/santiago/"):
-        run, _, deeper = name.removeprefix(heads).removeprefix("refs/santiago/").partition("/")
-        if deeper or commit != repository.found.head:
+    return _used(of_run(repository, _HEADS, _KEPT), repository.found.head)
+
+
+def used_in(root: Path) -> set[str]:
+    """Return the same of a repository that is asked nothing else; most have had no run yet, which one git command tells."""
+    listed = _read(ask(root, *_LIST, _HEADS, _KEPT).text)
+    return _used(listed, ask(root, "rev-parse", "HEAD").text) if listed else set()
+
+
+def _used(listed: Sequence[Ref], head: str) -> set[str]:
+    found = set()
+    for name, commit in listed:
+        run, _, deeper = name.removeprefix(_HEADS).removeprefix(_KEPT).partition("/")
+        if deeper or commit != head:
             found.add(run)
     return found
 
@@ -85,5 +100,8 @@ def delete(repository: Repository, listed: Sequence[Ref]) -> None:
 
 def of_run(repository: Repository, *prefixes: str) -> list[Ref]:
     """Return the refs of these names, or below them."""
-    lines = repository.on_refs("for-each-ref", "--format=%(objectname) %(refname)", *prefixes).text.splitlines()
-    return [Ref(name, commit) for commit, _, name in (line.partition(" ") for line in lines)]
+    return _read(repository.on_refs(*_LIST, *prefixes).text)
+
+
+def _read(listed: str) -> list[Ref]:
+    return [Ref(name, commit) for commit, _, name in (line.partition(" ") for line in listed.splitlines())]

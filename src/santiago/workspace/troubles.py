@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
@@ -17,8 +16,7 @@ GONE = "the repository that the run began in is not there any more"
 PUT_BACK = "Put it back where it was, then `santiago resume`."
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(NamedTuple):
     pattern: str
     """Its group, where it has one, is what the trouble is about."""
     kind: Kind
@@ -67,27 +65,27 @@ _KNOWN = (
     ),
 )  # fmt: skip
 
-_REFUSED = re.compile(
+_REFUSED = (
     r"error: (?:invalid path '|unable to add '|unable to index file '|open\(\"|filename too long|'.*' does not have a commit checked out)"
     r"|error: .*: can only add regular files|warning: could not open directory|fatal: (?:adding|updating) files failed"
 )
 """What git says of a file that it cannot take, whatever the machine is like."""
 
-_QUOTED = re.compile(r"['\"](.+)['\"]")
-_CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\U0010ffff]+")
+_QUOTED = r"['\"](.+)['\"]"
+_CONTROL = r"[^\x20-\x7e\u00a0-\U0010ffff]+"
 LONGEST = 300
 
 
 def trouble(arguments: Sequence[str], words: str) -> SantiagoError:
     """Return the error that git's own words amount to."""
-    lines = [_CONTROL.sub(" ", line).strip() for line in words.splitlines()]
+    lines = [re.sub(_CONTROL, " ", line).strip() for line in words.splitlines()]
     said = next(
         (line for line in lines if line.startswith(("fatal:", "error:"))), next(filter(None, lines), "no word why")
     )[:LONGEST]
     for known in _KNOWN:
         found = re.search(known.pattern, words)
         if found:
-            about = _CONTROL.sub(" ", found[1]) if found.re.groups else ""
+            about = re.sub(_CONTROL, " ", found[1]) if found.re.groups else ""
             return SantiagoError(
                 known.kind,
                 f"{known.message} ({said})",
@@ -118,13 +116,13 @@ def refused(words: str) -> tuple[str, ...]:
     if not words.endswith("\n"):
         lines = lines[:1] + lines[1:-1]  # the last of very many is cut short
     complaints = [line for line in lines if line.startswith(("error:", "fatal:", "warning: could not open"))]
-    if not all(_REFUSED.match(line) for line in complaints):
+    if not all(re.match(_REFUSED, line) for line in complaints):
         raise trouble(("add",), words)
     first: dict[str, str] = {}  # git may complain of one file twice
     for line in complaints:
         if not line.startswith("fatal:"):
-            name = _QUOTED.search(line)
-            first.setdefault(name[1] if name else line, _CONTROL.sub(" ", line).partition(": ")[2][:LONGEST])
+            name = re.search(_QUOTED, line)
+            first.setdefault(name[1] if name else line, re.sub(_CONTROL, " ", line).partition(": ")[2][:LONGEST])
     return tuple(first.values())
 
 

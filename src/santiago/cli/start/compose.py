@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
+from santiago.contract.record import record
 from santiago.engine.threads import ThreadsEngine
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
@@ -94,7 +95,7 @@ def _close(server: ProcessServer, out_dir: Path) -> None:
         kill_leftovers(out_dir)  # an agent without a sandbox killed what would have killed its children
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class _Start:
     """One start of a run that this process holds."""
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from santiago.artifacts import frozen
-from santiago.artifacts.store import INPUT, PLAN
-from santiago.cli.loading import empty_fold, has_begun, load
+from santiago.artifacts.names import INPUT, PLAN, has_begun
+from santiago.cli.loading import empty_fold, load
 from santiago.cli.start import agents, opening, provide
 from santiago.cli.start.identity import refuse_taken
 from santiago.cli.start.prospects import Checkout, Prospect, foresee

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import preflight, registry
 from santiago.artifacts.lock import Lock, last_sign
-from santiago.artifacts.store import PLAN, FileStore
+from santiago.artifacts.names import PLAN
+from santiago.artifacts.store import FileStore
 from santiago.cli.start import agents, provide
 from santiago.cli.start.identity import refuse_taken
 from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.cli.start.scratch import scratch_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import record
 from santiago.process.redact import Redactor, to_hide
 from santiago.util.disk import CACHE, guarding
 from santiago.workspace.workspace import GitWorkspace
@@ -36,7 +37,7 @@ _SMALL = 2**20
 _DIRTY = "there are uncommitted changes; the run works on the last commit and does not see them"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Surroundings:
     """What a start finds where it is called."""
 
@@ -66,7 +67,7 @@ def look_around(run_input: RunInput) -> Surroundings:
     return Surroundings(source=source, repo=repo, provided=provided, secrets=secrets)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Hold:
     """A run that nobody else works on."""
 

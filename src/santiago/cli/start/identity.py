@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts import registry
 from santiago.artifacts.files import read_json
+from santiago.artifacts.names import INPUT, has_begun
 from santiago.artifacts.repository import find_root
-from santiago.artifacts.store import INPUT
-from santiago.cli.loading import has_begun
-from santiago.cli.start.scratch import scratch_of
 from santiago.cli.view.advice import typed
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import numbered, run_id_from
 from santiago.contract.reasons import Reason
 from santiago.workspace import refs
-from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from santiago.workspace.repository import Repository
+    from santiago.workspace.workspace import GitWorkspace
 
 
 def derived_id(out_dir: Path, root: Path) -> str:
@@ -31,9 +28,8 @@ def derived_id(out_dir: Path, root: Path) -> str:
         return began_as
     wanted, number = run_id_from(out_dir.name), 1
     with suppress(SantiagoError):  # a repository that cannot serve is refused where a run starts in it
-        repository = GitWorkspace(root, wanted, scratch_of(root)).repository
-        used = refs.used(repository)
-        while _is_taken(repository, used, numbered(wanted, number), out_dir):
+        used, common = refs.used_in(root), registry.common_git_dir(root)
+        while common and _is_taken(common, used, numbered(wanted, number), out_dir):
             number += 1
     return numbered(wanted, number)
 
@@ -94,10 +90,10 @@ def _knows(root: Path, run_id: str, out_dir: Path) -> bool:
 def refuse_taken(workspace: GitWorkspace, run_id: str, out_dir: Path) -> None:
     """Raise where a run that has not begun would go on with the branch and the attempts of another one."""
     repository = workspace.repository
-    if not _is_taken(repository, refs.used(repository), run_id, out_dir):
+    if not _is_taken(repository.common, refs.used(repository), run_id, out_dir):
         return
     message = f"another run of this repository has the id {run_id}, and its work is on santiago/{run_id}"
-    if other := _other(repository, run_id, out_dir):
+    if other := _other(repository.common, run_id, out_dir):
         remedy = f"`santiago resume {typed(other)}` goes on with that one."
     else:
         remedy = "Where that one is no longer needed, remove what it left: "
@@ -106,12 +102,12 @@ def refuse_taken(workspace: GitWorkspace, run_id: str, out_dir: Path) -> None:
     raise SantiagoError(Kind.INPUT, message, where=str(out_dir), hint=hint, reason=Reason.INVALID_INPUT)
 
 
-def _is_taken(repository: Repository, used: Collection[str], run_id: str, out_dir: Path) -> bool:
+def _is_taken(common: Path, used: Collection[str], run_id: str, out_dir: Path) -> bool:
     """Tell whether an id is another run's: by its refs, or by its note where it has done nothing yet."""
-    return run_id in used or _other(repository, run_id, out_dir) is not None
+    return run_id in used or _other(common, run_id, out_dir) is not None
 
 
-def _other(repository: Repository, run_id: str, out_dir: Path) -> Path | None:
+def _other(common: Path, run_id: str, out_dir: Path) -> Path | None:
     """Return the other folder in which a run of this id has begun."""
-    noted = registry.place_of(repository.common, run_id)
+    noted = registry.place_of(common, run_id)
     return noted if noted and noted.resolve() != out_dir.resolve() and has_begun(noted) else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.cli.start import provide
+from santiago.contract.record import record
 from santiago.judge.commands import CommandRunner
 from santiago.judge.port import TreeJudge
 from santiago.judge.running import CheckRunner
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from santiago.workspace.workspace import GitWorkspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Means:
     """What a judge judges with."""
 

@@ -6,7 +6,6 @@ import json
 import os
 import posixpath
 import re
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
+from santiago.contract.record import record
 from santiago.executor.schedule import overlap
 from santiago.judge.shell import programs
 from santiago.process.places import inside
@@ -125,7 +125,7 @@ def foresee(run_input: RunInput, state: RunState, request: Request, checkout: Ch
     return [*prospect.of_checks(), *attempts, *checkout.gaps()]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Prospect:
     """How a start of a run will fare."""
 

@@ -9,9 +9,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import refuse_linked
-from santiago.artifacts.store import PLAN
-from santiago.cli.loading import frozen_input, has_begun
+from santiago.cli.loading import frozen_input
 from santiago.cli.start.agents import lasting
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced

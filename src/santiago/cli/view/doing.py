@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.attempts import AGENT_LOG
-from santiago.artifacts.store import attempt_folder
+from santiago.artifacts.names import attempt_folder
 from santiago.cli.view.evidence import AttemptEvidence, tidied
 from santiago.cli.view.measures import count
 from santiago.cli.view.spending import thousands

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, LEFT_OUT, OUTCOME, PATCH, VERIFICATION
 from santiago.artifacts.files import read_bytes
-from santiago.artifacts.store import LARGEST, attempt_folder
+from santiago.artifacts.names import attempt_folder
+from santiago.artifacts.store import LARGEST
 from santiago.cli.view.text import harmless
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
-from santiago.artifacts.store import attempt_folder
+from santiago.artifacts.names import attempt_folder
 from santiago.cli.view import refused
 from santiago.cli.view.endings import origin
 from santiago.cli.view.evidence import AttemptEvidence, Check, checks_in, first_failing, near, totals
@@ -16,6 +16,7 @@ from santiago.cli.view.text import columns_of, fit, flat, harmless, paint, width
 from santiago.cli.view.waiting import lacking, named, unicode, unmet
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.record import record
 from santiago.executor.budget import Budget
 from santiago.executor.result import status_of
 from santiago.executor.situation import Scope
@@ -35,7 +36,7 @@ _SAME = "This is the same failure as in the attempt before"
 _BEFORE = "This failed in the same way before the attempt:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Report:
     """Writes the report of one run; all of it comes from plan, log and evidence."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.attempts import AGENT_LOG
-from santiago.artifacts.store import attempt_folder
+from santiago.artifacts.names import attempt_folder
 from santiago.cli.view import pauses, spending
 from santiago.cli.view.endings import Ending, ending_of, helping, is_the_agents
 from santiago.cli.view.evidence import near

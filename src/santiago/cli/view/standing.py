@@ -7,8 +7,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts import registry
+from santiago.artifacts.names import PLAN
 from santiago.artifacts.repository import find_root
-from santiago.artifacts.store import PLAN
 from santiago.cli.loading import Run, load, working
 from santiago.cli.view.asking import asked, put_off
 from santiago.cli.view.doing import Doing, activity_data

@@ -9,14 +9,12 @@ import unicodedata
 
 import click
 
-_CONTROLS = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
+_CONTROLS = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 
 
 def harmless(text: str) -> str:
     """Return text without terminal escapes, control characters and direction marks."""
-    return _CONTROLS.sub("", text)
+    return text if text.isprintable() else re.sub(_CONTROLS, "", text)
 
 
 def flat(text: str) -> str:
@@ -86,16 +84,14 @@ def fit(text: str, columns: int) -> str:
 
 _SIGNS = "\u2e80-\ua4cf\uf900-\ufaff\ufe30-\uffdc\U0001f000-\U0003ffff"
 """Letters that stand for themselves: ideographs, kana, emoji."""
-_PIECE = re.compile(
-    rf"\s+|\x1b\[[0-9;]*m|[{_SIGNS}](?:[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d.)*|[^\s\x1b{_SIGNS}]+|."
-)
+_PIECE = rf"\s+|\x1b\[[0-9;]*m|[{_SIGNS}](?:[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d.)*|[^\s\x1b{_SIGNS}]+|."
 """What a line is not broken within: a blank, a colour, a word, a sign."""
 _ASIDE = "      # "
-_TYPED = re.compile(r"((?:next:| {5}) \S.*?)   +# (.+)")
+_TYPED = r"((?:next:| {5}) \S.*?)   +# (.+)"
 """A command to be pasted, with what it does as a comment: `next: santiago resume   # go on`."""
-_NAME = re.compile(r"[│|] +|\S{1,12}(?: \S{1,12})?: +")
+_NAME = r"[│|] +|\S{1,12}(?: \S{1,12})?: +"
 """The bar of a frame, or a name with its colon."""
-_GAP = re.compile(r"(?<=\S)  +(?=\S)")
+_GAP = r"(?<=\S)  +(?=\S)"
 _WIDEST = 24
 
 
@@ -114,13 +110,13 @@ def _broken(text: str, columns: int, indent: int | None) -> str:
     bare = harmless(text)
     if width(bare) <= columns:
         return text
-    if typed := _TYPED.fullmatch(text):
+    if typed := re.fullmatch(_TYPED, text):
         why = _broken(typed[2], columns - len(_ASIDE), 0).split("\n")
         return "\n".join([typed[1], *(_ASIDE + line for line in why)])
     hang = _hang(bare) if indent is None else " " * indent
     hang = hang if len(hang) <= columns // 2 else "  "
     lines, line, used, blank = [], "", 0, ""
-    for piece in _PIECE.findall(text):
+    for piece in re.findall(_PIECE, text):
         size = width(harmless(piece))
         if piece.isspace():
             blank = piece
@@ -137,9 +133,9 @@ def _broken(text: str, columns: int, indent: int | None) -> str:
 
 def _hang(text: str) -> str:
     """Return what further lines begin with: the bar of a frame, or blanks up to where the first line says something."""
-    if name := _NAME.match(text):
+    if name := re.match(_NAME, text):
         return name[0] if name[0][0] in "│|" else " " * len(name[0])
-    gaps = [gap.end() for gap in _GAP.finditer(text[: 2 * _WIDEST]) if gap.end() <= _WIDEST]
+    gaps = [gap.end() for gap in re.finditer(_GAP, text[: 2 * _WIDEST]) if gap.end() <= _WIDEST]
     before = len(text) - len(text.lstrip())
     return " " * (gaps[-1] if gaps else before if before >= 6 else before + 2)
 

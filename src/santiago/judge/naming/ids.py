@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
+
+from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -19,9 +20,9 @@ Named = list[tuple[str, Status]]
 INSIDE = " > "
 """Stands between a suite and what is in it."""
 _SEVERITY: dict[Status, int] = {"passed": 0, "skipped": 1, "failed": 2}
-_REPEATED = re.compile(r" \(\d{1,9}\)$")
-_GO_FUNCTION = re.compile(r"[^ ]*?/(?:Test|Example|Fuzz|Benchmark)(?![a-z])[^/]*")
-_PARAMETERS = re.compile(r"[\[({]")
+_REPEATED = pattern(r" \(\d{1,9}\)$")
+_GO_FUNCTION = pattern(r"[^ ]*?/(?:Test|Example|Fuzz|Benchmark)(?![a-z])[^/]*")
+_PARAMETERS = pattern(r"[\[({]")
 _OF_CLASS = (".py", ".java", ".kt", ".groovy", ".scala", "/__init__.py")
 """How the file of a class or module ends that an id spells with dots."""
 _DEEPEST = 40

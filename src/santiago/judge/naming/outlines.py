@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.judge.naming.ids import INSIDE, worst
 
 if TYPE_CHECKING:
@@ -31,10 +32,10 @@ def outline(lines: Iterable[re.Match[str]]) -> Iterator[tuple[str, re.Match[str]
         yield INSIDE.join(names), line
 
 
-_JEST_FILE = re.compile(
+_JEST_FILE = pattern(
     rf"^(PASS|FAIL) +(?:\./)?(?P<file>\S.*?){_DURATION}$(?P<below>(?:\n(?! *$|PASS |FAIL ).*)*)", re.MULTILINE
 )
-_JEST_LINE = re.compile(
+_JEST_LINE = pattern(
     rf"^(?P<indent> +)(?:(?P<mark>[✓✕○✎√×]) (?:skipped |todo )?(?P<test>.+?){_DURATION}|(?P<suite>\S.*))$",
     re.MULTILINE,
 )
@@ -55,7 +56,7 @@ def jest(text: str) -> Named:
     return named
 
 
-_VITEST_LINE = re.compile(
+_VITEST_LINE = pattern(
     r"^ (?:FAIL  (?P<broken>\S+) \[ |(?P<mark>[✓✗×❯↓]) (?:(?P<file>\S.*?) {1,3}\(\d{1,9} tests?\b(?P<counts>[^()\n]*)\)"
     r"|(?P<test>\S.* > .*?)(?: \[(?:skipped|todo)\]| \((?:retry|repeat) x\d+\)| \d[\d.]*m?s)*$))",
     re.MULTILINE,
@@ -76,10 +77,10 @@ def vitest(text: str) -> Named:
     return [*named, *worst(files).items()]
 
 
-_MOCHA_LINE = re.compile(
+_MOCHA_LINE = pattern(
     rf"^(?P<indent> {{2,}})(?:(?:(?P<mark>[✓✔√-])|\d{{1,9}}\)) (?P<test>.+?){_DURATION}|(?P<suite>\S.*))$", re.MULTILINE
 )
-_MOCHA_HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook.* for "(.*)"$')
+_MOCHA_HOOK = pattern(r'"(?:before|after) (?:all|each)" hook.* for "(.*)"$')
 
 
 def mocha(text: str) -> Named:
@@ -90,7 +91,7 @@ def mocha(text: str) -> Named:
     return [*others, *((test, "failed") for test in broken)]
 
 
-_NODE_LINE = re.compile(
+_NODE_LINE = pattern(
     r"^(?P<indent> *)(?:▶ (?P<suite>.+)|(?P<mark>[✔✖﹣⚠]) (?P<test>.*) \(\d[\d.]*ms\)(?P<why> # .*)?)$", re.MULTILINE
 )
 
@@ -101,11 +102,11 @@ def node(text: str) -> Named:
     return [(path, "skipped" if line["why"] else _STATUS[line["mark"]]) for path, line in lines if line["mark"]]
 
 
-_AVA_LINE = re.compile(
+_AVA_LINE = pattern(
     r"^  (?P<mark>[✔✘✖-])(?P<told> \[(?:fail|skip|todo|expected fail|unexpected pass)\]:?)? (?P<test>\S.*)$",
     re.MULTILINE,
 )
-_AVA_FILE = re.compile(r"(?:No tests found in )?(\S+\.\w+)(?:$|,| exited )")
+_AVA_FILE = pattern(r"(?:No tests found in )?(\S+\.\w+)(?:$|,| exited )")
 
 
 def ava(text: str) -> Named:

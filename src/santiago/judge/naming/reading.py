@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.judge.naming import junit, outlines, tap
 from santiago.judge.naming.ids import numbered, worst
 
@@ -14,16 +15,16 @@ if TYPE_CHECKING:
 
     from santiago.judge.naming.ids import Named, Status, Tests
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)|[@-_])")
-_EMPTY_LINES = re.compile(r"\n{3,}")
+_ESCAPES = pattern(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)|[@-_])")
+_EMPTY_LINES = pattern(r"\n{3,}")
 _LONGEST = 2000
 """Characters of a line that are looked at."""
-_CAPTURED = re.compile(
+_CAPTURED = pattern(
     r"^-+ Captured (?:stdout|stderr|log) \w+ -+\n(?:(?!_{3,} .* _{3,}$|=+ short test summary info =+$).*\n)*+",
     re.MULTILINE,
 )
 """What pytest shows of a failed test's own output: the names in it are not the check's."""
-_PYTEST = re.compile(
+_PYTEST = pattern(
     r"^(?:(?P<starts>=+ test session starts =+$|(?:\S+\.py )?[.FEsxXR]++(?: +\[ *\d{1,3}%\])?$)|(?P<ended>(?:=+ )?\d{1,9}"
     r" (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?)\b.{0,200} in \d[\d.]*s\b))",
     re.MULTILINE,
@@ -61,13 +62,13 @@ def _pytest_runs(text: str) -> int:
 
 
 _AVA = r"  \d{1,9} (?:tests?|known failures?|uncaught exceptions?|unhandled rejections?)\b.*"
-_END = re.compile(
+_END = pattern(
     r"^(?:(?P<unittest>Ran \d{1,9} tests? in )|(?P<cargo>test result: \w+\. \d{1,9} passed;)|(?P<go>(?:ok  |FAIL)\t\S)"
     r"|(?P<jest>Test Suites: )|(?P<vitest> {1,4}Test Files  )|(?P<mocha>  \d{1,9} passing )|(?P<node>ℹ tests \d{1,9}$)"
     rf"|(?P<ava>{_AVA}(?:\n{_AVA})*)).*$",
     re.MULTILINE,
 )
-_COUNT = re.compile(r"\d{1,9}")
+_COUNT = pattern(r"\d{1,9}")
 
 
 def _runs(text: str) -> Iterator[Named | None]:
@@ -81,9 +82,9 @@ def _runs(text: str) -> Iterator[Named | None]:
         start = end.end() + 1
 
 
-_UNITTEST_NAME = re.compile(r"\s*(\S+) \(([\w.<>]+)\)(?: [\[(].*)?")
-_UNITTEST_STATUS = re.compile(r"(?:ok|expected failure|(FAIL|ERROR|unexpected success)|(skipped) .*)$")
-_UNITTEST_DETAIL = re.compile(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (.+)")
+_UNITTEST_NAME = pattern(r"\s*(\S+) \(([\w.<>]+)\)(?: [\[(].*)?")
+_UNITTEST_STATUS = pattern(r"(?:ok|expected failure|(FAIL|ERROR|unexpected success)|(skipped) .*)$")
+_UNITTEST_DETAIL = pattern(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (.+)")
 _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 
 
@@ -126,7 +127,7 @@ def _unittest_id(text: str) -> str | None:
 _STATUS: dict[str | None, Status] = {
     **dict.fromkeys(("PASS", "ok"), "passed"), **dict.fromkeys(("FAIL", "FAILED"), "failed"), **dict.fromkeys(("SKIP", "ignored"), "skipped"),
 }  # fmt: skip
-_GO_EVENT = re.compile(r"(?:=== RUN   |--- (PASS|FAIL|SKIP): )(\S+)")
+_GO_EVENT = pattern(r"(?:=== RUN   |--- (PASS|FAIL|SKIP): )(\S+)")
 
 
 def _go(text: str) -> Named:
@@ -143,7 +144,7 @@ def _go(text: str) -> Named:
     return named
 
 
-_CARGO_LINE = re.compile(
+_CARGO_LINE = pattern(
     r"^(?: +Running (?:unittests )?(?P<file>\S+)(?: \((?:\S*/)?(?P<crate>[\w-]+?)(?:-[0-9a-f]{16})?\))?$| +(?P<docs>Doc-tests \S+)"
     r"|test (?P<test>\S.*?)(?: - should panic)? \.\.\. (?P<how>ok|FAILED|ignored)\b)",
     re.MULTILINE,

@@ -7,6 +7,8 @@ import shlex
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,15 +28,15 @@ _STARTERS = (
 
 def _program(name: str) -> re.Pattern[str]:
     """Return what finds a program at the beginning of a simple command, behind words that only start it."""
-    return re.compile(rf"((?:^|[;&|(\n])[ \t]*(?:{_STARTERS})*(?:[^\s;&|()'\"]*/)?{name})(?=[\s;&|)]|$)")
+    return pattern(rf"((?:^|[;&|(\n])[ \t]*(?:{_STARTERS})*(?:[^\s;&|()'\"]*/)?{name})(?=[\s;&|)]|$)")
 
 
-_UNITTEST = re.compile(r"(-m\s+unittest(?:\s+discover)?)(?![\w.-])([^;&|\n]*)")
-_QUIET = re.compile(r"(?<=\s)(?:--quiet|-q)(?=[\s'\")]|$)")
+_UNITTEST = pattern(r"(-m\s+unittest(?:\s+discover)?)(?![\w.-])([^;&|\n]*)")
+_QUIET = pattern(r"(?<=\s)(?:--quiet|-q)(?=[\s'\")]|$)")
 _PYTEST = _program(r"(?:pytest|py\.test)")
 _TOLD = ((_program(r"jest(?:\.js)?"), "--verbose"), (_program(r"vitest(?:\.mjs)?"), "--reporter=verbose"))
 """Runners that list their tests only when told to, at least where there are several files."""
-_REFUSED = re.compile(r"error: (?:unrecognized arguments|unknown option|no such option|argument)[^\n]*--junit-?xml")
+_REFUSED = pattern(r"error: (?:unrecognized arguments|unknown option|no such option|argument)[^\n]*--junit-?xml")
 
 
 def asking(command: str, environment: Mapping[str, str], reports: str) -> Asking:

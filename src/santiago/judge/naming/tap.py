@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.judge.naming.outlines import outline
 
 if TYPE_CHECKING:
@@ -12,15 +13,15 @@ if TYPE_CHECKING:
 
     from santiago.judge.naming.ids import Named, Status
 
-_STREAM = re.compile(r"^(?=TAP version \d+$)", re.MULTILINE)
-_DETAILS = re.compile(r"^( +)--- *\n(?:(?!\1\.\.\. *$)(?:\1.*| *)\n)*+(?:\1\.\.\. *\n)?", re.MULTILINE)
-_LINE = re.compile(
+_STREAM = pattern(r"^(?=TAP version \d+$)", re.MULTILINE)
+_DETAILS = pattern(r"^( +)--- *\n(?:(?!\1\.\.\. *$)(?:\1.*| *)\n)*+(?:\1\.\.\. *\n)?", re.MULTILINE)
+_LINE = pattern(
     r"^(?P<indent> *+)(?:# Subtest: (?P<suite>.+)|# (?P<comment>.*)|(?P<plan>1\.\.\d+)"
     r"|(?P<failed>not )?ok \d+(?P<dash> -)?(?: +|$)(?P<test>.*)$)",
     re.MULTILINE,
 )
-_DIRECTIVE = re.compile(r"(?<!\\)#\s*(?:(skip|todo)|time=)", re.IGNORECASE)
-_TAPE_MARK = re.compile(r"(?:SKIP|TODO) ")
+_DIRECTIVE = pattern(r"(?<!\\)#\s*(?:(skip|todo)|time=)", re.IGNORECASE)
+_TAPE_MARK = pattern(r"(?:SKIP|TODO) ")
 
 
 def runs(text: str) -> list[Named]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands, ids, words
 from santiago.planner.draft import Dep, Document, Hint, Unit
@@ -14,7 +15,6 @@ from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

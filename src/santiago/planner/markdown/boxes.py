@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.markdown.harvest import clean
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
 
 _POINTED = pattern(r"[\W_]*\d{1,4}[A-Za-z]?(?:[.):\]]|\*\*)")

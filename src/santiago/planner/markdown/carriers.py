@@ -7,12 +7,12 @@ from collections import Counter
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Status
 from santiago.planner.markdown.harvest import Carrier, clean, status_of
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.draft import DraftCriterion
 from santiago.planner.markdown.labels import clean
-from santiago.planner.patterns import pattern
 
 _OWN_ID = pattern(
     r"^[*_`\[]*((?:AC|CA|KA|CS|AK)[-_ ]?\d+(?:[.\-]\d+)*|#\d+|(?:AC|CA)-[A-Z]+-?\d+)[*_`\]]*\s*[:：.)\-–—]*\s*[*_]*\s*",

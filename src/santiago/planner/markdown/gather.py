@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import commands, hints, words
 from santiago.planner.draft import Hint
 from santiago.planner.file_lists import behind_files, listed_files
 from santiago.planner.markdown.gathered import Gathered
 from santiago.planner.markdown.labels import Label, read_label
 from santiago.planner.markdown.outline import Block, Kind, Outline
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.markdown.criteria import Criteria

@@ -8,14 +8,14 @@ scenarios, items under a success label, check boxes, and the plain bullets right
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
+from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Hint, Status, Unit
 from santiago.planner.markdown.gather import Walk
 from santiago.planner.markdown.labels import clean, label_of, split_label
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.markdown.gathered import Gathered
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Carrier", "Harvester", "clean", "label_of", "split_label", "status_of"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Carrier:
     """A place that defines a unit: its first block, the index behind its last one, and what the place itself says."""
 

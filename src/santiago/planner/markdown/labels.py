@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from santiago.contract.patterns import pattern
 from santiago.planner import words
-from santiago.planner.patterns import pattern
 
 _LABEL = pattern(
     r"^\s*(?:[-*]\s+)?(?P<open>[*_`]*+)(?P<label>[^:*：`|]{1,60}?)(?P<close>[*_`]*+)\s*[:：](?:[*_`]++(?=\s|$))?\s*[*_]*+\s*(?P<rest>.*)"

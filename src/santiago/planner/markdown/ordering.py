@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, GroupEdge, Unit
 from santiago.planner.hints import targets
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from santiago.planner.patterns import pattern
+from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import hints, words
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.markdown import assemble, boxes, carriers, heads
 from santiago.planner.markdown.harvest import clean, status_of
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids
 from santiago.planner.draft import GroupEdge
 from santiago.planner.markdown import assemble
@@ -14,7 +15,6 @@ from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.lists.choice import choose
 from santiago.planner.markdown.lists.extent import group_names
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:

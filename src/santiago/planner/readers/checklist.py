@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.draft import Document, Status
 from santiago.planner.markdown import assemble, boxes, carriers
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.markdown.boxes import Box

@@ -11,13 +11,13 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.errors import DocumentError
 from santiago.planner.markdown import carriers
 from santiago.planner.markdown.harvest import Harvester
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.readers.yaml_records import repaired_lines
 from santiago.planner.source import Source, Zone
 from santiago.planner.structured import json_tree, yaml_repair

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
 from santiago.planner.gherkin_words import HEADER, HEADERS, STEP, THEN
-from santiago.planner.patterns import pattern
 from santiago.planner.structured.records.units import unique
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, Hint, Status, Unit
@@ -15,7 +16,6 @@ from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, clean, status_of
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Entry, Source, Zone
 
 _CHILD = pattern(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner.markdown.lists.choice import choose
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document

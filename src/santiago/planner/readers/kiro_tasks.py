@@ -6,13 +6,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, GroupEdge, Status
 from santiago.planner.markdown import assemble, boxes, carriers, ordering
 from santiago.planner.markdown.harvest import Carrier, Harvester, label_of
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.markdown.boxes import Box, Boxes

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, Status
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, clean
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source

@@ -10,9 +10,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner.markdown.lists.choice import choose
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document

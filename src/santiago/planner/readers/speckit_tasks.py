@@ -6,12 +6,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Document, Unit
 from santiago.planner.markdown import assemble, boxes, carriers, ordering
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.markdown.tickets import ROADMAP
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:

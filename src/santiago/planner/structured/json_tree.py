@@ -10,8 +10,8 @@ import re
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there, but not in the stubs
 from math import isinf
 
+from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
-from santiago.planner.patterns import pattern
 from santiago.planner.structured.tree import Array, Field, Node, Object, Scalar
 
 MAX_DEPTH = 200

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from santiago.planner.patterns import pattern
+from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.planner.patterns import pattern
+from santiago.contract.patterns import pattern
 from santiago.planner.structured import yaml_tree
 from santiago.planner.structured.yaml_tree import YamlSyntaxError
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
+from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
-from santiago.planner.patterns import pattern
 from santiago.planner.structured.tree import Array, Field, Node, Object, Scalar, ScalarKind
 
 if TYPE_CHECKING:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding, Level
+from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import is_group
@@ -19,7 +21,6 @@ from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.named import named_lists
 from santiago.planner.markdown.lists.numbered import numbered_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
@@ -36,7 +37,7 @@ _OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|r
 _BY_KIND = ("story", "requirement", "feature", "numbered", "other", "task", "phase", "chain", "table", "as-a")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Choice:
     view: View
     taken: UnitList

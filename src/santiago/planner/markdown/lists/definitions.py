@@ -6,11 +6,11 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.lists.prefixes import is_sure, kind_of
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone, labelled_id
 
 if TYPE_CHECKING:

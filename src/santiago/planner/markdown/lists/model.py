@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
+from santiago.contract.record import record
 from santiago.planner import words
 from santiago.planner.markdown.carriers import is_group, label
 from santiago.planner.markdown.harvest import Carrier, label_of
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class UnitList:
     """One list that the document offers as its units."""
 

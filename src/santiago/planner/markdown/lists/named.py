@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import ids
 from santiago.planner.markdown.carriers import BOX_STATUS, carrier
 from santiago.planner.markdown.lists.definitions import Definition, definitions, former_ids, span_of
@@ -14,7 +15,6 @@ from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.prefixes import is_listlike, is_sure
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.patterns import pattern
 
 if TYPE_CHECKING:
     from santiago.planner.markdown.harvest import Carrier

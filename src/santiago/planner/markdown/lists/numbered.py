@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.markdown.carriers import carrier, is_group
 from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 _NUMBERED = pattern(r"\d")

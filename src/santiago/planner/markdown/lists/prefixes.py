@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from santiago.contract.patterns import pattern
 from santiago.planner import ids
 from santiago.planner.markdown.carriers import CRITERION_PREFIXES
-from santiago.planner.patterns import pattern
 
 
 def _set(names: str) -> frozenset[str]:

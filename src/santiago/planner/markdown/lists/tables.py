@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.draft import DraftCriterion, Status
 from santiago.planner.markdown.carriers import carrier
@@ -16,7 +17,6 @@ from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.prefixes import is_listlike, kind_of
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.markdown.table_heads import column
-from santiago.planner.patterns import pattern
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:

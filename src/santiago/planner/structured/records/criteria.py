@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.commands import is_plain_command
 from santiago.planner.draft import DraftCriterion, Hint
-from santiago.planner.patterns import pattern
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import (
     Array,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.draft import Dep
-from santiago.planner.patterns import pattern
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import Array, Node, Object, as_text, fold_key, items
 

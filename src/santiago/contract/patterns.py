@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first asked: most documents need only a part of them."""
+"""Regular expressions that are compiled when they are first asked: most commands need only a part of them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,22 @@
+"""The names of a run's files, and whether there is anything in its log; every command needs these, few need the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOG, INPUT, PLAN, RESULT, ATTEMPTS = "progress.ndjson", "run-input.json", "plan.json", "result.json", "attempts"
+
+
+def attempt_folder(story: str, attempt: int) -> str:
+    return f"{ATTEMPTS}/{story}/{attempt}"
+
+
+def has_begun(out_dir: Path) -> bool:
+    """Tell whether there is anything in a run's log."""
+    try:
+        return (out_dir / LOG).stat().st_size > 0
+    except OSError:
+        return False

@@ -1,0 +1,81 @@
+"""Short documents read without the validating library, whose loading takes longer than the rest of most commands.
+
+The same types with the same marks say what is right. This only ever says yes: whatever it does not take as it stands is
+left to the library, which looks for itself and says what is wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from santiago.contract.units import _Scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class NotPlainError(ValueError):
+    """Something is not as it should be, or of a kind that is not read here."""
+
+
+def read(cls: Any, data: object) -> Any:
+    """Return the value of a record type that parsed JSON stands for; raise where anything is unusual."""
+    return _reader(cls)(data)
+
+
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated and hasattr(inner[1], "takes"):
+        return _that(inner[1].takes)
+    if origin is Literal:
+        return _that(lambda value: any(value == one and type(value) is type(one) for one in inner))
+    if origin in {Union, UnionType} and len(inner) == 2 and inner[1] is NoneType:
+        return _or_none(_reader(inner[0]))
+    if origin is tuple and inner[1:] == (...,):
+        return _tuple(_reader(inner[0]))
+    if kind in {str, int, bool}:
+        return _that(lambda value: type(value) is kind)
+    if is_dataclass(kind):
+        return _record(kind)
+    if isinstance(kind, type) and issubclass(kind, _Scaled):
+        return lambda value: kind.of(value) if kind.takes(value) else _refuse(value)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        words = {member.value: member for member in kind}
+        return lambda value: words[value] if type(value) is str and value in words else _refuse(value)
+    return _refuse
+
+
+def _refuse(_: Any) -> Any:
+    raise NotPlainError
+
+
+def _that(fits: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    return lambda value: value if fits(value) else _refuse(value)
+
+
+def _or_none(read_one: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read_one(value)
+
+
+def _tuple(read_one: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: tuple([read_one(one) for one in value]) if type(value) is list else _refuse(value)
+
+
+def _record(cls: Any) -> Callable[[Any], Any]:
+    hints = get_type_hints(cls, include_extras=True)
+    readers = {field.name: _reader(hints[field.name]) for field in fields(cls)}
+
+    def read_record(data: Any) -> Any:
+        if type(data) is not dict:
+            raise NotPlainError
+        try:
+            return cls(**{name: readers[name](value) for name, value in data.items()})
+        except (KeyError, TypeError):  # a field that is not known, or one that is missing
+            raise NotPlainError from None
+
+    return read_record
