@@ -32,6 +32,8 @@ POLL_MS = 100
 """How often a waiting caller looks whether it should stop."""
 PATIENCE_MS = 30_000
 """How long a process of santiago's own may take to answer; one that was stopped from outside would never do it."""
+_STRAYS = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+"""Signals that do not end the server and its supervisors: what they mean, santiago tells them."""
 _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
 
 
@@ -169,8 +171,8 @@ def _serve(control: socket.socket) -> None:
     os.setsid()
     tree.adopt_orphans()
     supervisors: set[int] = set()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_IGN)
+    for number in (*_STRAYS, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)  # and not ignored, which its programs would inherit
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     _keep_only({0, 1, 2, control.fileno()})
     while True:
@@ -188,8 +190,7 @@ def _serve(control: socket.socket) -> None:
         if pid == 0:
             control.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-                signal.signal(number, signal.SIG_IGN if number != signal.SIGTERM else signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             with contextlib.suppress(BaseException):
                 supervise(connection)
             os._exit(0)

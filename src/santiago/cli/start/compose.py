@@ -50,6 +50,7 @@ def execute(request: Request) -> RunState:
         # First of all, and before any file of the run is open: its children must not inherit a lock.
         server = ProcessServer()
         stack.callback(_close, server, request.out_dir)
+        stack.enter_context(signals.strays_ignored())
         clock, run_input = SystemClock(), request.effective
         around = look_around(run_input)
         fence = sandbox.detect(run_input.policy.sandbox, around.source)
