@@ -160,18 +160,22 @@ def test_an_unknown_model_blocks_and_another_one_can_be_given(place: fakes.Place
 
 
 @pytest.mark.parametrize(
-    ("limits", "more"),
+    ("limits", "used", "more"),
     [
-        ("run_max_tokens = 1000", ["--add-tokens", "100000"]),
-        ("run_max_cost_usd = 0.01", ["--add-cost", "5"]),
-        ("run_max_tokens = 1000\nrun_max_cost_usd = 0.01", ["--add-tokens", "100000", "--add-cost", "5"]),
-        ("run_max_tokens = 1000\nrun_max_cost_usd = 5.0", ["--add-tokens", "100000"]),
+        ("run_max_tokens = 1000", 1200, ["--add-tokens", "100000"]),
+        ("run_max_cost_usd = 0.01", 1200, ["--add-cost", "5"]),
+        ("run_max_tokens = 1000\nrun_max_cost_usd = 0.01", 1200, ["--add-tokens", "100000", "--add-cost", "5"]),
+        ("run_max_tokens = 1000\nrun_max_cost_usd = 5.0", 1200, ["--add-tokens", "100000"]),
+        ("run_max_tokens = 180000", 170_000, ["--add-tokens", "200000"]),
     ],
 )
-def test_what_is_used_up_is_what_the_next_command_grants(tmp_path: Path, limits: str, more: list[str]) -> None:
+def test_what_is_used_up_or_too_little_is_what_the_next_command_grants(
+    tmp_path: Path, limits: str, used: int, more: list[str]
+) -> None:
     place = fakes.Place(tmp_path, f"[limits]\n{limits}\n")
     place.sign_in()
-    place.install("claude", [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends()], fakes.GOOD)
+    turn = [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends(tokens=used)]
+    place.install("claude", turn, fakes.GOOD)
     ran = place.run()
     assert ran.returncode == 30
     assert f"santiago resume {' '.join(more)}   # go on" in ran.stderr

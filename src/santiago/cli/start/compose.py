@@ -51,6 +51,7 @@ def execute(request: Request) -> RunState:
         # First of all, and before any file of the run is open: its children must not inherit a lock.
         server = ProcessServer()
         stack.callback(_close, server, request.out_dir)
+        stack.enter_context(signals.strays_ignored())
         clock, run_input = SystemClock(), request.effective
         check_temporary()  # finding out which sandbox works needs it
         around = look_around(run_input)

@@ -127,7 +127,7 @@ def _shown(request: Request, flags: Flags) -> int:
         notice.give(state, request.out_dir)
     finally:
         screen.close()
-    if state.reason == Reason.INTERRUPTED and request.signals[:1] == [signal.SIGTERM]:
+    if state.reason == Reason.INTERRUPTED and request.signals[:1] in ([signal.SIGTERM], [signal.SIGHUP]):
         return ExitCode.TERMINATED
     one = own_work or request.accepts
     return exit_code(state) or (_own_code(state, one[0]) if one else ExitCode.OK)
