@@ -73,14 +73,16 @@ def _values(cls: Any) -> Callable[[Any], Any]:
 
 
 def _equals(self: Any, other: object) -> bool:
-    if other.__class__ is not self.__class__:
+    cls: Any = self.__class__
+    if other.__class__ is not cls:
         return NotImplemented
-    values = _values(self.__class__)
+    values = _values(cls)
     return bool(values(self) == values(other))
 
 
 def _hash(self: Any) -> int:
-    return hash(_values(self.__class__)(self))
+    cls: Any = self.__class__
+    return hash(_values(cls)(self))
 
 
 def _shown(self: Any) -> str:
