@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
-from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
@@ -66,23 +65,25 @@ def _compiled(cls: Any) -> Any:
     return scope["__init__"]
 
 
-@cache
+_GETTERS: dict[Any, Callable[[Any], Any]] = {}
+
+
 def _values(cls: Any) -> Callable[[Any], Any]:
     """Return what gets all values out of an object; where there are none, its class, by which all are the same."""
-    return attrgetter(*([one.name for one in fields(cls)] or ["__class__"]))
+    if cls not in _GETTERS:
+        _GETTERS[cls] = attrgetter(*([one.name for one in fields(cls)] or ["__class__"]))
+    return _GETTERS[cls]
 
 
 def _equals(self: Any, other: object) -> bool:
-    cls: Any = self.__class__
-    if other.__class__ is not cls:
+    if other.__class__ is not self.__class__:
         return NotImplemented
-    values = _values(cls)
+    values = _values(self.__class__)
     return bool(values(self) == values(other))
 
 
 def _hash(self: Any) -> int:
-    cls: Any = self.__class__
-    return hash(_values(cls)(self))
+    return hash(_values(self.__class__)(self))
 
 
 def _shown(self: Any) -> str:
