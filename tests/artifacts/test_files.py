@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.artifacts import beneath, files, repository
-from santiago.artifacts.faults import failed
 from santiago.artifacts.repository import RUNS, unstarted_run
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.disk import failed
 from tests.artifacts.runs import FaultyOS
 
 if TYPE_CHECKING:

@@ -98,6 +98,7 @@ def carry_out(repo: Path, env: dict[str, str] | None = None) -> subprocess.Compl
 def place(repo: Path) -> dict[str, str]:
     return {
         "XDG_CACHE_HOME": str(repo.parent / "cache"),
+        "XDG_STATE_HOME": str(repo.parent / "state"),
         "CI": "",
         "GITHUB_ACTIONS": "",
         "BUILDKITE": "",

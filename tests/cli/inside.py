@@ -10,6 +10,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from santiago.cli.main import main
+from tests.cli.santiago import trusted
 
 
 class Told(NamedTuple):
@@ -26,5 +27,5 @@ def inside(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None)
     out, err = io.StringIO(), io.StringIO()
     world = patch.dict(os.environ, {**clean, **(env or {})}, clear=True)
     with world, chdir(cwd), redirect_stdout(out), redirect_stderr(err):
-        code = main([str(word) for word in arguments])
+        code = main(trusted(*arguments))
     return Told(code, out.getvalue(), err.getvalue())

@@ -12,12 +12,22 @@ from typing import Any
 GIB = 1024**3
 
 
+_STARTERS = ("run", "execute", "resume", "accept", "verify", "doctor")
+
+
+def trusted(*arguments: str | Path) -> list[str]:
+    """Return a command line as one types it who trusts the settings of the repository."""
+    words = [str(word) for word in arguments]
+    return [words[0], "--trust-project", *words[1:]] if words and words[0] in _STARTERS else words
+
+
 def santiago(
     *arguments: str | Path,
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
     seconds: int = 60,
     memory: int = 0,
+    trusting: bool = True,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command line; `memory` limits the address space of the program."""
 
@@ -31,6 +41,6 @@ def santiago(
         if not name.startswith(("SANTIAGO_", "FORCE_COLOR", "CLICOLOR"))
     }
     return subprocess.run(
-        [sys.executable, "-m", "santiago", *map(str, arguments)],
+        [sys.executable, "-m", "santiago", *(trusted(*arguments) if trusting else map(str, arguments))],
         cwd=cwd, env={**clean, **(env or {})}, capture_output=True, text=True, timeout=seconds, check=False, **options,
     )  # fmt: skip

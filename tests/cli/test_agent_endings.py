@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import fakes, greeter
+from tests.cli.santiago import trusted
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_a_rate_limit_with_a_time_is_waited_for_and_costs_no_attempt(place: fake
 def test_while_it_waits_status_says_until_when_and_a_stop_ends_it(place: fakes.Place) -> None:
     place.install("claude", fakes.fails("Rate limited, try again in 5 minutes", 429), fakes.GOOD)
     ran = subprocess.Popen(
-        [sys.executable, "-m", "santiago", "run", "prd.md", "--trust-commands"], cwd=place.repo, env=place.env,
+        [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--trust-commands")], cwd=place.repo, env=place.env,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 60
@@ -159,18 +160,22 @@ def test_an_unknown_model_blocks_and_another_one_can_be_given(place: fakes.Place
 
 
 @pytest.mark.parametrize(
-    ("limits", "more"),
+    ("limits", "used", "more"),
     [
-        ("run_max_tokens = 1000", ["--add-tokens", "100000"]),
-        ("run_max_cost_usd = 0.01", ["--add-cost", "5"]),
-        ("run_max_tokens = 1000\nrun_max_cost_usd = 0.01", ["--add-tokens", "100000", "--add-cost", "5"]),
-        ("run_max_tokens = 1000\nrun_max_cost_usd = 5.0", ["--add-tokens", "100000"]),
+        ("run_max_tokens = 1000", 1200, ["--add-tokens", "100000"]),
+        ("run_max_cost_usd = 0.01", 1200, ["--add-cost", "5"]),
+        ("run_max_tokens = 1000\nrun_max_cost_usd = 0.01", 1200, ["--add-tokens", "100000", "--add-cost", "5"]),
+        ("run_max_tokens = 1000\nrun_max_cost_usd = 5.0", 1200, ["--add-tokens", "100000"]),
+        ("run_max_tokens = 180000", 170_000, ["--add-tokens", "200000"]),
     ],
 )
-def test_what_is_used_up_is_what_the_next_command_grants(tmp_path: Path, limits: str, more: list[str]) -> None:
+def test_what_is_used_up_or_too_little_is_what_the_next_command_grants(
+    tmp_path: Path, limits: str, used: int, more: list[str]
+) -> None:
     place = fakes.Place(tmp_path, f"[limits]\n{limits}\n")
     place.sign_in()
-    place.install("claude", [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends()], fakes.GOOD)
+    turn = [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends(tokens=used)]
+    place.install("claude", turn, fakes.GOOD)
     ran = place.run()
     assert ran.returncode == 30
     assert f"santiago resume {' '.join(more)}   # go on" in ran.stderr

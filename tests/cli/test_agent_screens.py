@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.cli import fakes, greeter
+from tests.cli.santiago import trusted
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07::error::x"
 
@@ -33,7 +34,7 @@ def _waiting(place: fakes.Place) -> list[fakes.Step]:
 def _halfway(place: fakes.Place, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """Yield while the agent stands still; then let it go on, and the run to its end."""
     ran = subprocess.Popen(
-        [sys.executable, "-m", "santiago", "run", "prd.md", "--trust-commands", "--plain", *arguments],
+        [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--trust-commands", "--plain", *arguments)],
         cwd=place.repo, env=place.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -128,7 +129,7 @@ def _on_a_terminal(place: fakes.Place) -> tuple[int, str]:
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     code = subprocess.run(
-        [sys.executable, "-m", "santiago", "run", "prd.md", "--trust-commands"], cwd=place.repo,
+        [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--trust-commands")], cwd=place.repo,
         env={**place.env, "TERM": "xterm", "COLUMNS": "120", "LINES": "30", "NO_COLOR": "1"},
         stdin=theirs, stdout=theirs, stderr=theirs, timeout=60, check=False,
     ).returncode  # fmt: skip

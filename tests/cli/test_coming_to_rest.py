@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,10 +19,10 @@ from santiago.cli.loading import load
 from santiago.cli.start import notice
 from santiago.process.sandbox import detect
 from tests.cli.greeter import PRD, carry_out, committed, git, make, out_dir, place
-from tests.cli.santiago import santiago
+from tests.cli.santiago import santiago, trusted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.cli.conftest import Done
@@ -52,7 +55,40 @@ def repo(tmp_path: Path) -> Path:
     return folder
 
 
-def running(repo: Path, agent: Path, *more: str) -> subprocess.Popen[str]:
+def owning(terminal: int) -> Callable[[], object]:
+    """Return what makes a new session the owner of a terminal."""
+    return lambda: fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+
+class Waiting:
+    """An agent that says when it works on S1, and goes on with it when it is told to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.begun, self.go, self.script = folder / "begun", folder / "go", folder / "agent.sh"
+        os.mkfifo(self.begun)
+        os.mkfifo(self.go)
+        self.script.write_text(
+            f'test "$SANTIAGO_STORY" = S2 || {{ echo > {self.begun}; read _ < {self.go}; }}\n'
+            'echo x > "$SANTIAGO_STORY.txt"\n'
+        )
+
+    def await_it(self) -> None:
+        self.begun.read_text()
+
+    def let_go(self) -> None:
+        self.go.write_text("\n")
+
+
+def await_event(repo: Path, name: str) -> None:
+    words = ("log", "--follow", "--json")
+    with subprocess.Popen(
+        [sys.executable, "-m", "santiago", *words], cwd=repo, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert any(event.get("event") == name for event in events(process))
+        process.terminate()
+
+
+def running(repo: Path, agent: Path, *more: str, **options: Any) -> subprocess.Popen[str]:
     arguments = (
         "run",
         "prd.md",
@@ -64,8 +100,9 @@ def running(repo: Path, agent: Path, *more: str) -> subprocess.Popen[str]:
         "off",
     )
     return subprocess.Popen(
-        [sys.executable, "-m", "santiago", *arguments, "--json", *more],
-        cwd=repo, env={**os.environ, **place(repo)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "santiago", *trusted(*arguments, "--json", *more)],
+        cwd=repo, env={**os.environ, **place(repo)}, text=True,
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
     )  # fmt: skip
 
 
@@ -131,7 +168,7 @@ def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: 
 
 @pytest.mark.parametrize(
     ("number", "code", "key"),
-    [(signal.SIGTERM, 143, "a second signal"), (signal.SIGINT, 130, "ctrl-c again"), (signal.SIGHUP, 130, "a second signal")],
+    [(signal.SIGTERM, 143, "a second signal"), (signal.SIGINT, 130, "ctrl-c again"), (signal.SIGHUP, 143, "a second signal")],
 )  # fmt: skip
 def test_the_exit_code_and_the_log_say_which_signal_stopped_it(
     repo: Path, tmp_path: Path, number: int, code: int, key: str
@@ -146,12 +183,55 @@ def test_the_exit_code_and_the_log_say_which_signal_stopped_it(
         for event in events(process):
             if event.get("event") == "stop_requested":
                 break
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
     assert process.returncode == code
     assert event["context"] == {"message": signal.Signals(number).name}
     log = santiago("log", cwd=repo, env=place(repo)).stdout
     assert f"; {key} stops now, which costs an attempt" in log
+
+
+def test_a_closed_terminal_stops_at_a_safe_boundary_however_often_it_is_said(repo: Path, tmp_path: Path) -> None:
+    agent = Waiting(tmp_path)
+    terminal, theirs = os.openpty()
+    with running(
+        repo, agent.script, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=owning(theirs)
+    ) as process:
+        os.close(theirs)
+        agent.await_it()
+        os.close(terminal)  # the system says it once, a shell would say it again
+        await_event(repo, "stop_requested")
+        process.send_signal(signal.SIGHUP)
+        agent.let_go()
+        assert process.wait(60) == 143
+    assert load(out_dir(repo)).state.stories["S1"].phase == "running"  # its work waits for its verdict
+    assert santiago("resume", cwd=repo, env=place(repo)).returncode == 0
+    assert [one.attempts for one in load(out_dir(repo)).state.stories.values()] == [1, 1]
+
+
+def test_a_run_that_was_told_to_outlive_its_terminal_goes_on_and_strays_do_not_end_it(
+    repo: Path, tmp_path: Path
+) -> None:
+    agent = Waiting(tmp_path)
+    ignoring = partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
+    with running(repo, agent.script, preexec_fn=ignoring) as process:
+        agent.await_it()
+        for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+            process.send_signal(number)
+        agent.let_go()
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_a_quit_stops_at_once_by_name(repo: Path, tmp_path: Path) -> None:
+    agent = Waiting(tmp_path)
+    with running(repo, agent.script) as process:
+        agent.await_it()
+        process.send_signal(signal.SIGQUIT)
+        said, _ = process.communicate(timeout=60)
+    assert (process.returncode, '{"message": "SIGQUIT"}' in said) == (130, True)
+    log = santiago("log", cwd=repo, env=place(repo)).stdout
+    assert "stopping now" in log
 
 
 def test_a_change_that_can_have_no_effect_is_refused(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from santiago.cli.view.text import broken, rows_that_fit, width
 from tests.cli import greeter
+from tests.cli.santiago import trusted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +87,7 @@ def _shown(repo: Path, *words: str, columns: int) -> list[str]:
     """Return the lines that a command prints on a terminal of that width."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, **greeter.place(repo), "COLUMNS": str(columns), "NO_COLOR": "1"}
-    arguments = [sys.executable, "-m", "santiago", *words]
+    arguments = [sys.executable, "-m", "santiago", *trusted(*words)]
     with subprocess.Popen(arguments, cwd=repo, env=environment, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         pieces = []
@@ -105,7 +106,7 @@ def test_commands_fit_the_terminal_and_are_whole_in_a_pipe(failure: Done, words:
     lines = _shown(failure.repo, *words, columns=60)
     assert [line for line in lines if width(line) > 60 and " " in line.strip()] == []
     piped = subprocess.run(
-        [sys.executable, "-m", "santiago", *words],
+        [sys.executable, "-m", "santiago", *trusted(*words)],
         cwd=failure.repo, env={**os.environ, **greeter.place(failure.repo), "COLUMNS": "60"}, capture_output=True, text=True,
     )  # fmt: skip
     assert any(width(line) > 60 for line in piped.stdout.splitlines())

@@ -22,6 +22,7 @@ from santiago.cli.view.lines import Line
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
 from tests.cli import greeter
+from tests.cli.santiago import trusted
 
 if TYPE_CHECKING:
     from santiago.contract.state import RunState
@@ -119,7 +120,7 @@ def _on_a_terminal(repo: Path, env: dict[str, str] | None = None) -> tuple[int, 
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
-    arguments = [sys.executable, "-m", "santiago", "run", "prd.md", "--jobs", "2", "--trust-commands"]
+    arguments = [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--jobs", "2", "--trust-commands")]
     settings = {**greeter.place(repo), "TERM": "xterm", "COLUMNS": "100", "LINES": "30", **(env or {})}
     code = subprocess.run(
         arguments, cwd=repo, env=settings, stdin=theirs, stdout=theirs, stderr=theirs, timeout=60, check=False
@@ -176,7 +177,7 @@ def test_the_live_view_is_only_where_it_is_wanted(
 
 def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo")
-    arguments = [sys.executable, "-m", "santiago", "run", "prd.md", "--trust-commands", "--json"]
+    arguments = [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--trust-commands", "--json")]
     ran = subprocess.Popen(
         arguments, cwd=repo, env=greeter.place(repo), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )

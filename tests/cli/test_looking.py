@@ -23,7 +23,7 @@ from santiago.cli.main import main
 from santiago.cli.view.evidence import AttemptEvidence, stats_of
 from santiago.contract.errors import SantiagoError
 from tests.cli import greeter
-from tests.cli.santiago import santiago
+from tests.cli.santiago import santiago, trusted
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Done
@@ -145,7 +145,7 @@ def test_following_a_run_shows_every_event_once_and_ends_with_it(tmp_path: Path)
 
 def _start(repo: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "santiago", *arguments], cwd=repo, env=greeter.place(repo), text=True,
+        [sys.executable, "-m", "santiago", *trusted(*arguments)], cwd=repo, env=greeter.place(repo), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 

@@ -77,7 +77,7 @@ def test_a_plan_that_was_edited_does_not_begin_and_can_be_planned_as_it_is_now(t
         told = inside(*words, cwd=repo, env=env)
         assert (told.returncode, "edited after it was planned" in told.stderr) == (30, True), told.stderr
     assert not (folder / "progress.ndjson").exists()
-    assert not (tmp_path / "other").exists()
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["result.json"]
     assert inside("plan", "prd.md", "--check", cwd=repo, env=env).returncode == 3
     *_, hint = told.stderr.split("fix: ")
     _, as_edited, _, anew, _ = hint.split("`")

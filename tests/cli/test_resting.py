@@ -13,7 +13,7 @@ from santiago.cli.loading import load
 from santiago.cli.view.table import Table
 from tests.cli import words
 from tests.cli.greeter import committed, out_dir, place
-from tests.cli.santiago import santiago
+from tests.cli.santiago import santiago, trusted
 from tests.cli.words import THERE, WRITES, look, run
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Stopped:
         agent.write_text(f"echo > {begun}; until test -e {self.go}; do sleep 0.05; done; {WRITES}")
         arguments = ("run", "prd.md", "--agent", f"sh {agent}", "--verify", THERE, "--sandbox", "off")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "santiago", *arguments],
+            [sys.executable, "-m", "santiago", *trusted(*arguments)],
             cwd=repo, env={**os.environ, **place(repo)}, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         begun.read_text()

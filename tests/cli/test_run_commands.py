@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli import greeter
 from tests.cli.greeter import git, out_dir
-from tests.cli.santiago import santiago
+from tests.cli.santiago import santiago, trusted
 
 PRD = greeter.PRD.replace("grep both both.txt", "cat hello.txt bye.txt | diff - both.txt")
 """The last story builds on what the others did, not only on their being done."""
@@ -190,7 +190,7 @@ def test_a_story_without_any_check_is_refused_before_the_first_attempt(repo: Pat
 
 def test_interrupted_twice_it_stops_at_once_and_resume_ends_like_an_uninterrupted_run(repo: Path) -> None:
     (repo / "play.yaml").write_text(GOOD.replace("R3: [{", "R3: [{seconds: 60, "))
-    command = [sys.executable, "-m", "santiago", *SCRIPTED, "--trust-commands", "--json"]
+    command = [sys.executable, "-m", "santiago", *trusted(*SCRIPTED, "--trust-commands", "--json")]
     with subprocess.Popen(command, cwd=repo, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
         assert process.stdout is not None
         for line in process.stdout:

@@ -60,6 +60,18 @@ def test_work_that_adds_a_secret_is_refused_with_its_place_and_never_reaches_the
     assert SECRET not in log
 
 
+def test_a_secret_behind_a_pointer_of_lfs_is_found_too(tmp_path: Path) -> None:
+    repo = make(tmp_path, PLAY.format(content=f"# settings\\n{SECRET}\\n", name="settings.py"))
+    (repo / ".gitattributes").write_text("settings.py filter=lfs\n")
+    git(repo, "add", ".gitattributes")
+    git(repo, "commit", "-qm", "Rules")
+    env = greeter.place(repo) | {"SERVICE_TOKEN": SECRET}
+    done = santiago("run", "prd.md", "--only", "S1", "--trust-commands", cwd=repo, env=env)
+    assert "secret_in_work" in done.stderr
+    assert "settings.py:2 holds a secret" in (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
+    assert "settings.py" not in files_on_branch(repo)
+
+
 def test_a_persons_word_does_not_bring_a_secret_onto_the_branch(tmp_path: Path) -> None:
     playbook = PLAY.format(content=SECRET, name="settings.py").replace(', {write: {hello.txt: "hello\\n"}}', "")
     repo = make(tmp_path, playbook, limits="[limits]\nstory_max_attempts = 1\n")

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from santiago.cli.view import step_summary
 from santiago.cli.view.step_summary import VARIABLE
 from tests.cli import greeter
-from tests.cli.santiago import santiago
+from tests.cli.santiago import santiago, trusted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,6 +106,6 @@ def test_the_table_is_bounded_and_keeps_what_failed(
     for name, value in {**greeter.place(repo), VARIABLE: str(file)}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(step_summary, "MOST", 1)
-    assert main.main(["run", "prd.md", "--trust-commands"]) == 30
+    assert main.main(trusted("run", "prd.md", "--trust-commands")) == 30
     assert [row[0] for row in rows(file.read_text())] == ["S2"]
     assert "… and 2 stories more" in file.read_text()

@@ -132,8 +132,7 @@ def _attempts(world: World, events: list[dict[str, Any]], most: int) -> Iterator
             tried = starts - open_attempts.pop((story, attempt))
             if event["context"].get("reason") == "interrupted":
                 interrupted += 1
-                if _had_ended(world, story, attempt, tried):
-                    yield f"{story} {attempt} was thrown away although its agent had ended and its work was kept"
+                yield from _wrongly_ended(world, event, tried)
         elif event["event"] == "attempt_ended":
             yield f"{story} {attempt} ended twice"
         elif event["event"] == "story_done":
@@ -143,6 +142,15 @@ def _attempts(world: World, events: list[dict[str, Any]], most: int) -> Iterator
     yield from (f"{story} {attempt} never ended" for story, attempt in open_attempts)
     if interrupted > most:
         yield f"{interrupted} attempts were interrupted by deaths that can have hit {most}"
+
+
+def _wrongly_ended(world: World, event: dict[str, Any], tried: int) -> Iterator[str]:
+    story, attempt = event["story_id"], event["attempt"]
+    asked = (world.out / "attempts" / story / str(attempt) / "prompt.md").exists()
+    if asked != (event["event"] == "attempt_ended"):
+        yield f"{story} {attempt} counts although its agent was never started, or does not although it was"
+    if _had_ended(world, story, attempt, tried):
+        yield f"{story} {attempt} was thrown away although its agent had ended and its work was kept"
 
 
 def _had_ended(world: World, story: str, attempt: int, tried: int) -> bool:

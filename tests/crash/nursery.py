@@ -25,7 +25,7 @@ from tests.crash.power import cut
 from tests.crash.world import ROOT, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 SECONDS = 180
 When = Literal["", "before", "after", "half", "eio", "syscall", "watch"]
@@ -68,8 +68,8 @@ class Report:
 class Nursery:
     """The end that gives orders."""
 
-    def __init__(self) -> None:
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    def __init__(self, more: Mapping[str, str] | None = None) -> None:
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", **(more or {})}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.crash.nursery"],
             cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -17,6 +17,7 @@ import pytest
 
 from santiago.contract.errors import SantiagoError
 from santiago.process import server as serving
+from santiago.process import tree
 from santiago.process.command import Command
 from santiago.process.server import ProcessServer
 from tests.process.serving import HOSTILE, await_end, command, marked, new_mark, start_server
@@ -297,11 +298,43 @@ def test_a_supervisor_whose_limits_were_changed_at_rest_is_never_used_again(
     assert int(server.run(command(SUPERVISOR, tmp_path)).head) != resting
 
 
-def test_a_supervisor_that_was_stopped_from_outside_does_not_hold_up_the_run(
+TRACE = "import ctypes, os, time; ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0); time.sleep(900)"
+
+
+@pytest.mark.parametrize("script", ["kill -STOP $PPID; exec sleep 900", f"exec {sys.executable} -c '{TRACE}'"])
+def test_a_program_that_stops_its_supervisor_does_not_outlive_its_limit_and_its_grace(
+    tmp_path: Path, script: str
+) -> None:
+    server, mark = start_server(), new_mark()
+    report = server.run(command(script, tmp_path, mark, timeout_ms=1000, grace_ms=100))
+    assert (report.timed_out, report.signal, report.error) == (True, signal.SIGKILL, "")
+    assert marked(mark) == []
+    assert server.close()
+
+
+def test_a_program_that_stops_its_supervisor_is_stopped_all_the_same(tmp_path: Path) -> None:
+    server, mark, pipe = start_server(), new_mark(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    looks = iter([None])
+
+    def stopped() -> str:
+        for _ in looks:
+            pipe.read_text()
+        return "now"
+
+    script = f"kill -STOP $PPID; echo > {pipe}; exec sleep 900"
+    report = server.run(command(script, tmp_path, mark, grace_ms=100), stopped)
+    assert (report.stopped, report.timed_out, report.error) == (True, False, "")
+    assert marked(mark) == []
+    assert server.close()
+
+
+def test_a_supervisor_that_does_not_go_on_does_not_hold_up_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, mark = start_server(), new_mark()
     monkeypatch.setattr(serving, "PATIENCE_MS", 200)
+    monkeypatch.setattr(tree, "kill_below", lambda _: None)
     report = server.run(command("kill -STOP $PPID; exec sleep 900", tmp_path, mark, timeout_ms=200, grace_ms=100))
     monkeypatch.undo()
     assert (report.exit_code, report.error) == (None, "the supervisor was killed")
@@ -309,15 +342,29 @@ def test_a_supervisor_that_was_stopped_from_outside_does_not_hold_up_the_run(
     assert server.close()
 
 
-def test_a_server_that_was_stopped_from_outside_is_an_error_and_no_hang(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_was_stopped_from_outside_goes_on(tmp_path: Path) -> None:
     server = start_server()
     os.kill(server.pid, signal.SIGSTOP)
+    assert server.run(command("true", tmp_path)).exit_code == 0
+    os.kill(server.pid, signal.SIGSTOP)
+    assert server.close()
+
+
+def test_a_server_that_does_not_go_on_is_an_error_and_no_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, send = start_server(), tree.send
+    os.kill(server.pid, signal.SIGSTOP)
     monkeypatch.setattr(serving, "PATIENCE_MS", 200)
+    monkeypatch.setattr(tree, "send", lambda pids, number: None if number == signal.SIGCONT else send(pids, number))
     with pytest.raises(SantiagoError, match="stopped from outside"):
         server.run(command("true", tmp_path))
     assert not server.close()
+
+
+def test_programs_do_not_inherit_that_a_signal_is_ignored(server: ProcessServer, tmp_path: Path) -> None:
+    ignored = int(server.run(command("grep SigIgn /proc/self/status", tmp_path)).head.split()[1], 16)
+    mine = int(Path("/proc/self/status").read_text().partition("SigIgn:")[2].split()[0], 16)
+    asked = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+    assert [one for one in asked if (ignored & ~mine) >> (one - 1) & 1] == []
 
 
 def test_nobody_else_gets_at_a_supervisors_memory_or_files(server: ProcessServer, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from santiago.contract.ports.agent import Packet
 
-VERSION = 3
+VERSION = 4
 """Of the wording below; a run records it with every prompt."""
 MAX_CRITIQUES = 3
 MAX_TEXT = 20_000
@@ -135,10 +135,18 @@ def _evidence(packet: Packet) -> list[str]:
 
 
 def _scope(packet: Packet, fence: _Fence) -> list[str]:
-    if len(packet.chunk_titles) < 2:
+    if not packet.chunk_titles:
         return []
-    says = f"The whole plan is in {packet.plan_folder} for reference. This chunk holds:"
-    return ["## Where this belongs", "", says, "", *fence.around("\n".join(f"- {t}" for t in packet.chunk_titles))]
+    return [
+        "## Where this belongs",
+        "",
+        f"- The chunk of the plan that is being worked on: `{packet.plan_folder}/plan.json`",
+        f"- The whole plan: `{packet.plan_folder}/planning_docs/full_plan.json`",
+        "",
+        "Both are there for you to read; do not change them. This chunk holds:",
+        "",
+        *fence.around("\n".join(f"- {title}" for title in packet.chunk_titles)),
+    ]
 
 
 def _history(packet: Packet, fence: _Fence) -> list[str]:

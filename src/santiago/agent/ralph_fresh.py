@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,18 +13,22 @@ from santiago.agent.activity import Activity
 from santiago.agent.litter import cleared
 from santiago.agent.normalize import ending_of
 from santiago.agent.packet import render
+from santiago.contract.outcomes import AgentEnding, Usage
+from santiago.contract.reasons import Reason
+from santiago.contract.units import Usd
 from santiago.process.command import Command
 from santiago.process.environment import own
 from santiago.process.place import Ground
 from santiago.process.temporary import Temporary
 from santiago.util import regular
+from santiago.util.disk import failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from santiago.agent.profile import Profile
     from santiago.agent.stream import Reading
-    from santiago.contract.outcomes import AgentEnding
+    from santiago.contract.errors import SantiagoError
     from santiago.contract.ports.agent import Packet
     from santiago.contract.ports.run import Stop
     from santiago.process.homes import Home
@@ -83,10 +88,14 @@ class RalphFresh:
         return self.ground.place(packet.folder, packet.plan_folder, packet.prompt_file)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
-        with Temporary(self.scratch) as side:
-            Path(side, "tmp").mkdir()
-            place = self._place(packet)
-            command, home = self.fence(self._command(packet, place, side), place, side)
+        with ExitStack() as stack:
+            try:
+                side = stack.enter_context(Temporary(self.scratch))
+                Path(side, "tmp").mkdir()
+                place = self._place(packet)
+                command, home = self.fence(self._command(packet, place, side), place, side)
+            except OSError as error:  # the agent was not started, so no attempt is spent
+                return _unready(failed(self.scratch, error))
             with cleared(packet.folder, self.profile.start.litter):
                 report = self.server.run(command, lambda: "now" if stop.now() else None)
             reading = self._read(packet, Path(side, self.profile.start.report_name))
@@ -158,6 +167,11 @@ def _argument(packet: Packet, file: Path) -> str:
 def _filled(word: str, values: dict[str, str]) -> str:
     """Put values in, all at once, so that nothing in a prompt or a name is taken for a place to fill."""
     return _PLACE.sub(lambda place: values.get(place[1], place[0]), word)
+
+
+def _unready(trouble: SantiagoError) -> AgentEnding:
+    words, nothing = f"{trouble.where}: {trouble.message}", Usage(tokens=0, cost_usd=Usd(0))
+    return AgentEnding(reason=Reason.IO_ERROR, exit_code=None, message=words, usage=nothing, remedy=trouble.hint)
 
 
 def _evidence(document: dict[str, object]) -> tuple[tuple[str, str], ...]:

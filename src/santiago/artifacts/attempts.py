@@ -49,9 +49,19 @@ class FileAttempts:
         return str(self.store.path / attempt_folder(story, attempt) / PROMPT)
 
     def keep_prompt(self, story: str, attempt: int, prompt: str) -> None:
+        """Write what the agent is asked; as long as it is not there, nobody was asked anything (`begun`)."""
+        folder = attempt_folder(story, attempt)
         # The room for the ending, so that an agent that fills the disk does not lose its work by it.
-        files = {PROMPT: prompt.encode(), beneath.temporary_of(ENDING): bytes(ROOM)}
-        self.store.put_many(attempt_folder(story, attempt), files)
+        self.store.put_many(folder, {beneath.temporary_of(ENDING): bytes(ROOM)})
+        try:
+            self.store.put(f"{folder}/{PROMPT}", prompt.encode())
+        except SantiagoError:
+            self.store.drop(f"{folder}/{PROMPT}")
+            raise
+
+    def begun(self, story: str, attempt: int) -> bool:
+        """Tell whether an attempt's agent may have been started."""
+        return PROMPT in self.store.names(attempt_folder(story, attempt))
 
     def keep_ending(self, story: str, attempt: int, ending: AgentEnding) -> None:
         self.store.put(f"{attempt_folder(story, attempt)}/{ENDING}", codec.canonical(ending), sync=False)

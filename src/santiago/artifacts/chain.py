@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import repair
-from santiago.artifacts.faults import corrupt, guarding, refused
+from santiago.artifacts.faults import corrupt, refused
 from santiago.artifacts.frame import (
     GENESIS,
     LOG_VERSION,
@@ -17,6 +17,7 @@ from santiago.artifacts.frame import (
     version_of,
 )
 from santiago.contract.events import Event, EventKind
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
-from santiago.artifacts.faults import guarding
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from pathlib import Path

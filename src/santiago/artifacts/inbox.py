@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from santiago.artifacts import beneath
-from santiago.artifacts.faults import guarding
 from santiago.contract.ids import is_story_id, story_order
 from santiago.contract.ports.desk import Letter, LetterKind
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

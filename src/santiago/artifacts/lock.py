@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Self
 
 from santiago import __version__
-from santiago.artifacts.faults import guarding, refused
+from santiago.artifacts.faults import refused
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.disk import guarding
 
 NAME = "lock"
 SIGNATURE = 8192

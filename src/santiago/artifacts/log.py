@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts import repair
 from santiago.artifacts.beneath import write_all
-from santiago.artifacts.faults import corrupt, failed, guarding
+from santiago.artifacts.faults import corrupt
 from santiago.artifacts.files import sync_folder
 from santiago.artifacts.frame import LOG_VERSION, encode
 from santiago.artifacts.reader import Reader, open_log
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.result import LogHead
+from santiago.util.disk import failed, guarding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

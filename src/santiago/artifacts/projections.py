@@ -208,6 +208,14 @@ class Projector:
         """Bring only the small file up to date that says where the run stands; cheap enough for every event."""
         return [SESSION] if self._write(SESSION, codec.canonical(session(state, self.history))) else []
 
+    def mend(self) -> list[str]:
+        """Write the files that are put before agents again where somebody changed them, and return their names."""
+        shown = [(path, self._known.get(path)) for path in (CHUNK_PLAN, BESIDE)]
+        changed = [(path, content) for path, content in shown if content is not None and self._get(path) != content]
+        for path, content in changed:
+            self._put(path, content)
+        return [path for path, _ in changed]
+
     def _write(self, path: str, content: bytes) -> bool:
         if path not in self._known:
             self._known[path] = self._get(path)

@@ -8,7 +8,8 @@ import stat
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.chain import Chain
-from santiago.artifacts.faults import corrupt, guarding, refused
+from santiago.artifacts.faults import corrupt, refused
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

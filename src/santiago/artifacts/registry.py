@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago.artifacts import beneath
-from santiago.artifacts.faults import guarding
 from santiago.artifacts.files import read_json, read_text
 from santiago.artifacts.names import LOG, PLAN
 from santiago.contract.errors import SantiagoError
 from santiago.contract.ids import is_run_id
 from santiago.contract.phases import RunPhase
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.artifacts.faults import refused
 from santiago.artifacts.files import read_json
 
 if TYPE_CHECKING:
@@ -39,10 +40,24 @@ def resolved(path: Path) -> Path:
 
 def keep_out_of_git(folder: Path) -> None:
     """Make `.santiago` invisible to git by a file of its own."""
+    refuse_linked(folder)
     ignore = folder / ".gitignore"
-    if not ignore.exists():
+    if not os.path.lexists(ignore):  # a link that came with the repository would lead elsewhere
         folder.mkdir(parents=True, exist_ok=True)
         ignore.write_text("*\n", encoding="utf-8")
+
+
+def refuse_linked(folder: Path) -> None:
+    """Raise where a folder that we would write to lies behind a link of the repository, which may lead anywhere."""
+    for one in (folder, *folder.parents):
+        is_ours = RUNS.parts[0] in one.parts
+        if not is_ours and (one / ".git").exists():
+            return
+        if one.is_symlink() and (is_ours or find_root(one.parent)):
+            hint = "Remove the link, or name a folder outside the repository with --out-dir."
+            raise refused(
+                one, "a symbolic link stands where santiago would write; nothing was written through it", hint
+            )
 
 
 def unstarted_run(root: Path, prd_path: str) -> Path | None:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from santiago.artifacts import beneath, frozen, harmless, preflight
-from santiago.artifacts.faults import corrupt, guarding, possible, refused
+from santiago.artifacts.faults import corrupt, possible, refused
 from santiago.artifacts.log import Log
 from santiago.artifacts.names import ATTEMPTS, INPUT, LOG, PLAN, RESULT
 from santiago.artifacts.reader import Reader
@@ -19,6 +19,7 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.result import LogHead, Result
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -207,6 +208,12 @@ class FileStore:
                 beneath.write(handle, plain, safe, sync=name in sync)
             if sync:
                 os.fsync(handle)
+
+    def drop(self, path: str) -> None:
+        """Take back a file whose writing failed, as far as that is possible."""
+        *folders, name = beneath.parts_of(path)
+        with contextlib.suppress(OSError), beneath.opened(self._folder(), folders) as handles:
+            os.unlink(name, dir_fd=handles[-1])
 
     def put_result(self, result: Result) -> None:
         """Write result.json; an older, different one is kept beside it under the number of its last event."""

@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.chain import Chain
-from santiago.artifacts.faults import corrupt, guarding
+from santiago.artifacts.faults import corrupt
 from santiago.artifacts.reader import open_log
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,18 +16,18 @@ from santiago.cli.view.text import harmless, paint, say
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(run: str | None, repo: Path | None, as_json: bool) -> int:
     """Re-check RUN (a folder or an id): log chain, digests, verdicts, git refs, result. Exit 0 clean, 30 otherwise."""
-    from santiago.artifacts.names import RESULT, has_begun
     from santiago.artifacts.repository import resolved
     from santiago.cli.auditing import Audit
     from santiago.cli.auditing_git import open_git
     from santiago.cli.finding import find_run
     from santiago.cli.loading import frozen, working
+    from santiago.cli.refusal import is_of_a_run
     from santiago.cli.start.identity import repository_of
     from santiago.contract.errors import Kind, SantiagoError
     from santiago.contract.reasons import ExitCode
 
     out_dir = find_run(run)
-    if not has_begun(out_dir) and not (out_dir / RESULT).exists():  # a result without a log is worth a fault
+    if not is_of_a_run(out_dir):
         raise SantiagoError(Kind.INPUT, "the run has not begun, so there is nothing to check", where=str(out_dir))
     audit = Audit(out_dir)
     if worker := working(out_dir):

@@ -24,11 +24,13 @@ SECTIONS = ("limits", "verification", "workspace", "agent", "policy")
 """Sections of the run input that a settings file may fill."""
 OWN = ("notify",)
 """Sections that are no part of a run's input."""
+_NOTICE = "notify.command"
+"""The one setting of those."""
 _EXAMPLES: dict[str, Any] = {
     "limits.attempt_timeout_minutes": 10, "limits.run_max_tokens": 2_000_000, "limits.run_max_cost_usd": 5,
     "verification.story_commands": ["pytest -q"], "verification.run_commands": ["pytest -q"], "workspace.setup": ["npm ci"],
     "workspace.env": ["DATABASE_URL"], "agent.command": ["my-agent", "--flag"], "agent.profile": "claude",
-    "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", "notify.command": "notify-send santiago",
+    "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", _NOTICE: "notify-send santiago",
 }  # fmt: skip
 """Right values of settings whose default shows nothing."""
 
@@ -40,7 +42,36 @@ class Setting(NamedTuple):
 
 def run_input_defaults(root: Path, *, project: bool = True) -> RunInput:
     """Return the run input that the settings of this repository make, or all but its own file; paths are the caller's."""
-    settings = {name: setting for name, setting in load(root, project=project).items() if setting.origin != "default"}
+    return _run_input(root, load(root, project=project))
+
+
+def effective(root: Path, *, project: bool = True) -> dict[str, Any]:
+    """Return the value of every setting as a run input holds it, with or without the repository's own file."""
+    settings = load(root, project=project)
+    return {**values_of(_run_input(root, settings)), _NOTICE: settings[_NOTICE].value}
+
+
+def of_project(root: Path) -> tuple[str, dict[str, Any]]:
+    """Return where the repository's own settings stand, and what they are: the same for all ways to write the same."""
+    origin, table = _project_file(root)
+    if not table:
+        return origin, {}
+    settings = defaults()
+    _take(settings, table, origin)
+    _refuse_wrong_notice(settings[_NOTICE])
+    own = {name: setting for name, setting in settings.items() if setting.origin == origin}
+    values = {**values_of(_run_input(root, own)), _NOTICE: settings[_NOTICE].value}
+    return origin, {name: values[name] for name in own}
+
+
+def values_of(run_input: RunInput) -> dict[str, Any]:
+    """Return the settings that a run input holds, by their names."""
+    data = codec.to_data(run_input)
+    return {f"{section}.{key}": value for section in SECTIONS for key, value in data[section].items()}
+
+
+def _run_input(root: Path, settings: dict[str, Setting]) -> RunInput:
+    settings = {name: setting for name, setting in settings.items() if setting.origin != "default"}
     if not settings:
         return RunInput(contract_version=CONTRACT_VERSION, repo_path=str(root), prd_path="-")
     try:
@@ -89,7 +120,7 @@ def load(root: Path, *, project: bool = True) -> dict[str, Setting]:
     for origin, table in (_user_file(), *([_project_file(root)] if project else [])):
         _take(settings, table, origin)
     _take_variables(settings)
-    _refuse_wrong_notice(settings["notify.command"])
+    _refuse_wrong_notice(settings[_NOTICE])
     return settings
 
 
@@ -112,7 +143,7 @@ def _refuse_wrong_notice(setting: Setting) -> None:
     value = setting.value
     words = value if isinstance(value, list) else [value]
     if value is not None and not all(isinstance(word, str) for word in words):
-        raise _wrong("notify.command", setting.origin, "notify.command: a command line or a list of words is expected")
+        raise _wrong(_NOTICE, setting.origin, f"{_NOTICE}: a command line or a list of words is expected")
 
 
 def defaults() -> dict[str, Setting]:
@@ -120,7 +151,7 @@ def defaults() -> dict[str, Setting]:
     found = {
         f"{section}.{key}": Setting(value, "default") for section in SECTIONS for key, value in blank[section].items()
     }
-    return {**found, "notify.command": Setting(None, "default")}
+    return {**found, _NOTICE: Setting(None, "default")}
 
 
 def _take(settings: dict[str, Setting], table: dict[str, Any], origin: str) -> None:

@@ -58,34 +58,36 @@ def _refuse_settled(run: Run, name: str) -> None:
 @click.command("accept")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--why", required=True, help="The reason; it is recorded with your name.")
+@click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
-def accept(words: tuple[str, ...], why: str, as_json: bool) -> int:
+def accept(words: tuple[str, ...], why: str, trust_project: bool, as_json: bool) -> int:
     """Take the work of a story's latest attempt as it is, whatever the verdict said: it counts as attested."""
     from santiago.cli.start.running import start
 
     run, story = _target(words)
     with naming(run.run_id):
-        flags = _flags(as_json=as_json)
+        flags = _flags(as_json=as_json, trust_project=trust_project)
         return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, accepts=(story, why))
 
 
 @click.command("verify")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--from", "ref", required=True, metavar="REF", help="A branch or commit with your own work.")
+@click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
-def verify(words: tuple[str, ...], ref: str, as_json: bool) -> int:
+def verify(words: tuple[str, ...], ref: str, trust_project: bool, as_json: bool) -> int:
     """Judge your own work on a story as an attempt, by the same checks, and integrate it if it passes."""
     from santiago.cli.start.running import start
 
     run, story = _target(words)
     with naming(run.run_id):
-        flags = _flags(as_json=as_json)
+        flags = _flags(as_json=as_json, trust_project=trust_project)
         return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, own_work=(story, ref))
 
 
-def _flags(*, as_json: bool) -> Flags:
-    """Commands of the document were approved when the run began, so nothing is left to ask."""
-    return Flags(as_json=as_json, trust_commands=True, no_input=True)
+def _flags(*, as_json: bool, trust_project: bool = False) -> Flags:
+    """Commands of the document were approved when the run began; settings may have changed since."""
+    return Flags(as_json=as_json, trust_commands=True, no_input=as_json, trust_project=trust_project)
 
 
 def _target(words: tuple[str, ...]) -> tuple[Run, str]:

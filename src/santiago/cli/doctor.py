@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -52,12 +55,15 @@ _SIGNS = {
 @click.option(
     "--checks", "run_checks", is_flag=True, help="Run the checks that are set, on the last commit as a run would."
 )
+@click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(online: bool, run_checks: bool, as_json: bool) -> int:
+def command(online: bool, run_checks: bool, trust_project: bool, as_json: bool) -> int:
     """Check python, git, repository, settings, agent, sandbox, checks, disk, terminal, and which agents are here.
 
     Exit 2 if something would stop a run.
     """
+    if online or run_checks or trust_project:
+        _approve(asked=not as_json and sys.stdin.isatty(), trusted=trust_project)
     if online and not as_json:
         say("asking each agent for one word; that costs a few tokens …", err=True)
     # Its processes are forked before there are threads.
@@ -74,6 +80,14 @@ def command(online: bool, run_checks: bool, as_json: bool) -> int:
     else:
         _show(found, told, checks, failed=failed)
     return ExitCode.USAGE if failed else ExitCode.OK
+
+
+def _approve(*, asked: bool, trusted: bool) -> None:
+    """What the repository's own settings would start waits for a person's word; wrong ones are another check's to tell."""
+    from santiago.cli.start.trust import approve
+
+    with suppress(UnsettledError):
+        approve(Path(own_settings().repo_path), asked=asked, trusted=trusted)
 
 
 def look_at_agents(server: ProcessServer, *, online: bool) -> AgentsTold:

@@ -87,6 +87,7 @@ def _repository() -> Told:
 def _config() -> Told:
     from santiago.cli.config import load, run_input_defaults
     from santiago.cli.start.notice import Notice
+    from santiago.cli.start.trust import waiting
 
     root = _root() or Path.cwd()
     settings = load(root)
@@ -103,6 +104,12 @@ def _config() -> Told:
         return Told("warn", "santiago.toml is used; [tool.santiago] in pyproject.toml is not", "Remove one of the two.")
     if missing := Notice(root).missing:
         return Told("warn", missing, "Install it, or correct command under [notify].")
+    if waits := waiting(root):
+        return Told(
+            "warn",
+            waits.sentence,
+            "Read them in santiago.toml (or pyproject.toml); a start asks about them, or --trust-project says yes.",
+        )
     return Told("ok", " + ".join([*named, "defaults"]))
 
 

@@ -16,16 +16,20 @@ from santiago.cli.options import Flags, run_options
 @run_options
 def command(run_input: Path, plan_path: Path, out_dir: Path, flags: Flags) -> int:
     """Carry out a plan, story by story, believing only what was verified."""
+    from contextlib import nullcontext
+
     from santiago.artifacts.files import read_bytes
     from santiago.artifacts.repository import resolved
+    from santiago.cli.refusal import told_in_result
     from santiago.cli.start.running import start
     from santiago.cli.view.remedies import granting
     from santiago.contract import codec
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
 
-    plan = codec.decode(Plan, read_bytes(plan_path, codec.MAX_BYTES), str(plan_path))
-    settings = codec.decode(RunInput, read_bytes(run_input, 2**20), str(run_input))
     folder = resolved(out_dir)
-    with granting(folder):
-        return start(folder, settings, plan, flags, base=resolved(run_input).parent, plan_file=plan_path)
+    with nullcontext() if flags.dry_run else told_in_result(folder):
+        plan = codec.decode(Plan, read_bytes(plan_path, codec.MAX_BYTES), str(plan_path))
+        settings = codec.decode(RunInput, read_bytes(run_input, 2**20), str(run_input))
+        with granting(folder):
+            return start(folder, settings, plan, flags, base=resolved(run_input).parent, plan_file=plan_path)

@@ -103,7 +103,7 @@ _EXIT_WORDS = {
     ExitCode.FAILED: "Failed for good: the same input will fail again.",
     ExitCode.BUG: "A bug in santiago; the path of the crash report was printed.",
     ExitCode.INTERRUPTED: "Stopped by Ctrl-C at a safe boundary; resumable.",
-    ExitCode.TERMINATED: "Stopped by SIGTERM at a safe boundary; resumable.",
+    ExitCode.TERMINATED: "Stopped by SIGTERM or SIGHUP at a safe boundary; resumable.",
 }
 
 

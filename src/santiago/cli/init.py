@@ -15,6 +15,7 @@ from santiago.artifacts.files import write_whole
 from santiago.cli.candidates import Candidates, Found, detect, environments
 from santiago.cli.config import run_input_defaults
 from santiago.cli.settings_file import Written, settings
+from santiago.cli.start.trust import trust_own
 from santiago.cli.trying import Tried, bench
 from santiago.cli.view.advice import typed
 from santiago.cli.view.measures import span
@@ -46,6 +47,7 @@ def command(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool
     """
     root = repository.find_root(Path.cwd()) or Path.cwd()
     target = root / "santiago.toml"
+    repository.refuse_linked(root / ".santiago")
     if target.exists() and not force:
         raise SantiagoError(
             Kind.USAGE,
@@ -61,6 +63,7 @@ def command(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool
     written = replace(written, provide=run_input.workspace.provide)
     repository.keep_out_of_git(root / ".santiago")
     write_whole(target, settings(written).encode())
+    trust_own(root)
     if as_json:
         click.echo(json.dumps(_data(target, written), indent=2, ensure_ascii=False))
     else:

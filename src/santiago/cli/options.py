@@ -47,6 +47,9 @@ _OPTIONS = (
         help="Have each story's tests written before it is implemented, by the same agent or another one.",
     ),
     click.option("--trust-commands", is_flag=True, help="Run commands that come from the document without asking."),
+    click.option(
+        "--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are."
+    ),
     click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
     click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON."),
     click.option("--plain", is_flag=True, help="Whole lines instead of the live view."),
@@ -90,6 +93,7 @@ class Flags:
     doubts: str | None = None
     tests_first: str | None = None
     trust_commands: bool = False
+    trust_project: bool = False
     dry_run: bool = False
     as_json: bool = False
     plain: bool = False

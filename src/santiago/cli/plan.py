@@ -17,7 +17,7 @@ from santiago.cli.view.measures import count
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import run_id_from
-from santiago.contract.plan import CONTRACT_VERSION, Plan
+from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.planner.compile import Compilation, compile_plan
@@ -97,9 +97,14 @@ def _finish(
         return ExitCode.WOULD_CHANGE if changed else ExitCode.OK
     if not job.from_program and job.out_dir.is_relative_to(Path(job.run_input.repo_path) / ".santiago"):
         repository.keep_out_of_git(Path(job.run_input.repo_path) / ".santiago")
+    repository.refuse_linked(job.out_dir)
     write_whole(job.out_dir / "plan.json", codec.canonical(plan))
     write_whole(job.out_dir / "run-input.json", codec.canonical(job.run_input))
     _make_known(job)
+    if not job.from_program:
+        from santiago.cli.start.trust import note_basis
+
+        note_basis(Path(job.run_input.repo_path), job.run_input.run_id)
     show(compiled, plan, source, job, "written" if changed else "unchanged")
     return ExitCode.OK
 
@@ -171,7 +176,7 @@ def _job_from_input(path: Path, out_dir: Path) -> Job:
         run_input = codec.decode(RunInput, read_bytes(path, 2**20), str(path))
         root, document = _places(path, run_input)
     except SantiagoError as error:
-        _write_result(out_dir, None, error.message, Reason.INVALID_INPUT)
+        _tell(out_dir, None, error.message, Reason.INVALID_INPUT)
         raise
     return Job(document, repository.name_inside(document, root), out_dir, run_input, source=path)
 
@@ -209,18 +214,13 @@ def _old_plan(path: Path | None, *, named: bool) -> Plan | None:
 
 def _failed(job: Job, message: str, reason: Reason, *, write: bool) -> None:
     if job.from_program and write:
-        _write_result(job.out_dir, job.run_input.run_id, message, reason)
+        _tell(job.out_dir, job.run_input.run_id, message, reason)
 
 
-def _write_result(out_dir: Path, run_id: str | None, message: str, reason: Reason) -> None:
-    """A program that asked for a plan finds out from a result.json why there is none."""
-    from santiago.contract.result import Result, Summary, TotalUsage
+def _tell(out_dir: Path, run_id: str | None, message: str, reason: Reason) -> None:
+    from santiago.cli.refusal import write_refusal
 
-    result = Result(
-        contract_version=CONTRACT_VERSION, run_id=run_id, status="failed", reason=reason, message=message,
-        next_action="fix_input", stories=(), summary=Summary(), usage=TotalUsage(), branch=None, head=None,
-    )  # fmt: skip
-    write_whole(out_dir / "result.json", codec.canonical(result))
+    write_refusal(out_dir, run_id, message, reason)
 
 
 def refuse(compiled: Compilation, job: Job, source: Source, *, as_json: bool) -> int:

@@ -40,6 +40,7 @@ def command(
     from santiago.cli.loading import frozen
     from santiago.cli.start.agents import named
     from santiago.cli.start.running import start
+    from santiago.cli.start.trust import said_by
     from santiago.cli.view.remedies import granting
     from santiago.contract.units import Minutes, Usd
     from santiago.executor.reopen import Grants
@@ -58,8 +59,9 @@ def command(
     # A model is named in its own agent's words.
     before = replace(settings.agent, model_hint=None) if agent else settings.agent
     other = named(before, agent, None, model) if agent or model else None
+    said = said_by(agent=agent, model=model)
     with naming(settings.run_id or out_dir.name), granting(out_dir):
-        return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other)
+        return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other, said=said)
 
 
 def _meant(name: str | None, *, as_json: bool) -> Path | None:

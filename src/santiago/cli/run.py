@@ -45,6 +45,7 @@ def command(
     from santiago.cli.start.leaks import refuse_secrets
     from santiago.cli.start.prospects import refuse_outside
     from santiago.cli.start.running import start
+    from santiago.cli.start.trust import note_basis, said_by
     from santiago.cli.view.advice import on_attempts
     from santiago.cli.view.text import say
     from santiago.planner.compile import compile_plan
@@ -67,4 +68,6 @@ def command(
     settings = replace(settings, agent=named(settings.agent, agent, playbook, model))
     if not flags.dry_run:
         repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
-    return start(job.out_dir, settings, compiled.plan, flags, base=Path(settings.repo_path))
+        note_basis(Path(settings.repo_path), settings.run_id)
+    said = said_by(agent=agent, model=model, playbook=playbook, checks=checks)
+    return start(job.out_dir, settings, compiled.plan, flags, base=Path(settings.repo_path), said=said, compiled=True)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from santiago.contract.reasons import ExitCode, Reason
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Finding
 
 
 class Kind(Enum):
@@ -21,7 +25,15 @@ class SantiagoError(Exception):
     """One trouble, ready to be shown."""
 
     def __init__(
-        self, kind: Kind, message: str, *, hint: str = "", where: str = "", line: int = 0, reason: Reason | None = None
+        self,
+        kind: Kind,
+        message: str,
+        *,
+        hint: str = "",
+        where: str = "",
+        line: int = 0,
+        reason: Reason | None = None,
+        findings: tuple[Finding, ...] = (),
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -31,6 +43,8 @@ class SantiagoError(Exception):
         """A file, or whatever else the trouble is about."""
         self.line = line
         self.reason = reason
+        self.findings = findings
+        """What the message sums up, one by one, where that is more than one thing."""
 
     @property
     def exit_code(self) -> ExitCode:

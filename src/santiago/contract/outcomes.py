@@ -181,6 +181,8 @@ class AttemptOutcome:
     """Files of the agent that git could not keep, in git's words."""
     tests: str | None = None
     """The commit with nothing but the tests that it wrote, where they are to judge the story."""
+    notes: tuple[str, ...] = ()
+    """What else was seen of it, and was put right."""
 
 
 @record

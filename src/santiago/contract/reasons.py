@@ -39,6 +39,7 @@ class Reason(StrEnum):
     VERIFICATION_TAMPERED = "verification_tampered"
     CHANGED_EXPECTATION = "changed_expectation"
     DOUBTED = "doubted"
+    UNTRUSTED_PROJECT = "untrusted_project"
     SECRET_IN_WORK = "secret_in_work"  # noqa: S105  # a name
     VERIFICATION_TIMEOUT = "verification_timeout"
     VERIFICATION_UNRUNNABLE = "verification_unrunnable"
@@ -122,9 +123,10 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.CHANGED_EXPECTATION: _m("blocked", _DEP, ExitCode.BLOCKED, "The work changes what existing tests expect, or removes them; a person must agree.", "`santiago show STORY` shows the difference; `santiago answer QUESTION accept` or `refuse` decides."),
     Reason.SECRET_IN_WORK: _m("failed", _SOFT, ExitCode.FAILED, "The work holds a secret, so it does not come onto the branch.", "`santiago show STORY` says where; let the program read it from its environment instead.", retryable=True),
     Reason.DOUBTED: _m("blocked", _DEP, ExitCode.BLOCKED, "The work holds lines that could deceive its checks; a person must look at them.", "`santiago show STORY` names the lines; `santiago answer QUESTION accept` or `refuse` decides."),
+    Reason.UNTRUSTED_PROJECT: _m("blocked", _DEP, ExitCode.BLOCKED, "Settings that come with the repository would start or loosen something, and nobody has trusted them.", "Read the settings that the message names, then use --trust-project; on a terminal you are asked."),
     Reason.VERIFICATION_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "A check did not end within its time limit.", "Raise `verification.timeout_minutes`, or find out what hangs.", retryable=True),
     Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started, or the set-up before it failed.", "Install what it needs and `santiago resume`, or start a new run with another check (--verify) or [workspace] setup."),
-    Reason.COST_BUDGET_EXHAUSTED: _m("failed", _HARD, ExitCode.FAILED, "The tokens or the money of the run are used up.", "`santiago resume --add-cost USD` (or --add-tokens N) grants more."),
+    Reason.COST_BUDGET_EXHAUSTED: _m("failed", _HARD, ExitCode.FAILED, "The tokens or the money of the run are used up, or do not suffice for one more attempt.", "`santiago resume --add-cost USD` (or --add-tokens N) grants more."),
     Reason.USAGE_UNKNOWN: _m("blocked", _DEP, ExitCode.BLOCKED, "A limit on tokens or money is set, and the agent does not say what it used.", '`santiago resume --add-cost USD` (or --add-tokens N) accepts what is unknown so far; unknown_usage = "allow" under [policy] always does.', spends=False),
     Reason.AGENT_UNAVAILABLE: _m("failed", _SOFT, ExitCode.TRANSIENT, "The agent could not be reached or started.", "Check that it is installed and signed in: `santiago doctor`.", retryable=True, spends=False),
     Reason.AGENT_RATE_LIMITED: _m("paused", _SOFT, ExitCode.TRANSIENT, "The agent's service refuses more requests for now.", "Wait and `santiago resume`, or go on with another agent (--agent NAME); `wait_max_minutes` bounds the waiting.", retryable=True, spends=False),

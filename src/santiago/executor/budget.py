@@ -39,6 +39,14 @@ class Purse(NamedTuple):
         """Return what may still be spent beside attempts that are under way: each has its share reserved."""
         return self.most - self.spent - under_way * self.expected
 
+    def admits(self, under_way: int) -> bool:
+        """Tell whether one more attempt may begin beside them: something is left, and enough for its own share."""
+        return self.left(under_way) > 0 and self.lacking(under_way) == 0
+
+    def lacking(self, under_way: int) -> int:
+        """Return what the limit is too low by for one more attempt to have its share reserved too."""
+        return max(0, -self.left(under_way + 1))
+
 
 class Budget:
     """Limits with what people have added to them, against what the log says was used."""
@@ -72,7 +80,7 @@ class Budget:
     def _spending(self) -> Exhausted | None:
         purses = [purse for purse in (self.tokens, self.money) if purse is not None]
         for purse in purses:
-            if purse.left(0) <= 0:
+            if not purse.admits(0):
                 return Exhausted(Reason.COST_BUDGET_EXHAUSTED, purse.limit)
         for purse in purses:
             if purse.silent > 0 and not self.unknown_allowed:
@@ -86,7 +94,7 @@ class Budget:
         purses = [purse for purse in (self.tokens, self.money) if purse is not None]
         if purses and under_way and self.state.attempts + begun <= under_way:
             return False  # nobody knows yet what an attempt costs: the first one shows it, alone
-        return all(purse.left(under_way) > 0 for purse in purses)
+        return all(purse.admits(under_way) for purse in purses)
 
     @property
     def tokens(self) -> Purse | None:

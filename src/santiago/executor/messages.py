@@ -34,6 +34,12 @@ def commit_message(run_id: str, story: Story, attempt: int, anchor: str) -> str:
     return "\n".join([subject(story), "", *lines, ""])
 
 
+def mended(files: Sequence[str]) -> tuple[str, ...]:
+    """Return what is said where files that show the plan were changed while an agent worked."""
+    named = " and ".join(files)
+    return (f"somebody changed {named} while the agent worked; the plan is written there anew",) if files else ()
+
+
 def left_out(complaints: Sequence[str]) -> str:
     """Return one line on the files that git could not keep; empty where it kept all."""
     if not complaints:

@@ -85,6 +85,8 @@ class StepPerformer:
     stories: dict[str, Story]
     leak: Callable[[Snapshot, str], str] = lambda *_: ""
     """Says which secret work adds to its base, and where; nothing where there is none."""
+    mend_plan: Callable[[], list[str]] = list
+    """Writes anew what was changed in the plan's folder, and names it."""
     criteria: dict[str, str] = field(init=False)
     in_chunk: dict[str, list[str]] = field(init=False)
     """Chunk → its stories in words."""
@@ -168,7 +170,7 @@ class StepPerformer:
         self.files.keep_ending(step.story, step.number, ending)
         message = messages.commit_message(brief.run_id, story, step.number, brief.anchor)
         snapshot = self.workspace.snapshot(step.story, step.number, message)
-        outcome = replace(blank, ending=ending, agent_ms=agent_ms)
+        outcome = replace(blank, ending=ending, agent_ms=agent_ms, notes=messages.mended(self.mend_plan()))
         if snapshot is not None:
             outcome = replace(outcome, commit=snapshot.commit, left_out=snapshot.left_out)
             self.files.keep_work(step.story, step.number, snapshot.patch, snapshot.left_out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.contract.events import EventKind, Fact
+from santiago.contract.events import Context, EventKind, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.moments import ms_of
 from santiago.contract.outcomes import Usage
@@ -27,6 +27,8 @@ MOST_ADOPTIONS = 3
 class Left(NamedTuple):
     """What a crash left of one attempt."""
 
+    begun: bool = True
+    """Its agent may have been started; what never began costs nothing."""
     snapshot: Snapshot | None = None
     """Its work, where there was any to keep."""
     judge: bool = False
@@ -66,7 +68,7 @@ def unseen(state: RunState, alive_ms: int | None) -> list[Fact]:
 def interruptions(state: RunState, left: Mapping[str, Left]) -> list[Fact]:
     """Return the end of every attempt that was running, except those whose snapshot waits for its verdict.
 
-    An interrupted attempt counts, and so does the time that it lasted.
+    An interrupted attempt counts, and so does the time that it lasted, unless its agent was never started.
     """
     running = sorted((state.stories[name] for name in state.running), key=lambda story: story.index)
     found = [(story, left.get(story.id, Left())) for story in running]
@@ -74,6 +76,11 @@ def interruptions(state: RunState, left: Mapping[str, Left]) -> list[Fact]:
 
 
 def _interrupted(story: StoryState, left: Left) -> Fact:
+    reason = Reason.INTERRUPTED
+    if not left.begun:
+        nothing: Context = {"tokens": 0, "cost_micro_usd": 0}
+        event, phase = EventKind.ATTEMPT_VOIDED, StoryPhase.READY
+        return of_story(story, event, phase, "voided", known=nothing, reason=reason, files=left.files)
     known = spent(left.usage)
     if left.lasted_ms:
         known["agent_ms"] = left.lasted_ms
@@ -83,7 +90,7 @@ def _interrupted(story: StoryState, left: Left) -> Fact:
         StoryPhase.READY,
         "stopped",
         known=known,
-        reason=Reason.INTERRUPTED,
+        reason=reason,
         commit=left.snapshot.commit if left.snapshot else "",
         message=messages.left_out(left.snapshot.left_out) if left.snapshot else "",
         files=left.files,

@@ -190,7 +190,14 @@ def _end(
         files=outcome.files or "",
         message="; ".join(
             filter(
-                None, (messages.left_out(outcome.left_out), _refusal(outcome), _remark(story, outcome), _left(outcome))
+                None,
+                (
+                    messages.left_out(outcome.left_out),
+                    *outcome.notes,
+                    _refusal(outcome),
+                    _remark(story, outcome),
+                    _left(outcome),
+                ),
             )
         ),
         verdict=verdict,

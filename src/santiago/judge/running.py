@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,15 +11,18 @@ from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
 from santiago.judge import missing, tally
 from santiago.judge.commandline import runner_of, runners
+from santiago.judge.commands import LOG_KEEP
 from santiago.judge.compare import fails_alike
 from santiago.judge.naming import asking, named, refused
 from santiago.judge.shell import programs
 from santiago.judge.shown import Shown
 from santiago.process.temporary import Temporary
 from santiago.util import regular
+from santiago.util.disk import CACHE, guarding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from santiago.contract.ports.run import Stop
     from santiago.judge.commands import CommandRunner
@@ -73,7 +77,7 @@ class CheckRunner:
 
     def set_up(self, folder: str, commands: Sequence[str], stop: Stop) -> str:
         """Prepare a checkout, with the network; return what went wrong, in words."""
-        with Temporary(self.runner.scratch) as temporary:
+        with self._on_disk(), Temporary(self.runner.scratch) as temporary:
             for command in commands:
                 report = self.runner.run(command, folder, temporary, {}, stop, network=True)
                 if report.exit_code != 0:
@@ -87,6 +91,9 @@ class CheckRunner:
                     break
         return ""
 
+    def _on_disk(self) -> AbstractContextManager[None]:
+        return guarding(self.runner.scratch, "the check is not judged", CACHE)
+
     def _shown(self, command: str, folder: str, told: Told, stop: Stop) -> Shown:
         """Run a check; once more where it was killed, crashed or ran out of time, since that may be the machine's fault."""
         shown = self._once(command, folder, told, stop)
@@ -96,13 +103,15 @@ class CheckRunner:
         return self._once(command, folder, told, stop) if died else shown
 
     def _once(self, command: str, folder: str, told: Told, stop: Stop) -> Shown:
-        with Temporary(self.runner.scratch) as temporary, Temporary(self.runner.scratch) as aside:
+        scratch = self.runner.scratch
+        with self._on_disk(), Temporary(scratch) as temporary, Temporary(scratch) as aside:
             reports, log = Path(temporary, "reports"), Path(aside, "output")
             reports.mkdir()
             since = reports.stat().st_mtime_ns  # by the file system's own clock, which is coarser than the machine's
             ask = asking(command, self.runner.environment, self.runner.seen(reports, temporary))
             told_too = {**told, **ask.environment}
             report = self.runner.run(ask.command, folder, temporary, told_too, stop, log=str(log))
+            _refuse_unheard(report)
             output = (regular.content(log, _LARGEST_OUTPUT) or b"").decode("utf-8", "replace")
             if report.exit_code and refused(output):
                 report = self.runner.run(command, folder, temporary, told, stop)
@@ -110,6 +119,13 @@ class CheckRunner:
             shorten = self.runner.shortened(folder)  # in the sandbox the checkout has another path
             tests = named(shorten(output), reports, Path(folder), since)
         return Shown(_result(command, report, tests, output, shorten), tests)
+
+
+def _refuse_unheard(report: Report) -> None:
+    """Raise where the disk did not take what a check said: no verdict rests on a part of it."""
+    lost = report.log_dropped and report.total <= LOG_KEEP and not report.error
+    if lost or report.errno in (errno.EIO, errno.ENOSPC, errno.EROFS):
+        raise OSError(report.errno or errno.EIO, report.error)
 
 
 def _result(

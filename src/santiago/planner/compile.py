@@ -14,8 +14,8 @@ from santiago.contract.seal import sealed
 from santiago.planner import checks, rebase
 from santiago.planner.draft import Document, Hint, Status
 from santiago.planner.graph import Graph, link
-from santiago.planner.order import chunk_labels, order
-from santiago.planner.reading import read_document
+from santiago.planner.order import chunk_labels, order, out_of_order
+from santiago.planner.reading import read_document, read_plan
 from santiago.planner.requirements import Planned, planned_units
 
 if TYPE_CHECKING:
@@ -40,12 +40,7 @@ class Compilation:
 def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = None) -> Compilation:
     """Compile one document; with `strict`, warnings refuse too; with `against`, ids of that plan are kept."""
     document = read_document(text)
-    planned, findings = planned_units(document)
-    graph = link(document, planned)
-    labels = chunk_labels(planned)
-    sequence, troubles = order(planned, labels, graph)
-    unread = checks.unread([item.unit for item in planned], document.unread)
-    found = [*document.findings, *findings, *graph.findings, *troubles, *unread]
+    planned, graph, labels, sequence, found = _arranged(document)
     if refused := _refusals(found, strict=strict):
         return Compilation(None, refused)
     ordered = [planned[position] for position in sequence]
@@ -57,6 +52,24 @@ def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = Non
         return Compilation(None, refused)
     plan = _plan(text, document, ordered, stories, run_verify, _sorted(found))
     return Compilation(plan, plan.findings, rebase.difference(against, plan) if against else None)
+
+
+def faults_of_plan(text: Text) -> tuple[Finding, ...]:
+    """Return every error of a plan.json that is to be carried out as it stands, by the rules that made it."""
+    planned, graph, _, _, found = _arranged(read_plan(text))
+    if not any(finding.code == "cycle" for finding in found):
+        found += out_of_order(planned, graph)
+    return tuple(finding for finding in _sorted(found) if finding.level == "error")
+
+
+def _arranged(document: Document) -> tuple[list[Planned], Graph, list[str], list[int], list[Finding]]:
+    """Return what is to be planned, how it hangs together, its chunks and order, and all that was found on the way."""
+    planned, findings = planned_units(document)
+    graph = link(document, planned)
+    labels = chunk_labels(planned)
+    sequence, troubles = order(planned, labels, graph)
+    unread = checks.unread([item.unit for item in planned], document.unread)
+    return planned, graph, labels, sequence, [*document.findings, *findings, *graph.findings, *troubles, *unread]
 
 
 def _refusals(found: Sequence[Finding], *, strict: bool) -> tuple[Finding, ...]:

@@ -36,6 +36,10 @@ class DraftCriterion:
     id: str | None = None
 
 
+EXTERNAL = "external"
+"""Carrier of a dependency of which a plan itself says that it lies outside."""
+
+
 @record
 class Dep:
     """A declared dependency: on a unit's id, or on everything in a group or under a tag."""

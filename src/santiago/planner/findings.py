@@ -11,6 +11,7 @@ CATALOGUE: dict[str, str] = {
     "cycle": "Some stories depend on each other in a circle, so none of them can come first.",
     "self_dependency": "A story names itself as its own dependency.",
     "later_chunk": "A story depends on one in a later chunk. Chunks run in order, so it could never start.",
+    "out_of_order": "In a plan that is to be carried out as it is, a story stands before one that it depends on.",
     "ambiguous_dependency": "A dependency names an id that the document defines more than once.",
     "duplicate_id": "An id is defined more than once. In a document written by people both are planned under unique keys.",
     "unknown_dependency": "A plan written by a program names a dependency that it does not define.",

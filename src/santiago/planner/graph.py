@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding, Provenance
 from santiago.planner import ids
-from santiago.planner.draft import PLANNED, Dep, Document
+from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +84,8 @@ class _Linker:
                 "Name the id of a story to make it wait for that story.",
                 level="warning",
             )
+        elif dep.carrier == EXTERNAL:
+            self.unresolved(position, dep, name)  # whatever is called like that in here, it is not what was meant
         elif len(found) > 1:
             where = ", ".join(str(self.planned[i].unit.line) for i in found)
             self.error(
@@ -119,7 +121,7 @@ class _Linker:
                 level="warning",
             )
             return
-        if self.document.by_program and dep.carrier != "external":
+        if self.document.by_program and dep.carrier != EXTERNAL:
             self.error(
                 "unknown_dependency",
                 dep.line,

@@ -101,6 +101,22 @@ def _later_chunks(
     ]
 
 
+def out_of_order(planned: Sequence[Planned], graph: Graph) -> list[Finding]:
+    """Return what stands before something that it needs, where the order in which units stand must be the order."""
+    return [
+        Finding(
+            level="error",
+            code="out_of_order",
+            line=provenance.line,
+            message=f"{planned[position].key} depends on {planned[needed].key}, which stands behind it",
+            hint="Put the stories in the order in which they run, or let `santiago plan` plan it again.",
+        )
+        for position, needs in enumerate(graph.needs)
+        for needed, provenance in needs.items()
+        if needed > position
+    ]
+
+
 def _cycles(planned: Sequence[Planned], graph: Graph, left: set[int]) -> list[Finding]:
     findings = []
     for path in cycles(graph.needs, left):

@@ -11,16 +11,33 @@ from santiago.planner.errors import DocumentError
 from santiago.planner.markdown.outline import TooDeepError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from santiago.planner.source import Source
 
 
 def read_document(source: Source) -> Document:
     """Return the document as its reader understood it; where it is refused, its findings hold the error."""
+    return _guarded(source, _chosen)
+
+
+def read_plan(source: Source) -> Document:
+    """Return a plan.json that is to be carried out as it stands, with all that planning it again would put right."""
+    from santiago.planner.readers import plan_as_it_is
+
+    return _guarded(source, plan_as_it_is.read)
+
+
+def _chosen(source: Source) -> Document:
+    refusal = refusals.conflict(source) or refusals.template(source)
+    if refusal is not None:
+        return _refused(source, refusal)
+    return readers.read(source) or _refused(source, refusals.nothing_found(source))
+
+
+def _guarded(source: Source, read: Callable[[Source], Document]) -> Document:
     try:
-        refusal = refusals.conflict(source) or refusals.template(source)
-        if refusal is not None:
-            return _refused(source, refusal)
-        return readers.read(source) or _refused(source, refusals.nothing_found(source))
+        return read(source)
     except DocumentError as error:
         return Document(format=source.looks_like, findings=[_unreadable(error.line, error.message, error.hint)])
     except TooDeepError as error:

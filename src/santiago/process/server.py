@@ -17,6 +17,7 @@ import socket
 import sys
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.errors import Kind, SantiagoError
@@ -32,6 +33,8 @@ POLL_MS = 100
 """How often a waiting caller looks whether it should stop."""
 PATIENCE_MS = 30_000
 """How long a process of santiago's own may take to answer; one that was stopped from outside would never do it."""
+_STRAYS = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+"""Signals that do not end the server and its supervisors: what they mean, santiago tells them."""
 _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
 
 
@@ -74,11 +77,15 @@ class ProcessServer:
             connection = stack.enter_context(supervisor.connection)
             with contextlib.suppress(ConnectionError):
                 send_frame(connection, command.to_data())
-                asked = self._wait(supervisor, command, stopped)
+                wait = _Wait(supervisor, command)
+                while not _has_news(connection, POLL_MS):
+                    wait.look(stopped())
                 answer = read_frame(connection)
                 if answer is not None:
                     report = Report.from_data(answer)
-                    if report.calm and not asked:
+                    if wait.late and not wait.said:
+                        report = replace(report, timed_out=True)
+                    if report.calm and not wait.said:
                         stack.pop_all()
                         self.resting.append(supervisor)
                     return report
@@ -97,6 +104,7 @@ class ProcessServer:
     def _ask(self, what: bytes) -> socket.socket:
         """Hand the server one end of a new connection and return the other."""
         mine, theirs = socket.socketpair()
+        tree.send([self.pid], signal.SIGCONT)  # an agent without a sandbox may have stopped it
         with theirs, self.lock:
             fds = array.array("i", [theirs.fileno()])
             try:
@@ -111,33 +119,45 @@ class ProcessServer:
         with self._ask(b"sweep") as mine:
             _answer(mine)
 
-    def _wait(self, supervisor: Supervisor, command: Command, stopped: Callable[[], str | None]) -> bool:
-        """Wait for the report, passing on the wish to stop, and again where it becomes more urgent; True where there was one.
-
-        A supervisor that does not keep its own time any more was stopped from outside, and is killed.
-        """
-        said = None
-        overdue = time.monotonic() + (command.timeout_ms + command.grace_ms + PATIENCE_MS) / 1000
-        while not _has_news(supervisor.connection, POLL_MS):
-            word = stopped()
-            if word and word != said:
-                said = word
-                overdue = min(overdue, time.monotonic() + (command.grace_ms + PATIENCE_MS) / 1000)
-                with contextlib.suppress(OSError):
-                    supervisor.connection.sendall(word.encode())
-            if time.monotonic() > overdue:
-                tree.send([supervisor.pid], signal.SIGKILL)
-        return said is not None
-
     def close(self) -> bool:
         """End the server; False where it did not end well by itself, so that it could not look after its children."""
         self.control.close()
         for supervisor in self.resting:
             supervisor.connection.close()
+        tree.send([self.pid], signal.SIGCONT)
         tree.await_end(self.pid, PATIENCE_MS)
         with contextlib.suppress(ChildProcessError):
             return os.waitpid(self.pid, 0)[1] == 0
         return False
+
+
+class _Wait:
+    """Waiting for a report: the wish to stop is passed on, and a limit holds also where the supervisor was stopped.
+
+    An agent without a sandbox can stop or trace its supervisor, which then keeps no time. When its time and its grace are
+    over, everything below the supervisor is killed from here, and it goes on to report; one that does not is killed too.
+    """
+
+    def __init__(self, supervisor: Supervisor, command: Command) -> None:
+        self.supervisor = supervisor
+        self.command = command
+        self.said: str | None = None
+        self.due = time.monotonic() + (command.timeout_ms + command.grace_ms) / 1000
+        self.late = False
+
+    def look(self, word: str | None) -> None:
+        """Pass on the wish to stop, again where it becomes more urgent, and end what is overdue."""
+        now = time.monotonic()
+        if word and word != self.said:
+            self.said = word
+            self.due = min(self.due, now + self.command.grace_ms / 1000)
+            with contextlib.suppress(OSError):
+                self.supervisor.connection.sendall(word.encode())
+        if now > self.due:
+            self.late = True
+            tree.kill_below(self.supervisor.pid)
+        if now > self.due + PATIENCE_MS / 1000:
+            tree.send([self.supervisor.pid], signal.SIGKILL)
 
 
 def _answer(connection: socket.socket) -> bytes:
@@ -169,8 +189,8 @@ def _serve(control: socket.socket) -> None:
     os.setsid()
     tree.adopt_orphans()
     supervisors: set[int] = set()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_IGN)
+    for number in (*_STRAYS, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)  # and not ignored, which its programs would inherit
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     _keep_only({0, 1, 2, control.fileno()})
     while True:
@@ -188,8 +208,7 @@ def _serve(control: socket.socket) -> None:
         if pid == 0:
             control.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-                signal.signal(number, signal.SIG_IGN if number != signal.SIGTERM else signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             with contextlib.suppress(BaseException):
                 supervise(connection)
             os._exit(0)

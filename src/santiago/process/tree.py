@@ -107,6 +107,13 @@ def kill_all(group: int, seconds: float = 10.0) -> int:
     return len(killed)
 
 
+def kill_below(supervisor: int) -> None:
+    """Kill everything below another process, once, and let that one go on where it was stopped."""
+    send(descendants(supervisor), signal.SIGSTOP)  # so that nothing forks away, or stops it again
+    send(descendants(supervisor), signal.SIGKILL)
+    send([supervisor], signal.SIGCONT)
+
+
 def kill_strays(keepers: set[int], seconds: float = 10.0) -> None:
     """Kill everything below this process but the keepers and what is below them; return when it is gone."""
     deadline = time.monotonic() + seconds

@@ -8,6 +8,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from santiago.util.disk import guarding
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -32,6 +34,6 @@ def name(commit: bytes, object_format: str) -> str:
 @contextmanager
 def as_file(commit: bytes) -> Iterator[str]:
     """Lend a commit as a file, which is how a git process that stays takes it."""
-    with tempfile.NamedTemporaryFile(prefix="commit-", buffering=0) as file:
+    with guarding(tempfile.gettempdir()), tempfile.NamedTemporaryFile(prefix="commit-", buffering=0) as file:
         file.write(commit)
         yield file.name

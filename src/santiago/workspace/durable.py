@@ -12,8 +12,7 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
-from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.reasons import Reason
+from santiago.util.disk import failed
 from santiago.util.mounts import kind_of
 
 _JOURNALS = frozenset({"ext3", "ext4", "xfs"})
@@ -39,20 +38,17 @@ class Durability(Enum):
         folder = next(place for place in (folder, *folder.parents) if place.is_dir())
         try:
             if self is Durability.JOURNAL:
-                _sync(folder)
+                sync(folder)
             elif self is Durability.WHOLE:
                 _sync_file_system(top)
             else:
                 for place in (folder, *folder.parents):
-                    _sync(place)
+                    sync(place)
                     if place == top:
                         break
         except OSError as error:
             # Never tried again: a second sync may succeed without the data being on disk.
-            raise SantiagoError(
-                Kind.TRANSIENT, f"cannot sync: {os.strerror(error.errno or 0)}", where=str(folder),
-                hint="Check the disk, then run the same command again.", reason=Reason.IO_ERROR,
-            ) from None  # fmt: skip
+            raise failed(folder, error) from None
 
 
 def durability_of(common: Path, objects: Path) -> Durability:
@@ -73,7 +69,8 @@ def boot() -> str:
         return ""
 
 
-def _sync(folder: Path) -> None:
+def sync(folder: Path) -> None:
+    """Return when the names in a folder are on disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

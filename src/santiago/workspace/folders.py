@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.reasons import Reason
 from santiago.process.place import beside
+from santiago.util.disk import CACHE, guarding
 from santiago.workspace.removal import move, remove
 from santiago.workspace.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 KINDS = ("work", "own", "clean", "over")
 """Folders of agents, santiago's notes beside each, clean checkouts, what was written over the dependencies of either."""
@@ -72,6 +73,10 @@ class Folders:
             finally:
                 self._sweeper = None
 
+    def written(self) -> AbstractContextManager[None]:
+        """Guard what writes here: a disk that fails is said with the place and the remedy."""
+        return guarding(self.top, remedy=CACHE)
+
     def attempt(self, story: str, attempt: int) -> Place:
         name = f"{story}-{attempt}"
         return Place(self._work / name, self._own / name)
@@ -89,16 +94,11 @@ class Folders:
             return
         # Out of the way in one step first: a crash then leaves rubbish, never half a folder that looks whole.
         rubbish = f"{self.trash}/{uuid.uuid4().hex}"
-        try:
+        with guarding(folder, "it is not removed", "remove it yourself"):
             if not self.trash.is_dir():
                 self.trash.mkdir(parents=True, exist_ok=True)
             move(str(folder), rubbish)
             (self._sweeper or remove)(rubbish)
-        except OSError as error:
-            raise SantiagoError(
-                Kind.TRANSIENT, f"cannot remove it: {os.strerror(error.errno or 0)}", where=str(error.filename or folder),
-                hint="Remove it yourself; nothing in it is needed any more.", reason=Reason.IO_ERROR,
-            ) from None  # fmt: skip
 
     def discard_all(self) -> list[str]:
         """Remove everything that the run left here, and return the names; not while something is being swept."""
@@ -106,7 +106,8 @@ class Folders:
         for name in names:
             self.discard(Path(name))
         for left in (*self.trash.glob("*"), *self.temporary.glob("*")):
-            remove(str(left))
+            with guarding(left, "it is not removed", "remove it yourself"):
+                remove(str(left))
         for kind in (*KINDS, "trash", "tmp", ""):
             with suppress(OSError):
                 (self.top / kind).rmdir()

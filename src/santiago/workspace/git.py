@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.disk import guarding
 from santiago.workspace.troubles import trouble
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _source(data: bytes) -> Iterator[IO[bytes] | int]:
     if not data:
         yield subprocess.DEVNULL
         return
-    with tempfile.TemporaryFile() as file:
+    with guarding(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
         file.write(data)
         file.seek(0)
         yield file

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,9 +40,10 @@ class OwnObjects:
     def make(self) -> None:
         if self.is_there:
             return
-        (self.folder / "info").mkdir(parents=True, exist_ok=True)
-        (self.folder / "pack").mkdir(exist_ok=True)
-        (self.folder / "info" / "alternates").write_bytes(os.fsencode(self._objects) + b"\n")
+        with guarding(self.folder):
+            (self.folder / "info").mkdir(parents=True, exist_ok=True)
+            (self.folder / "pack").mkdir(exist_ok=True)
+            (self.folder / "info" / "alternates").write_bytes(os.fsencode(self._objects) + b"\n")
 
     def clear(self) -> None:
         """Remove the store, and the guards that a crash left: what a ref names is in the repository, the rest is nobody's."""
@@ -65,18 +67,13 @@ class OwnObjects:
         """Hand a staged pack over to the repository, where no clean-up removes it until this is left."""
         target = self._objects / "pack" / f"pack-{digest}"
         guard = target.with_suffix(".keep")
-        try:
+        with guarding(target.parent):
             target.parent.mkdir(exist_ok=True)
             guard.write_bytes(self._mark)
             for end in _PARTS:
                 staged = self.staging.with_name(f"{self.staging.name}-{digest}{end}")
                 if staged.exists():
                     _move(staged, target.with_suffix(end))
-        except OSError as error:
-            raise SantiagoError(
-                Kind.TRANSIENT, f"cannot write: {os.strerror(error.errno or 0)}", where=str(error.filename or target.parent),
-                hint="Make room on the disk or give back its rights, then run the same command again.", reason=Reason.IO_ERROR,
-            ) from None  # fmt: skip
         yield
         if not all(target.with_suffix(end).exists() for end in (".pack", ".idx")):
             # Only a hand does this: git leaves alone what is guarded.
@@ -84,7 +81,8 @@ class OwnObjects:
                 Kind.BLOCKED, "somebody removed a pack while a ref was being written", where=f"{target}.pack",
                 hint="`git fsck` shows what is missing.", reason=Reason.ARTIFACT_CORRUPT,
             )  # fmt: skip
-        guard.unlink(missing_ok=True)
+        with guarding(guard):
+            guard.unlink(missing_ok=True)
 
 
 def _move(staged: Path, target: Path) -> None:

@@ -8,10 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.util import regular
+from santiago.util.disk import failed, guarding
 
 if TYPE_CHECKING:
     from santiago.workspace.inspect import Found
@@ -36,10 +35,7 @@ def put(path: Path, content: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             temporary.unlink()
-        raise SantiagoError(
-            Kind.TRANSIENT, f"cannot write: {os.strerror(error.errno or 0)}", where=str(path),
-            hint="Make room on the disk, then run the same command again.", reason=Reason.IO_ERROR,
-        ) from None  # fmt: skip
+        raise failed(path, error) from None
 
 
 def settings(found: Found, *, of_agent: bool = False) -> bytes:
@@ -92,7 +88,8 @@ class Neutral:
                 put(path, content)
                 self._right[path] = mark or ()
         if not (self.folder / "refs").is_dir():
-            (self.folder / "refs").mkdir(exist_ok=True)
+            with guarding(self.folder):
+                (self.folder / "refs").mkdir(exist_ok=True)
 
 
 def _mark(path: Path) -> tuple[int, ...] | None:

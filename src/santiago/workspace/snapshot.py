@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.workspace import Snapshot
 from santiago.contract.reasons import Reason
-from santiago.workspace import gitlinks
+from santiago.workspace import gitlinks, lfs, lfs_files
 from santiago.workspace.caches import built_by_cargo, rules_for
 from santiago.workspace.mend import mend
 from santiago.workspace.troubles import is_of_the_machine, refused, trouble
@@ -141,6 +141,14 @@ class Taking:
             self.repository.on_objects("update-index", "-z", "--index-info", index=self.index, stdin=lines)
 
     def _compared(self) -> tuple[str, Changes]:
+        tree, changes = self._difference()
+        if not lfs.is_used(self.place.folder, (change.path for change in changes.listed)):
+            return tree, changes
+        pointed, lost = lfs_files.point(self.repository, self.place.folder, self.index, self.base)
+        self.left_out = (*self.left_out, *lost)
+        return self._difference() if pointed else (tree, changes)
+
+    def _difference(self) -> tuple[str, Changes]:
         tree = self.repository.on_objects("write-tree", index=self.index, writes=True).text
         return tree, self.repository.changes(self.repository.trees(self.base)[0], tree)
 

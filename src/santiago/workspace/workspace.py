@@ -16,7 +16,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
-from santiago.workspace import branch, dependencies, gitlinks, locks, private, refs
+from santiago.workspace import branch, dependencies, gitlinks, lfs, lfs_files, locks, private, refs
 from santiago.workspace.caches import is_cache
 from santiago.workspace.compose import compose
 from santiago.workspace.contents import Contents
@@ -141,13 +141,14 @@ class GitWorkspace:
         commit = self._merged(story, attempt, base)
         # The log does not know this attempt yet, so nobody has worked in what may be left here.
         self.close(story, attempt)
-        place.own.mkdir(parents=True)
-        place.base.write_text(f"{commit}\n", encoding="ascii")
-        place.boot.write_text(boot(), encoding="ascii")
         self._bases[story, attempt] = commit
-        inside = self._fill(place.folder, commit, f"santiago/{story}-{attempt}")
-        # With its time stamp, by which git tells files that changed in the same moment.
-        shutil.copy2(inside / "index", place.index)
+        with self.folders.written():
+            place.own.mkdir(parents=True)
+            place.base.write_text(f"{commit}\n", encoding="ascii")
+            place.boot.write_text(boot(), encoding="ascii")
+            inside = self._fill(place.folder, commit, f"santiago/{story}-{attempt}")
+            # With its time stamp, by which git tells files that changed in the same moment.
+            shutil.copy2(inside / "index", place.index)
         gitlinks.fence(self.repository, place.index)
         return Opened(folder=str(place.folder), base=commit)
 
@@ -180,8 +181,26 @@ class GitWorkspace:
         repository = self.repository
         inside = private.make(folder, repository.found, self._common, commit, name)
         repository.on_objects("read-tree", "-u", "--reset", checked(commit), index=inside / "index", folder=folder)
+        lfs_files.fill(repository, folder, inside / "index")
         self._filled[str(folder)] = commit
         return inside
+
+    def not_in_checkouts(self, commit: str) -> tuple[list[str], list[str]]:
+        """Return the submodules of a commit, whose folders are empty in a checkout, and the files that are only pointers there."""
+        files = self.files(commit)
+        rules = (path for path in files if path.rpartition("/")[2] == lfs.ATTRIBUTES.decode())
+        uses_lfs = any(lfs.gives(self.read(commit, path)) for path in rules)
+        if not uses_lfs and ".gitmodules" not in files:
+            return [], []
+        self.folders.temporary.mkdir(parents=True, exist_ok=True)
+        index = self.folders.temporary / f"index-{uuid.uuid4().hex}"
+        try:
+            self.repository.on_objects("read-tree", checked(commit), index=index)
+            links = [link.path for link in gitlinks.listed(self.repository, index)]
+            pointers = lfs_files.absent(self.repository, index) if uses_lfs else []
+        finally:
+            index.unlink(missing_ok=True)
+        return [os.fsdecode(path) for path in links], [os.fsdecode(path) for path in pointers]
 
     def commit_in(self, folder: str) -> str:
         """Return the commit that a folder began as."""
@@ -189,9 +208,10 @@ class GitWorkspace:
 
     def noted_index(self, folder: str) -> Path:
         """Return a copy of the index of a folder in which nothing has run yet; whoever asks removes it."""
-        self.folders.temporary.mkdir(parents=True, exist_ok=True)
         note = self.folders.temporary / f"index-{uuid.uuid4().hex}"
-        shutil.copy2(Path(folder, ".git", "index"), note)
+        with self.folders.written():
+            note.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(Path(folder, ".git", "index"), note)
         return note
 
     def changed_in(self, folder: str, index: Path) -> list[str] | None:
@@ -248,7 +268,8 @@ class GitWorkspace:
             raise SantiagoError(Kind.BUG, f"not a name for a folder: {name!r}")
         folder = self.folders.clean(name)
         self.folders.discard(folder)
-        self._fill(folder, checked(commit), None)
+        with self.folders.written():
+            self._fill(folder, checked(commit), None)
         return str(folder)
 
     def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:
@@ -357,6 +378,12 @@ class GitWorkspace:
 
     def read(self, commit: str, path: str) -> bytes | None:
         return self._contents.of(self.repository, checked(commit), path)
+
+    def content(self, commit: str, path: str) -> bytes:
+        """Return a file as a checkout holds it, also one of LFS; nothing where there is none."""
+        read = self.read(commit, path) or b""
+        pointer = lfs.pointer_in(read)
+        return (pointer and lfs.Objects(self.repository.found).beginning(pointer)) or read
 
     def anchored(self, since: str) -> int:
         """Return the number of the latest event that a commit on the run's branch names; 0 where none does."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from santiago import __version__
 from santiago.artifacts.attempts import FileAttempts
 from santiago.cli.start import agents, opening, signals
-from santiago.cli.start.hold import Hold, Surroundings, look_around, take_hold
+from santiago.cli.start.hold import Hold, Surroundings, check_temporary, look_around, take_hold
 from santiago.cli.start.judging import Means
 from santiago.cli.start.leaks import SecretsInWork
 from santiago.cli.start.leftovers import kill_leftovers, marks
@@ -51,7 +51,9 @@ def execute(request: Request) -> RunState:
         # First of all, and before any file of the run is open: its children must not inherit a lock.
         server = ProcessServer()
         stack.callback(_close, server, request.out_dir)
+        stack.enter_context(signals.strays_ignored())
         clock, run_input = SystemClock(), request.effective
+        check_temporary()  # finding out which sandbox works needs it
         around = look_around(run_input)
         fence = sandbox.detect(run_input.policy.sandbox, around.source)
         hold = take_hold(request, around, fence, clock, stack)
@@ -185,6 +187,8 @@ class _Start:
             coordinator.recovered |= {own_work[0]}
         if self.request.accepts is not None:
             coordinator.record(opening.accepting(self.log.state, *self.request.accepts))
+        if not self.log.fresh:
+            self.log.project(self.log.state)  # what agents read may have been changed since
         with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
             state = coordinator.run()
         self.log.finish(state)
@@ -235,6 +239,7 @@ class _Start:
             plan_folder=str(request.out_dir / "tasks"),
             stories={story.id: story for story in plan.stories},
             leak=SecretsInWork(self.around.secrets, workspace),
+            mend_plan=self.log.mend_plan,
         )
         engine = ThreadsEngine(request.jobs)
         self.stack.callback(engine.close)

@@ -28,12 +28,13 @@ from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
     from santiago.cli.start.request import Request
+    from santiago.cli.start.trust import Waiting
     from santiago.contract.plan import Story
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState
 
 
-def show(request: Request, *, trusted: bool, as_json: bool) -> int:
+def show(request: Request, *, trusted: bool, as_json: bool, waits: Waiting | None = None) -> int:
     """Print every story that is left, with its checks and whom it waits for."""
     run_input = request.effective
     repo = Path(run_input.repo_path)
@@ -53,6 +54,8 @@ def show(request: Request, *, trusted: bool, as_json: bool) -> int:
         writer = _agent(replace(run_input, agent=other), checkout) if other else agent
         notes.append(f"the tests of each story are written first, by {writer}")
     fence = sandbox.detect(run_input.policy.sandbox, dict(os.environ))
+    if waits is not None and waits.used:
+        notes.append(f"{waits.sentence}; the start would ask first; --trust-project says yes")
     if not trusted:
         notes += _asks(request, state)
     if fence.kind == "none" and run_input.policy.sandbox == "auto" and agent != "scripted":

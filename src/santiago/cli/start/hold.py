@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.artifacts import registry
+from santiago.artifacts import preflight, registry
 from santiago.artifacts.lock import Lock, last_sign
 from santiago.artifacts.names import PLAN
 from santiago.artifacts.store import FileStore
@@ -18,6 +19,7 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.process.redact import Redactor, to_hide
+from santiago.util.disk import CACHE, guarding
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from santiago.process.sandbox import Sandbox
     from santiago.workspace.inspect import Found
 
+_SMALL = 2**20
+"""Bytes that temporary files of santiago's own take, and far more."""
 _DIRTY = "there are uncommitted changes; the run works on the last commit and does not see them"
 
 
@@ -44,6 +48,14 @@ class Surroundings:
     """Files of the repository that git does not know and a checkout gets all the same."""
     secrets: tuple[str, ...]
     """What must not reach any file."""
+
+
+def check_temporary() -> None:
+    """Raise where there is no folder for temporary files."""
+    remedy = "name another folder in TMPDIR"
+    with guarding("the folder for temporary files", "nothing was started", remedy):
+        folder = tempfile.gettempdir()
+    preflight.check_place(Path(folder), remedy, least_free=_SMALL)
 
 
 def look_around(run_input: RunInput) -> Surroundings:
@@ -88,6 +100,9 @@ def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clo
         around.repo, request.run_id, scratch_of(around.repo), marks(out_dir), around.provided, fence.stores
     )
     found, dirty = _inspected(workspace, begun_before=begun_before)
+    preflight.check_place(workspace.folders.top.parent, CACHE)
+    for place in (found.common / "santiago", found.objects):
+        preflight.check_place(place)
     # The out-dir may be a copy, and refs and checkouts are the run's own.
     stack.enter_context(registry.held(found.common, request.run_id, out_dir, since=clock.utc()))
     if begun_before:

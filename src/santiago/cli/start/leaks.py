@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 SHORTEST = 12
 """Characters of a secret that is looked for in work: shorter ones are words such as `postgres`, which tests may well hold."""
-_BINARY = "\nBinary files "
+_ELSEWHERE = ("\nBinary files ", "\n+oid sha256:")
+"""By these a patch tells that the content itself stands elsewhere: in a file that is no text, or behind a pointer of LFS."""
 
 
 def refuse_secrets(content: bytes, where: str) -> None:
@@ -54,11 +55,11 @@ class SecretsInWork:
     def __call__(self, snapshot: Snapshot, base: str) -> str:
         """Return which file and line of the work holds a secret that its base does not; nothing where there is none."""
         patch = snapshot.patch
-        is_whole = not patch.endswith(PATCH_CUT) and _BINARY not in patch
+        is_whole = not patch.endswith(PATCH_CUT) and not any(sign in patch for sign in _ELSEWHERE)
         if not self._secrets or (is_whole and self._any.first(patch.encode("utf-8", "backslashreplace")) is None):
             return ""
         for path in (change.path for change in snapshot.changes if change.status != "D"):
-            content = self._workspace.read(snapshot.commit, path) or b""
+            content = self._workspace.content(snapshot.commit, path)
             place = self._any.first(content)
             if place is not None and self._is_new(content, base, path):
                 line = content.count(b"\n", 0, place) + 1
@@ -69,7 +70,7 @@ class SecretsInWork:
 
     def _is_new(self, content: bytes, base: str, path: str) -> bool:
         """Whether a file holds a secret now that it did not hold before, and that stands nowhere else in the base."""
-        before = self._workspace.read(base, path) or b""
+        before = self._workspace.content(base, path)
         for secret in self._secrets:
             one = Redactor((secret,))
             if one.first(content) is not None and one.first(before) is None:

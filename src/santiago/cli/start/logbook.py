@@ -77,6 +77,10 @@ class Logbook:
     def project(self, state: RunState) -> None:
         self._projector.write(state)
 
+    def mend_plan(self) -> list[str]:
+        """Write anew what was changed of the files that show agents the plan, and return their names."""
+        return self._projector.mend()
+
     def finish(self, state: RunState) -> None:
         """Write what shows where the run stands, and its result where it has ended."""
         self.project(state)

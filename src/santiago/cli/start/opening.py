@@ -98,6 +98,8 @@ def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: G
     """Keep what an attempt left where that is still to do; work whose agent had ended is judged."""
     one = state.stories[story.id]
     kept = workspace.kept(story.id, one.attempts)
+    if kept is None and not attempts.begun(story.id, one.attempts):
+        return recover.Left(begun=False, files=attempts.seal(story.id, one.attempts, {}))
     had_ended = recover.may_adopt(state, one) and attempts.ended(story.id, one.attempts)
     if kept is None:
         if had_ended and not workspace.whole(story.id, one.attempts):
@@ -108,10 +110,10 @@ def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: G
         if kept is not None:
             attempts.keep_work(story.id, one.attempts, kept.patch, kept.left_out)
     if had_ended and kept is not None:
-        return recover.Left(kept, judge=True)
+        return recover.Left(snapshot=kept, judge=True)
     ending = attempts.ending(story.id, one.attempts)
     files = attempts.seal(story.id, one.attempts, {})
-    return recover.Left(kept, usage=ending.usage if ending else Usage(), files=files)
+    return recover.Left(snapshot=kept, usage=ending.usage if ending else Usage(), files=files)
 
 
 def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:

@@ -66,8 +66,28 @@ class Checkout:
         self.repo = Path(run_input.repo_path)
 
     @cached_property
+    def _commit(self) -> str:
+        return self._workspace.head() or self._workspace.repository.found.head
+
+    @cached_property
     def files(self) -> frozenset[str]:
-        return self._workspace.files(self._workspace.head() or self._workspace.repository.found.head)
+        return self._workspace.files(self._commit)
+
+    def gaps(self) -> list[str]:
+        """Say what of the commit a checkout does not hold."""
+        submodules, pointers = self._workspace.not_in_checkouts(self._commit)
+        notes = []
+        if submodules and not any("submodule" in command for command in self._setting.setup):
+            notes.append(
+                f"submodules are empty folders in every checkout: {_few(submodules)}; "
+                'setup = ["git submodule update --init"] under [workspace] fills them'
+            )
+        if pointers:
+            notes.append(
+                "files of Git LFS whose objects are not here, or too large for a copy in every checkout, are only pointers "
+                f"there: {_few(pointers)}; `git lfs pull` brings objects"
+            )
+        return notes
 
     @cached_property
     def _folders(self) -> frozenset[str]:
@@ -91,13 +111,18 @@ class Checkout:
         return self.lacks(path) and (self.repo / path).is_file()
 
 
+def _few(paths: Sequence[str]) -> str:
+    return flat(", ".join(paths[:MOST])) + (f" and {len(paths) - MOST} more" if len(paths) > MOST else "")
+
+
 def foresee(run_input: RunInput, state: RunState, request: Request, checkout: Checkout) -> list[str]:
     """Refuse a start that cannot succeed; return what a person should know of one that may."""
     if request.skips or request.own_work:
         return []  # a person takes out what stands in the way
     prospect = Prospect(plan=request.plan, run_input=run_input, state=state, scope=request.scope, checkout=checkout)
     prospect.refuse()
-    return [*prospect.of_checks(), *(() if request.grants.attempts else prospect.of_attempts())]
+    attempts = () if request.grants.attempts else prospect.of_attempts()
+    return [*prospect.of_checks(), *attempts, *checkout.gaps()]
 
 
 @record

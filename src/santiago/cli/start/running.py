@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.names import PLAN, has_begun
+from santiago.artifacts.repository import refuse_linked
 from santiago.cli.loading import frozen_input
 from santiago.cli.start.agents import lasting
 from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
-from santiago.cli.start.edited import refuse_edited
+from santiago.cli.start.fitness import refuse_unfit
 from santiago.cli.start.identity import derived_id, frozen_path, repository_of
 from santiago.cli.start.notice import Notice
 from santiago.cli.start.request import Request
 from santiago.cli.start.scope import scope_of
+from santiago.cli.start.trust import approve, waiting
 from santiago.cli.view.evidence import near
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.standing import mending
@@ -47,11 +49,18 @@ def start(
     own_work: tuple[str, str] | None = None,
     accepts: tuple[str, str] | None = None,
     agent: Agent | None = None,
+    said: frozenset[str] = frozenset(),
+    compiled: bool = False,
 ) -> int:
-    """Carry a plan out and return the exit code; `base` is the folder that the paths of the run input start from."""
+    """Carry a plan out and return the exit code.
+
+    `base` is the folder that the paths of the run input start from; `said` are settings that the command line names itself.
+    A plan that this very command `compiled` lies in no file yet, and keeps all rules.
+    """
+    refuse_linked(out_dir)
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
-    if not has_begun(out_dir):  # later, the digest in the log guards it
-        refuse_edited(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
+    if not (compiled or has_begun(out_dir)):  # later, the digest in the log guards it
+        refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
     frozen = replace(
         run_input.policy,
@@ -80,10 +89,14 @@ def start(
         consent=lambda commands: ask_consent(commands, near(out_dir / PLAN), asked=asked, trusted=flags.trust_commands),
         consent_unfenced=lambda: ask_unfenced(asked=asked),
     )
+    said |= {f"policy.{one.name}" for one in fields(policy) if getattr(flags, one.name, None)}
     if flags.dry_run:
         from santiago.cli.start.dry_run import show
 
-        return show(request, trusted=flags.trust_commands, as_json=flags.as_json)
+        waits = None if flags.trust_project else waiting(now, request.effective, said)
+        return show(request, trusted=flags.trust_commands, as_json=flags.as_json, waits=waits)
+    if not request.skips:  # leaving a story out starts nothing
+        approve(now, request.effective, said=said, asked=asked, trusted=flags.trust_project)
     return _shown(request, flags)
 
 
@@ -114,7 +127,7 @@ def _shown(request: Request, flags: Flags) -> int:
         notice.give(state, request.out_dir)
     finally:
         screen.close()
-    if state.reason == Reason.INTERRUPTED and request.signals[:1] == [signal.SIGTERM]:
+    if state.reason == Reason.INTERRUPTED and request.signals[:1] in ([signal.SIGTERM], [signal.SIGHUP]):
         return ExitCode.TERMINATED
     one = own_work or request.accepts
     return exit_code(state) or (_own_code(state, one[0]) if one else ExitCode.OK)

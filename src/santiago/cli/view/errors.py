@@ -8,14 +8,17 @@ import re
 import sys
 import tempfile
 import traceback
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from santiago import __version__
+from santiago.cli.view.measures import count
 from santiago.cli.view.text import harmless, paint, say
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
+from santiago.util.disk import SICK, failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,13 +47,20 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
             # The reader went away; what was asked for is done. Python would complain once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return ExitCode.OK
+        case OSError() if error.errno in SICK:
+            where = error.filename if isinstance(error.filename, str) else "the disk"
+            return _known(failed(where, error, "nothing that was recorded is lost"), as_json=as_json)
         case _:
             return _bug(error, as_json=as_json)
 
 
 def _known(error: SantiagoError, *, as_json: bool) -> int:
     where = f"{error.where}:{error.line}" if error.where and error.line else error.where
-    _say(error.message, where, error.hint, as_json=as_json, reason=error.reason)
+    if error.findings and not as_json:
+        show_findings(error.findings, where, ())
+        say(f"Found {count(len(error.findings), 'error')}; nothing was started.", err=True)
+    else:
+        _say(error.message, where, error.hint, as_json=as_json, reason=error.reason, findings=error.findings)
     return error.exit_code
 
 
@@ -83,20 +93,33 @@ _PLAIN = (
 
 def _bug(error: Exception, *, as_json: bool) -> int:
     """An error that nobody foresaw is a bug of santiago's; the report has what its authors need."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="santiago-crash-", suffix=".txt", delete=False, encoding="utf-8"
-    ) as file:
-        file.write(f"santiago {__version__}, Python {sys.version}\n\n")
-        traceback.print_exception(error, file=file)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="santiago-crash-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(f"santiago {__version__}, Python {sys.version}\n\n")
+            traceback.print_exception(error, file=file)
+        told = f"The report is in {file.name}"
+    except OSError as trouble:
+        told = f"There is no report, since it cannot be written ({trouble.strerror}): run it again with --debug"
     message = f"this is a bug in santiago: {type(error).__name__}: {error}"
-    _say(message, "", f"The report is in {file.name}; nothing that was recorded is lost.", as_json=as_json)
+    _say(message, "", f"{told}; nothing that was recorded is lost.", as_json=as_json)
     return ExitCode.BUG
 
 
-def _say(message: str, where: str, hint: str, *, as_json: bool, reason: str | None = None) -> None:
+def _say(
+    message: str,
+    where: str,
+    hint: str,
+    *,
+    as_json: bool,
+    reason: str | None = None,
+    findings: Sequence[Finding] = (),
+) -> None:
     if as_json:
         body = {"message": message, "where": where or None, "hint": hint or None, "reason": reason}
-        click.echo(json.dumps({"error": body}, ensure_ascii=False))
+        listed = {"findings": [asdict(finding) for finding in findings]} if findings else {}
+        click.echo(json.dumps({"error": body, **listed}, ensure_ascii=False))
         return
     head = f"{where}: {message}" if where else message
     say(f"{paint('error:', 'red', bold=True)} {harmless(head)}", err=True)

@@ -242,10 +242,14 @@ def anew(run: Run) -> str:
 
 
 def _more(report: Report) -> str:
-    """Return what grants more of that which is used up: tokens, money, or both."""
+    """Return what grants more of that which does not suffice for another attempt: tokens, money, or both."""
     budget = Budget(report.run_input.limits, report.state)
-    given = {"--add-tokens 100000": budget.tokens, "--add-cost 5": budget.money}
-    gone = [words for words, purse in given.items() if purse is not None and purse.left(0) <= 0]
+    given = (("--add-tokens", budget.tokens, 100_000, 1), ("--add-cost", budget.money, 5_000_000, 1_000_000))
+    gone = [
+        f"{words} {max(1, -(-purse.lacking(0) // step)) * step // unit}"
+        for words, purse, step, unit in given
+        if purse is not None and not purse.admits(0)
+    ]
     return " ".join(gone) or "--add-cost 5"
 
 

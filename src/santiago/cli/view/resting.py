@@ -54,14 +54,19 @@ def _standing(state: RunState, story: StoryState) -> str:
 
 def asked_by(actor: str) -> str:
     """Return who wants a run to stop: a person by name, or a signal."""
-    signals = {"SIGINT": "a signal (ctrl-c)", "SIGTERM": "a signal (SIGTERM)", "SIGHUP": "a closed terminal (SIGHUP)"}
+    signals = {
+        "SIGINT": "a signal (ctrl-c)",
+        "SIGTERM": "a signal (SIGTERM)",
+        "SIGHUP": "a closed terminal (SIGHUP)",
+        "SIGQUIT": "a signal (SIGQUIT)",
+    }
     return {"": "a signal", "santiago": "a signal", "user": "`santiago stop`", **signals}.get(actor, flat(actor))
 
 
 def stopping(event: Event, running: str = "") -> str:
     """Say when a run stops that was asked to, by whom, and what a stop at once costs."""
     who = "" if event.actor == "santiago" else f", as {asked_by(event.actor)} asked"
-    if event.context.get("mode") == "stop-now":
+    if event.context.get("mode") == "stop-now" or event.context.get("message") == "SIGQUIT":
         return f"now{running}{who}, which costs an attempt; its work is kept"
     key = "ctrl-c" if who else "ctrl-c again" if event.context.get("message") == "SIGINT" else "a second signal"
     return f"after the current step{running}{who}; {key} stops now, which costs an attempt; its work is kept"

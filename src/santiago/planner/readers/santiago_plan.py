@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import CONTRACT_VERSION, Finding
-from santiago.planner.draft import Dep, Document, DraftCriterion, Hint, Status, Unit
+from santiago.planner.draft import EXTERNAL, Dep, Document, DraftCriterion, Hint, Status, Unit
 from santiago.planner.structured.tree import Array, Object, Scalar, as_bool, as_text, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from santiago.planner.source import Source
-
-EXTERNAL = "external"
-"""Carrier of a dependency that the plan itself says lies outside of it."""
 
 
 def read(source: Source) -> Document | None:
@@ -28,7 +25,7 @@ def read(source: Source) -> Document | None:
         evidence=(f"contract_version {root.text('contract_version')} with {len(stories)} stories",),
         title=root.text("title"),
         units=[_unit(story, criteria) for story in stories],
-        run_verify=list(_hints(root, "run_verify")),
+        run_verify=list(hints(root, "run_verify")),
         by_program=True,
     )
     document.findings += [
@@ -55,8 +52,8 @@ def _criteria(root: Object) -> dict[str, DraftCriterion]:
 
 def _unit(story: Object, criteria: dict[str, DraftCriterion]) -> Unit:
     entry = story.field("id") or story.field("title")
-    deps = [(hint.value, hint.line, "json") for hint in _hints(story, "depends_on")]
-    deps += [(hint.value, hint.line, EXTERNAL) for hint in _hints(story, "external_depends_on")]
+    deps = [(hint.value, hint.line, "json") for hint in hints(story, "depends_on")]
+    deps += [(hint.value, hint.line, EXTERNAL) for hint in hints(story, "external_depends_on")]
     return Unit(
         id=story.text("id") or None,
         title=story.text("title"),
@@ -67,15 +64,16 @@ def _unit(story: Object, criteria: dict[str, DraftCriterion]) -> Unit:
         priority=story.text("priority") or None,
         role="scientist" if story.text("role") == "scientist" else "developer",
         profile=story.text("profile") or None,
-        criteria=tuple(criteria[hint.value] for hint in _hints(story, "criteria") if hint.value in criteria),
+        criteria=tuple(criteria[hint.value] for hint in hints(story, "criteria") if hint.value in criteria),
         deps=tuple(Dep(target=target, line=line, carrier=carrier) for target, line, carrier in deps),
-        covers=tuple(_hints(story, "requirements")),
-        files=tuple(_hints(story, "files")),
-        verify=tuple(_hints(story, "verify")),
+        covers=tuple(hints(story, "requirements")),
+        files=tuple(hints(story, "files")),
+        verify=tuple(hints(story, "verify")),
     )
 
 
-def _hints(node: Object, key: str) -> Iterator[Hint]:
+def hints(node: Object, key: str) -> Iterator[Hint]:
+    """Yield the texts of a list, each with its line."""
     for each in items(node.get(key)):
         if isinstance(each, Scalar) and (text := as_text(each)):
             yield Hint(value=text, line=each.line, carrier="json")
@@ -84,7 +82,7 @@ def _hints(node: Object, key: str) -> Iterator[Hint]:
 def _version(root: Object) -> Iterator[Finding]:
     entry = root.fields["contract_version"]
     if as_text(entry.value) != str(CONTRACT_VERSION):
-        yield _error(
+        yield error(
             "invalid_field",
             entry.line,
             f"contract_version is {as_text(entry.value) or 'empty'}, and only {CONTRACT_VERSION} is known",
@@ -92,19 +90,19 @@ def _version(root: Object) -> Iterator[Finding]:
         )
     stories = root.fields["stories"]
     if not isinstance(stories.value, Array):
-        yield _error("invalid_field", stories.line, "stories is no list", "Put the stories in [ ].")
+        yield error("invalid_field", stories.line, "stories is no list", "Put the stories in [ ].")
 
 
 def _missing(stories: list[Object]) -> Iterator[Finding]:
     for story in stories:
         for key in ("id", "title"):
             if not story.text(key):
-                yield _error("invalid_field", story.line, f"a story has no {key}", f'Give it a "{key}".')
+                yield error("invalid_field", story.line, f"a story has no {key}", f'Give it a "{key}".')
     without = [story for story in stories if not story.text("chunk")]
     if without:
         names = ", ".join(story.text("id") or f"line {story.line}" for story in without[:8])
         more = f" and {len(without) - 8} more" if len(without) > 8 else ""
-        yield _error(
+        yield error(
             "missing_chunk",
             without[0].line,
             f"{len(without)} stories have no chunk: {names}{more}",
@@ -114,9 +112,9 @@ def _missing(stories: list[Object]) -> Iterator[Finding]:
 
 def _unknown_criteria(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Iterator[Finding]:
     for story in stories:
-        for hint in _hints(story, "criteria"):
+        for hint in hints(story, "criteria"):
             if hint.value not in criteria:
-                yield _error(
+                yield error(
                     "invalid_field",
                     hint.line,
                     f"{story.text('id')} names the criterion {hint.value}, which no requirement has",
@@ -125,7 +123,7 @@ def _unknown_criteria(stories: list[Object], criteria: dict[str, DraftCriterion]
 
 
 def _unused(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Iterator[Finding]:
-    used = {hint.value for story in stories for hint in _hints(story, "criteria")}
+    used = {hint.value for story in stories for hint in hints(story, "criteria")}
     left = [criterion for name, criterion in criteria.items() if name not in used]
     if left:
         names = ", ".join(str(criterion.id) for criterion in left[:8]) + (
@@ -147,14 +145,14 @@ def _members(root: Object, units: list[Unit]) -> Iterator[Finding]:
         if not isinstance(each, Object):
             continue
         label = each.text("label")
-        for hint in _hints(each, "stories"):
+        for hint in hints(each, "stories"):
             if hint.value not in chunk or chunk[hint.value] not in (label, None):
                 says = (
                     f'whose own chunk is "{chunk[hint.value]}"'
                     if hint.value in chunk
                     else "which is no story of the plan"
                 )
-                yield _error(
+                yield error(
                     "invalid_field",
                     hint.line,
                     f'the chunk "{label}" lists {hint.value}, {says}',
@@ -162,5 +160,5 @@ def _members(root: Object, units: list[Unit]) -> Iterator[Finding]:
                 )
 
 
-def _error(code: str, line: int, message: str, hint: str) -> Finding:
+def error(code: str, line: int, message: str, hint: str) -> Finding:
     return Finding(level="error", code=code, line=line, message=message, hint=hint)

@@ -1,0 +1,69 @@
+"""Which settings start something or loosen something; one that only tightens needs nobody's word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CHOICES: dict[str, tuple[object, ...]] = {
+    "policy.gate": ("auto", "chunk"),
+    "policy.proof": ("regression", "own_tests", "proved"),
+    "policy.changed_tests": ("accept", "ask", "refuse"),
+    "policy.doubts": ("accept", "ask", "refuse"),
+    "policy.evidence": ("listed", "required"),
+    "policy.tests_first": ("", "same"),
+    "policy.sandbox": ("off", "auto", "required"),
+    "policy.keep_going": (True, False),
+    "policy.optimistic": (True, False),
+    "policy.assume_external": (True, False),
+    "policy.unknown_usage": ("allow", "block"),
+}
+"""Settings of few values, the loosest first; any other value names a program."""
+_AT_MOST = ("limits.", "policy.jobs", "verification.timeout_minutes")
+"""How numbers begin of which less is tighter."""
+_AT_LEAST_ALL_OF = frozenset({"verification.protected"})
+_NONE_BEYOND = frozenset({"workspace.copy", "workspace.provide", "workspace.env"})
+_HARMLESS = frozenset({"policy.exhausted"})
+"""Settings that only name how something ends."""
+
+MEANS = {
+    "agent.mode": "how the agent works",
+    "agent.command": "the program that works as the agent",
+    "agent.profile": "the agent that is started",
+    "agent.model_hint": "the model that the agent is told to use",
+    "agent.playbook": "what the scripted agent plays",
+    "policy.tests_first": "the agent that writes tests",
+    "policy.sandbox": "the fence around agent and checks",
+    "policy.changed_tests": "what happens to work that changes existing tests",
+    "policy.doubts": "what happens to work that could deceive its checks",
+    "verification.story_commands": "run as checks of every story",
+    "verification.run_commands": "run as checks of the whole run",
+    "verification.protected": "the only files that work cannot judge itself by",
+    "workspace.setup": "run in every checkout, with the network",
+    "workspace.copy": "ignored files that agent and checks get",
+    "workspace.provide": "ignored folders that agent and checks get",
+    "workspace.env": "variables of yours that agent and checks see",
+    "notify.command": "run at the end, outside the sandbox",
+}
+"""What a setting does, for the person who is asked."""
+
+
+def powers(wanted: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those settings that start something, or loosen what would hold without them."""
+    return {name: value for name, value in wanted.items() if _loosens(name, value, own[name])}
+
+
+def _loosens(name: str, value: Any, own: Any) -> bool:
+    if value == own or name in _HARMLESS:
+        return False
+    if order := _CHOICES.get(name):
+        return value not in order or own not in order or order.index(value) < order.index(own)
+    if name.startswith(_AT_MOST):
+        return own is not None and (value is None or value > own)
+    if name in _AT_LEAST_ALL_OF:
+        return not set(own) <= set(value)
+    if name in _NONE_BEYOND:
+        return not set(value) <= set(own)
+    return True

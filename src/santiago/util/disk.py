@@ -1,0 +1,50 @@
+"""Errors of the file system in one shape for people: the cause, what is safe, what to do next."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_LASTING = frozenset(
+    {errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
+)  # fmt: skip
+"""Errors that the same command will meet again."""
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+SICK = _FULL | {errno.EIO, errno.EROFS, errno.EFBIG, errno.ESTALE, errno.EACCES, errno.EPERM}
+"""Errors that lie with the machine, wherever they turn up: no program can rule them out."""
+
+CACHE = "name another cache folder in XDG_CACHE_HOME"
+"""What helps where checkouts and temporary files of checks cannot stand in the usual one."""
+
+
+def failed(where: Path | str, error: OSError, safe: str = "", remedy: str = "") -> SantiagoError:
+    """Return the error for a file that could not be read or written; `safe` says what is not lost, `remedy` another way out."""
+    number = error.errno or errno.EIO
+    cause = os.strerror(number)
+    cause = f"{cause[:1].lower()}{cause[1:]} [{errno.errorcode.get(number, number)}]"
+    mend = "Free space" if number in _FULL else "Mend that"
+    return SantiagoError(
+        Kind.INPUT if number in _LASTING else Kind.TRANSIENT,
+        f"{cause}; {safe}" if safe else cause,
+        where=str(where),
+        hint=f"{mend}{f' or {remedy}' if remedy else ''} and run the same command again.",
+        reason=Reason.IO_ERROR,
+    )
+
+
+@contextlib.contextmanager
+def guarding(where: Path | str, safe: str = "", remedy: str = "") -> Iterator[None]:
+    """Turn errors of the system into errors for people."""
+    try:
+        yield
+    except OSError as error:
+        raise failed(where, error, safe, remedy) from None

@@ -1,0 +1,209 @@
+"""`execute --plan` holds a plan that a program wrote to every rule before anything starts, and tells all that is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from santiago.contract import codec
+from tests.cli import greeter
+from tests.cli.inside import Told, inside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Data = dict[str, Any]
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Path:
+    repo = greeter.make(tmp_path / "repo")
+    assert inside("plan", "prd.md", cwd=repo, env=greeter.place(repo)).returncode == 0
+    return repo
+
+
+def _execute(repo: Path, change: Callable[[Data], object], *words: str) -> Told:
+    """Execute the plan as a program would have written it: changed, with a digest of what it says."""
+    folder = greeter.out_dir(repo)
+    data = json.loads((folder / "plan.json").read_bytes())
+    change(data)
+    del data["digest"]
+    (repo.parent / "plan.json").write_bytes(codec.canonical({**data, "digest": codec.digest(data)}))
+    began = (
+        "--input",
+        folder / "run-input.json",
+        "--plan",
+        repo.parent / "plan.json",
+        "--out-dir",
+        repo.parent / "out",
+    )
+    return inside("execute", *began, "--trust-commands", *words, cwd=repo, env=greeter.place(repo))
+
+
+def _unknown_dependency(data: Data) -> None:
+    data["stories"][0]["depends_on"] = ["S9"]
+
+
+def _chunk_as_dependency(data: Data) -> None:
+    for one in (*data["stories"], *data["chunks"]):
+        key = "chunk" if "chunk" in one else "label"
+        one[key] = one[key].replace("Phase 1: Words", "P1")
+    data["stories"][2]["depends_on"] = ["P1"]
+
+
+def _same_id(data: Data) -> None:
+    data["stories"][1]["id"] = "S1"
+
+
+def _unlisted_story(data: Data) -> None:
+    data["chunks"][0]["stories"] = ["S1"]
+
+
+def _unlisted_chunk(data: Data) -> None:
+    del data["chunks"][1]
+
+
+def _story_twice(data: Data) -> None:
+    data["chunks"][0]["stories"] = ["S1", "S1", "S2"]
+
+
+def _other_order(data: Data) -> None:
+    data["chunks"][0]["stories"] = ["S2", "S1"]
+
+
+def _chunks_turned(data: Data) -> None:
+    data["chunks"].reverse()
+
+
+def _self(data: Data) -> None:
+    data["stories"][0]["depends_on"] = ["S1"]
+
+
+def _cycle(data: Data) -> None:
+    data["stories"][0]["depends_on"] = ["S2"]
+    data["stories"][1]["depends_on"] = ["S1"]
+
+
+def _later_chunk(data: Data) -> None:
+    data["stories"][0]["depends_on"] = ["S3"]
+    data["stories"][2]["depends_on"] = []
+
+
+def _behind(data: Data) -> None:
+    data["stories"][0]["depends_on"] = ["S2"]
+
+
+def _requirement(data: Data) -> None:
+    data["stories"][0]["requirements"] = ["R9"]
+
+
+def _same_requirement(data: Data) -> None:
+    data["requirements"][1]["id"] = "R1"
+
+
+def _criterion(data: Data) -> None:
+    data["stories"][0]["criteria"] = ["R9#1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "says"),
+    [
+        (_unknown_dependency, "unknown_dependency", "S1 depends on S9, which the plan does not define"),
+        (_chunk_as_dependency, "unknown_dependency", "S3 depends on P1, which is the id of no story"),
+        (_same_id, "duplicate_id", "the id S1 is defined twice"),
+        (_unlisted_story, "invalid_field", 'the chunk "Phase 1: Words" does not list S2'),
+        (_unlisted_chunk, "invalid_field", "the chunks are listed as Phase 1: Words, and the stories stand in"),
+        (_story_twice, "invalid_field", 'the chunk "Phase 1: Words" lists S1 more than once'),
+        (_other_order, "invalid_field", 'the chunk "Phase 1: Words" lists its stories in another order'),
+        (_chunks_turned, "invalid_field", "the chunks are listed as Phase 2: Together, Phase 1: Words"),
+        (_self, "self_dependency", "S1 depends on itself"),
+        (_cycle, "cycle", "dependencies go in a circle: S1 -> S2 -> S1"),
+        (_later_chunk, "later_chunk", "S1 (chunk Phase 1: Words) depends on S3"),
+        (_behind, "out_of_order", "S1 depends on S2, which stands behind it"),
+        (_requirement, "invalid_field", "S1 names the requirement R9, which the plan does not define"),
+        (_same_requirement, "duplicate_id", "the requirement R1 is defined twice"),
+        (_criterion, "invalid_field", "S1 names the criterion R9#1, which no requirement has"),
+    ],
+)
+def test_a_plan_that_breaks_a_rule_begins_nothing(
+    planned: Path, change: Callable[[Data], None], code: str, says: str
+) -> None:
+    told = _execute(planned, change)
+    assert (told.returncode, f"error[{code}]: {says}" in told.stderr) == (30, True), told.stderr
+    out = planned.parent / "out"
+    assert [path.name for path in out.iterdir()] == ["result.json"]
+    result = json.loads((out / "result.json").read_bytes())
+    assert (result["status"], result["reason"], result["next_action"]) == ("failed", "invalid_input", "fix_input")
+    assert says in result["message"]
+
+
+def test_all_that_is_wrong_is_told_at_once_with_its_place(planned: Path) -> None:
+    def change(data: Data) -> None:
+        _unknown_dependency(data)
+        _unlisted_chunk(data)
+        _same_requirement(data)
+
+    told = _execute(planned, change, "--json")
+    assert told.returncode == 30
+    answer = json.loads(told.stdout)
+    lines = (planned.parent / "plan.json").read_text().split("\n")
+    places = {finding["code"]: lines[finding["line"] - 1] for finding in answer["findings"]}
+    assert '"S9"' in places["unknown_dependency"]
+    assert {"unknown_dependency", "invalid_field", "duplicate_id"} == set(places)
+    assert answer["error"]["reason"] == "invalid_input"
+    message = json.loads((planned.parent / "out" / "result.json").read_bytes())["message"]
+    assert all(finding["message"] in message for finding in answer["findings"])
+
+
+def test_a_plan_or_an_input_that_is_none_leaves_a_result_too(planned: Path) -> None:
+    folder, out = greeter.out_dir(planned), planned.parent / "out"
+    (planned.parent / "bad.json").write_text('{"contract_version": 1}')
+    for files in (
+        (folder / "run-input.json", planned.parent / "bad.json"),
+        (planned.parent / "bad.json", folder / "plan.json"),
+    ):
+        words = ("execute", "--input", files[0], "--plan", files[1], "--out-dir", out)
+        assert inside(*words, cwd=planned, env=greeter.place(planned)).returncode == 30
+        assert json.loads((out / "result.json").read_bytes())["reason"] == "invalid_input"
+        (out / "result.json").unlink()
+
+
+def test_a_dry_run_refuses_the_same_and_writes_nothing(planned: Path) -> None:
+    told = _execute(planned, _cycle, "--dry-run")
+    assert (told.returncode, "error[cycle]" in told.stderr) == (30, True)
+    assert not (planned.parent / "out").exists()
+
+
+def test_a_mended_plan_runs_where_the_refused_one_left_its_result(planned: Path) -> None:
+    assert _execute(planned, _unlisted_story).returncode == 30
+    assert _execute(planned, lambda data: data.update(title="Mended")).returncode == 0
+    out = planned.parent / "out"
+    assert json.loads((out / "result.json").read_bytes())["status"] == "success"
+    assert json.loads((out / "result.0.json").read_bytes())["reason"] == "invalid_input"
+    assert inside("audit", out, cwd=planned, env=greeter.place(planned)).returncode == 0
+
+
+def test_a_refused_plan_has_not_begun_for_audit(planned: Path) -> None:
+    out = planned.parent / "out"
+    assert _execute(planned, _cycle).returncode == 30
+    for name in ("run-input.json", "plan.json"):
+        (out / name).write_bytes((greeter.out_dir(planned) / name).read_bytes())
+    told = inside("audit", out, cwd=planned, env=greeter.place(planned))
+    assert (told.returncode, "has not begun" in told.stderr) == (30, True), told.stdout + told.stderr
+
+
+def test_the_result_of_a_run_whose_log_is_gone_is_left_alone(planned: Path) -> None:
+    assert _execute(planned, lambda _: None).returncode == 0
+    out = planned.parent / "out"
+    kept = (out / "result.json").read_bytes()
+    (out / "progress.ndjson").unlink()
+    assert _execute(planned, _cycle).returncode == 30
+    assert (out / "result.json").read_bytes() == kept
+
+
+def test_an_external_dependency_that_is_called_like_a_story_stays_one(planned: Path) -> None:
+    told = _execute(planned, lambda data: data["stories"][0].update(external_depends_on=["S1"]), "--assume-external")
+    assert told.returncode == 0, told.stderr
