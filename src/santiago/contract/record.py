@@ -75,11 +75,11 @@ def _values(cls: Any) -> Callable[[Any], Any]:
     return _GETTERS[cls]
 
 
-def _equals(self: Any, other: object) -> bool:
+def _equals(self: Any, other: object) -> Any:
     if other.__class__ is not self.__class__:
         return NotImplemented
     values = _values(self.__class__)
-    return bool(values(self) == values(other))
+    return values(self) == values(other)
 
 
 def _hash(self: Any) -> int:
