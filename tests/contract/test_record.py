@@ -61,6 +61,16 @@ def test_records_of_the_same_values_are_equal_and_others_are_not() -> None:
     assert kind(x=1) != fresh()(x=1)
 
 
+def test_records_without_fields_are_all_the_same() -> None:
+    @record
+    class Nothing:
+        pass
+
+    assert Nothing() == Nothing()
+    assert hash(Nothing()) == hash(Nothing())
+    assert repr(Nothing()).endswith("Nothing()")
+
+
 @pytest.mark.parametrize("fields", [{}, {"x": 1, "z": 1}], ids=["missing", "unknown"])
 @pytest.mark.parametrize("used", [False, True])
 def test_a_field_that_is_missing_or_unknown_is_refused_from_the_first_use_on(

@@ -1,14 +1,15 @@
 """How the contract's types are made: plain frozen dataclasses, with the few marks that the codec needs on them.
 
 The methods of a dataclass are compiled one by one, a millisecond for each class, and a short command uses few of the
-many that its modules hold. A record is a dataclass in everything, but its methods are compiled when it is first used.
+many that its modules hold. A record is a dataclass in everything, but shares its methods with all others, except for
+the one that makes an object, which is compiled when the first is made.
 """
 
 from __future__ import annotations
 
 import re
-from copy import copy
-from dataclasses import FrozenInstanceError, dataclass, fields, make_dataclass
+from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
@@ -23,31 +24,71 @@ T = TypeVar("T")
 CONFIG: dict[str, Any] = {"extra": "forbid", "strict": True}
 """Read by the codec; one for all types, so that a schema can ask for their fields' docstrings, which costs time."""
 
-_COMPILED = ("__init__", "__repr__", "__eq__", "__hash__")
-
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def record(cls: type[T]) -> type[T]:
     """Make a frozen, slotted, keyword-only dataclass that the codec reads strictly and without unknown fields."""
     cls.__doc__ = cls.__doc__ or cls.__name__  # where there is none, a dataclass looks up its signature to write one
     made = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)(cls)
-    methods = {"__setattr__": _is_frozen, "__delattr__": _is_frozen, "__reduce__": _reduced}
-    methods |= {name: _compiled_when_called(made, name) for name in _COMPILED}
-    for name, method in methods.items():
+    for name, method in (*_SHARED.items(), ("__init__", _compiled_when_called(made))):
         setattr(made, name, method)
     made.__pydantic_config__ = CONFIG  # type: ignore[attr-defined]  # read by the codec
     return made
 
 
-def _compiled_when_called(cls: Any, name: str) -> Callable[..., Any]:
-    def method(self: object, *args: Any, **named: Any) -> Any:
-        parts = [(field.name, field.type, copy(field)) for field in fields(cls)]
-        whole = make_dataclass(cls.__name__, parts, frozen=True, kw_only=True)
-        for each in _COMPILED:
-            setattr(cls, each, getattr(whole, each))
-        return getattr(cls, name)(self, *args, **named)
+def _compiled_when_called(cls: Any) -> Callable[..., None]:
+    def first(self: object, **given: Any) -> None:
+        cls.__init__ = _compiled(cls)
+        cls.__init__(self, **given)
 
-    return method
+    return first
+
+
+def _compiled(cls: Any) -> Any:
+    """Return the method that fills in an object, as a dataclass has it."""
+    scope: dict[str, Any] = {"_put": object.__setattr__, "_absent": MISSING}
+    parameters, body = ["self", "*"], ["pass"]
+    for one in fields(cls):
+        name = value = one.name
+        if one.default is not MISSING:
+            scope[f"_{name}"] = one.default
+            parameters.append(f"{name}=_{name}")
+        elif one.default_factory is not MISSING:
+            scope[f"_{name}"] = one.default_factory
+            parameters.append(f"{name}=_absent")
+            value = f"_{name}() if {name} is _absent else {name}"
+        else:
+            parameters.append(name)
+        body.append(f"_put(self, {name!r}, {value})")
+    words = ", ".join(parameters).removesuffix(", *")
+    exec(f"def __init__({words}):\n " + "\n ".join(body), scope)  # noqa: S102  # the names of fields, and nothing else
+    return scope["__init__"]
+
+
+_GETTERS: dict[Any, Callable[[Any], Any]] = {}
+
+
+def _values(cls: Any) -> Callable[[Any], Any]:
+    """Return what gets all values out of an object; where there are none, its class, by which all are the same."""
+    if cls not in _GETTERS:
+        _GETTERS[cls] = attrgetter(*([one.name for one in fields(cls)] or ["__class__"]))
+    return _GETTERS[cls]
+
+
+def _equals(self: Any, other: object) -> Any:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    values = _values(self.__class__)
+    return values(self) == values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(_values(self.__class__)(self))
+
+
+def _shown(self: Any) -> str:
+    pairs = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))
+    return f"{self.__class__.__qualname__}({pairs})"
 
 
 def _is_frozen(self: object, name: str, *_: Any) -> NoReturn:
@@ -56,11 +97,17 @@ def _is_frozen(self: object, name: str, *_: Any) -> NoReturn:
 
 def _reduced(self: Any) -> tuple[Any, ...]:
     """Copy and pickle make it anew, for they could not fill it in."""
-    return _made, (type(self), {field.name: getattr(self, field.name) for field in fields(self)})
+    return _made, (type(self), {one.name: getattr(self, one.name) for one in fields(self)})
 
 
 def _made(cls: type[T], values: dict[str, Any]) -> T:
     return cls(**values)
+
+
+_SHARED: dict[str, Callable[..., Any]] = {
+    "__repr__": _shown, "__eq__": _equals, "__hash__": _hash, "__reduce__": _reduced,
+    "__setattr__": _is_frozen, "__delattr__": _is_frozen,
+}  # fmt: skip
 
 
 class AtLeast:

@@ -18,7 +18,7 @@ from santiago.contract.record import record
 from santiago.util import regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _LARGEST = 1024 * 1024
 MOST_FILES = 5000
@@ -97,7 +97,7 @@ def _sites(prefix: Path) -> Iterator[Path]:
 def _of_python(site: Path, repo: Path) -> Iterator[Lead]:
     """Yield what leads into the repository from one folder of python's packages."""
     explained, editable = [], []
-    for entry in _entries(site):
+    for entry in _entries(site, _may_lead):
         explained += [Lead(file=str(entry), target=name, first=name) for name in _named(entry, site, repo)]
         explained += [_stood_in(entry, module, name) for module, name in _mapped(entry, repo)]
         if entry.is_symlink() and (name := _inside(os.path.realpath(entry), repo)) is not None:
@@ -107,6 +107,11 @@ def _of_python(site: Path, repo: Path) -> Iterator[Lead]:
     yield from explained
     known = [Path(lead.target) for lead in explained]
     yield from (one for one in editable if not any(path.is_relative_to(one.target) for path in known))
+
+
+def _may_lead(entry: os.DirEntry[str]) -> bool:
+    """Tell what can lead elsewhere from what cannot, by its name alone: there are thousands of packages."""
+    return entry.name.endswith((".pth", ".egg-link", ".dist-info", ".py")) or entry.is_symlink()
 
 
 def _named(file: Path, site: Path, repo: Path) -> list[str]:
@@ -200,10 +205,11 @@ def _inside(real: str, repo: Path) -> str | None:
     return str(Path(real).relative_to(repo)) if Path(real).is_relative_to(repo) else None
 
 
-def _entries(folder: Path) -> list[Path]:
+def _entries(folder: Path, wanted: Callable[[os.DirEntry[str]], bool] = lambda _: True) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
-            return sorted(Path(entry.path) for entry, _ in zip(entries, range(MOST_FILES), strict=False))
+            paths = sorted(entry.path for entry, _ in zip(entries, range(MOST_FILES), strict=False) if wanted(entry))
+            return [Path(path) for path in paths]
     except OSError:
         return []
 
