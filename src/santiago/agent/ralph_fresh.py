@@ -83,7 +83,7 @@ class RalphFresh:
                 report = self.server.run(command, lambda: "now" if stop.now() else None)
             reading = self._read(packet, Path(side, self.profile.start.report_name))
             evidence = _evidence(_document(Path(side, EVIDENCE)) or {})
-        return replace(ending_of(report, reading, self.profile), evidence=evidence)
+        return replace(ending_of(report, reading, self.profile), evidence=evidence, ms=report.ms)
 
     def _command(self, packet: Packet, place: Place, side: str) -> Command:
         start, seen = self.profile.start, _seen(packet, place)
