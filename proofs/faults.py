@@ -8,12 +8,17 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from proofs import disk
+from proofs import disk, fenced_kills, flips, maintenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PARTS: dict[str, Callable[[list[str]], int]] = {"disk": disk.run}
+PARTS: dict[str, Callable[[list[str]], int]] = {
+    "git": maintenance.run,
+    "disk": disk.run,
+    "kills": fenced_kills.run,
+    "flips": flips.run,
+}
 """Name → what is done; each takes the options that are left, and returns how many violations it found."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import tempfile
+import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import Random
@@ -11,6 +13,20 @@ from random import Random
 from tests.cli import greeter
 
 from santiago.cli.auditing import Audit
+
+
+def run(arguments: list[str]) -> int:
+    """Return the number of violations; print them, and the figures."""
+    parser = argparse.ArgumentParser(prog="python -m proofs faults --only flips")
+    parser.add_argument("--every", type=int, default=1, help="flip a bit in each N-th byte only")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--places", type=int, default=2, help="how many copies at once")
+    chosen, began = parser.parse_known_args(arguments)[0], time.monotonic()
+    count, missed = violations(chosen.every, chosen.seed, chosen.places)
+    for one in missed[:20]:
+        print(f"  unnoticed: {one}")
+    print(f"faults: {count} bits flipped, {len(missed)} unnoticed, {time.monotonic() - began:.0f} s")
+    return len(missed)
 
 
 def violations(every: int, seed: int, places: int) -> tuple[int, list[str]]:

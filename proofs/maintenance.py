@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+import shutil
 import subprocess
 import tempfile
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
@@ -24,6 +27,20 @@ COMMANDS = (
 )
 
 
+def run(arguments: list[str]) -> int:
+    """Return the number of violations; print them, and the figures."""
+    parser = argparse.ArgumentParser(prog="python -m proofs faults --only git")
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--places", type=int, default=2, help="how many worlds at once")
+    chosen, began = parser.parse_known_args(arguments)[0], time.monotonic()
+    wrong = violations(chosen.runs, chosen.seed, chosen.places)
+    for one in wrong[:20]:
+        print(f"  {one}")
+    print(f"faults: {chosen.runs} runs under maintenance, {len(wrong)} violations, {time.monotonic() - began:.0f} s")
+    return len(wrong)
+
+
 def violations(count: int, seed: int, places: int) -> list[str]:
     """Return what went wrong in `count` runs."""
     with tempfile.TemporaryDirectory() as top, ThreadPoolExecutor(places) as pool:
@@ -33,7 +50,8 @@ def violations(count: int, seed: int, places: int) -> list[str]:
 
 def _run(folder: Path, chance: Random) -> list[str]:
     repo = greeter.make(folder / "repo", greeter.SLOW)
-    done, started = threading.Event(), []
+    started: list[str] = []
+    done = threading.Event()
     maid = threading.Thread(target=_maintain, args=(repo, chance, done, started))
     maid.start()
     try:
@@ -48,7 +66,7 @@ def _run(folder: Path, chance: Random) -> list[str]:
     }
     audit = santiago("audit", greeter.out_dir(repo), cwd=repo, env=greeter.place(repo))
     told["the audit"] = audit.returncode, audit.stdout + audit.stderr
-    subprocess.run(["rm", "-rf", str(folder)], check=True)
+    shutil.rmtree(folder, ignore_errors=True)
     return [f"{what} ended with {code} after {started}: {words[-300:]}" for what, (code, words) in told.items() if code]
 
 

@@ -41,7 +41,7 @@ def _requirements(root: Object, stories: list[Object]) -> Iterator[Finding]:
     known = {one.text("id") for one in requirements}
     for story in stories:
         for hint in hints(story, "requirements"):
-            if hint.value not in known:
+            if known and hint.value not in known:  # a program need not repeat the document's requirements
                 says = f"{story.text('id')} names the requirement {hint.value}, which the plan does not define"
                 yield error("invalid_field", hint.line, says, "Define it, or remove it from the story.")
 
