@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import santiago
-from santiago.artifacts.lock import Lock, holder
+from santiago.artifacts.lock import Lock, holder, last_sign
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import Reason
 
 SINCE = "2026-01-02T03:04:05Z"
@@ -103,6 +104,27 @@ def test_a_holder_that_was_killed_blocks_nobody(tmp_path: Path) -> None:
         process.kill()
     with Lock(tmp_path, since=SINCE):
         pass
+
+
+def test_the_next_one_finds_the_last_sign_of_a_holder_that_was_killed(tmp_path: Path) -> None:
+    lock = Lock(tmp_path, since=SINCE)
+    lock.acquire()
+    assert last_sign(tmp_path) is None
+    for sign in (Sign(used_ms=123_456, steps={"attempt/S1/1": 100_000}), Sign(used_ms=7, steps={})):
+        lock.beat(sign)
+        os.utime(tmp_path / "lock", (0, 0))  # the wall clock has no part in it
+        assert last_sign(tmp_path) == sign
+        assert str(os.getpid()) in (holder(tmp_path) or "")
+    lock.release()
+    assert last_sign(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"used_ms": 1}', '{"used_ms": "x", "steps": {}}', '{"steps": [], "used_ms": 1}']
+)
+def test_a_sign_that_cannot_be_read_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "lock").write_text(content)
+    assert last_sign(tmp_path) is None
 
 
 def test_a_program_that_was_started_under_the_lock_does_not_keep_it(tmp_path: Path) -> None:

@@ -233,6 +233,31 @@ def test_a_quit_stops_at_once_by_name(repo: Path, tmp_path: Path) -> None:
     assert "stopping now" in log
 
 
+def test_the_minutes_of_an_attempt_whose_start_was_killed_are_those_of_its_last_sign(
+    repo: Path, tmp_path: Path
+) -> None:
+    agent = Waiting(tmp_path)
+    with running(repo, agent.script) as process:
+        agent.await_it()
+        process.kill()
+    lock = out_dir(repo) / "lock"
+    signed = json.loads(lock.read_text())
+    lock.write_text(json.dumps({**signed, "used_ms": signed["used_ms"], "steps": {"attempt/S1/1": 234_567}}))
+    os.utime(lock, (0, 2**33))  # the wall clock of a machine that woke up in another century
+    with subprocess.Popen(
+        [sys.executable, "-m", "santiago", "resume"],
+        cwd=repo,
+        env={**os.environ, **place(repo)},
+        stderr=subprocess.PIPE,
+    ) as resumed:
+        agent.await_it()
+        agent.let_go()
+        resumed.communicate(timeout=60)
+    lines = map(json.loads, (out_dir(repo) / "progress.ndjson").read_text().splitlines())
+    first = next(event for event in lines if event["event"] == "attempt_ended")
+    assert (resumed.returncode, first["attempt"], first["context"]["agent_ms"]) == (0, 1, 234_567)
+
+
 def test_a_change_that_can_have_no_effect_is_refused(tmp_path: Path) -> None:
     repo = make(tmp_path / "repo")
     assert carry_out(repo).returncode == 0

@@ -27,7 +27,7 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
 from santiago.contract.policy import Limits, Policy, RunInput
 from santiago.contract.ports.desk import Heard
-from santiago.contract.ports.run import Stop
+from santiago.contract.ports.run import Sign, Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, initial
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Step, VerifyRun
@@ -237,6 +237,7 @@ class Simulation:
     scope: Scope = field(default_factory=Scope)
     heard: Callable[[RunState, int], Literal["soon", "now"] | None] = lambda state, now: None
     """Whether people stop the run, by state and time."""
+    beat: Callable[[Sign], None] = lambda sign: None
     polls: bool = False
     """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
     engine: EventEngine = field(init=False)
@@ -252,7 +253,7 @@ class Simulation:
         )
         loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
-            performer=self.performer, clock=self.clock, scope=self.scope, outside=Outside(self),
+            performer=self.performer, clock=self.clock, scope=self.scope, outside=Outside(self), beat=self.beat,
         )  # fmt: skip
         if not self.store.log:
             loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -327,6 +328,23 @@ def test_a_program_that_stops_its_supervisor_is_stopped_all_the_same(tmp_path: P
     assert (report.stopped, report.timed_out, report.error) == (True, False, "")
     assert marked(mark) == []
     assert server.close()
+
+
+def test_how_long_a_program_went_on_is_known_although_nobody_looked(server: ProcessServer, tmp_path: Path) -> None:
+    pipe, looks = tmp_path / "pipe", list[int]()
+    os.mkfifo(pipe)
+
+    def stopped() -> None:
+        looks.append(time.monotonic_ns() // 1_000_000)
+        if len(looks) == 3:
+            assert server.worked(looks[0], looks[2]) > 0
+            pipe.write_text("go\n")
+
+    before = time.monotonic_ns() // 1_000_000
+    report = server.run(command(f"read _ < {pipe}", tmp_path), stopped)
+    much_later = looks[-1] + 3_600_000
+    assert 0 < server.worked(looks[0], much_later) <= server.worked(before, much_later)
+    assert abs(server.worked(before, much_later) - report.ms) <= 1
 
 
 def test_a_supervisor_that_does_not_go_on_does_not_hold_up_the_run(

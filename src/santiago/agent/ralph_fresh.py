@@ -101,7 +101,7 @@ class RalphFresh:
             reading = self._read(packet, Path(side, self.profile.start.report_name))
             evidence = _evidence(_document(Path(side, EVIDENCE)) or {})
             left = home.left() if home else ()
-        return replace(ending_of(report, reading, self.profile), evidence=evidence, left=left)
+        return replace(ending_of(report, reading, self.profile), evidence=evidence, left=left, ms=report.ms)
 
     def _command(self, packet: Packet, place: Place, side: str) -> Command:
         start, seen = self.profile.start, _seen(packet, place)

@@ -15,7 +15,9 @@ from typing import Self
 from santiago import __version__
 from santiago.artifacts.faults import refused
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import Reason
+from santiago.util import regular
 from santiago.util.disk import guarding
 
 NAME = "lock"
@@ -35,6 +37,7 @@ class Lock:
         self.path = out_dir / NAME
         self._signature = {"pid": os.getpid(), "host": socket.gethostname(), "since": since, "version": __version__}
         self._handle = -1
+        self._longest = 0
 
     def __enter__(self) -> Self:
         self.acquire()
@@ -63,10 +66,14 @@ class Lock:
         os.close(self._handle)
         self._handle = -1
 
-    def beat(self) -> None:
+    def beat(self, sign: Sign) -> None:
         """Leave a sign of life, by which the next start tells how long this one lasted."""
-        with contextlib.suppress(OSError):
-            os.utime(self._handle)
+        content = json.dumps({**self._signature, "used_ms": sign.used_ms, "steps": sign.steps}).encode()
+        self._longest = max(self._longest, len(content))
+        if self._longest < SIGNATURE:
+            with contextlib.suppress(OSError):
+                # Never shorter than before: what stands there can be read at any moment.
+                os.pwrite(self._handle, content.ljust(self._longest) + b"\n", 0)
 
     def _sign(self) -> None:
         with contextlib.suppress(OSError):  # a full disk makes the lock no weaker
@@ -104,11 +111,13 @@ class RunLock(Lock):
         super().release()
 
 
-def last_sign(out_dir: Path) -> int | None:
-    """Return when somebody who held the lock was last seen alive, in milliseconds since 1970; None where nobody was."""
-    with contextlib.suppress(OSError):
-        return os.lstat(out_dir / NAME).st_mtime_ns // 1_000_000
-    return None
+def last_sign(out_dir: Path) -> Sign | None:
+    """Return the last sign of life of somebody who held the lock and did not let it go; None where there is none."""
+    try:
+        found = json.loads(regular.content(out_dir / NAME, SIGNATURE, follow=False) or b"")
+        return Sign(used_ms=int(found["used_ms"]), steps={name: int(ms) for name, ms in found["steps"].items()})
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
+        return None
 
 
 def holder(out_dir: Path) -> str | None:

@@ -45,7 +45,6 @@ def _run_created(state: RunState, event: Event) -> None:
 
 def _run_started(state: RunState, event: Event) -> None:
     state.epoch, state.stop_requested = event.context.get("epoch") or state.epoch + 1, False
-    state.timed_at = event.timestamp
 
 
 def _run_executing(state: RunState, event: Event) -> None:
@@ -80,7 +79,6 @@ _SILENT_COUNTS = {"run_max_tokens": "unreported", "run_max_cost_usd": "unpriced"
 
 def _time_used(state: RunState, event: Event) -> None:
     state.used_ms += event.context.get("ms", 0)
-    state.timed_at = event.timestamp
 
 
 def _wait_started(state: RunState, event: Event) -> None:
@@ -167,7 +165,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.writes_tests = event.context.get("mode") == TESTS
     story.on_tests = story.tests is not None and story.tests in story.onto[-1:]
     story.unsettled = True
-    story.begun_at, story.begun_in = event.timestamp, state.epoch
+    story.begun_ms, story.begun_in = state.used_ms, state.epoch
 
 
 def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:

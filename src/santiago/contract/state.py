@@ -54,8 +54,8 @@ class StoryState:
     """Attempts that did not say their cost."""
     unsettled: bool = False
     """An attempt has begun whose usage is not in the sums yet."""
-    begun_at: str = ""
-    """When the latest attempt began, UTC."""
+    begun_ms: int = 0
+    """The run's time used when the latest attempt began, as far as it was recorded."""
     begun_in: int = 0
     """The start of the run in which it did."""
     base: str | None = None
@@ -156,8 +156,6 @@ class RunState:
     """Number of the last event."""
     epoch: int = 0
     """Number of the latest start."""
-    timed_at: str = ""
-    """Up to when the time used is known, UTC."""
     plan_digest: str = ""
     input_digest: str = ""
     ready: list[int] = field(default_factory=list)

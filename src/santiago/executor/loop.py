@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
+from santiago.contract.ports.run import Sign
 from santiago.contract.steps import story_of
 from santiago.executor.budget import TICK_MS
 from santiago.executor.decide import next_acts
@@ -82,11 +83,13 @@ class Coordinator:
     recovered: frozenset[str] = frozenset()
     outside: Outside | None = None
     """Who passes on what people ask from outside."""
-    beat: Callable[[], None] = lambda: None
+    beat: Callable[[Sign], None] = lambda _: None
     """Leaves a sign of life, now and then."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
     urgency: Urgency = field(default_factory=Urgency)
     flying: dict[str, Step] = field(default_factory=dict)
+    since: dict[str, int] = field(default_factory=dict)
+    """Reading of the clock at which each step began."""
     heard_at: int = -POLL_MS
     mark: int = 0
     """Reading of the clock up to which execution time is recorded."""
@@ -127,7 +130,7 @@ class Coordinator:
             scope=self.scope,
             flying=self.flying,
             capacity=self.engine.capacity(),
-            now_ms=self.fold.state.used_ms + self.clock.monotonic_ms() - self.mark,
+            now_ms=self._used_ms(self.clock.monotonic_ms()),
             utc=self.clock.utc(),
             waited_ms=self.waited_ms,
             recovered=self.recovered,
@@ -147,6 +150,7 @@ class Coordinator:
 
     def _submit(self, step: Step) -> None:
         self.flying[step.id] = step
+        self.since[step.id] = self.clock.monotonic_ms()
         self.engine.submit(step, self.performer.perform(step, self.fold.state, self.urgency.of(step.id)))
 
     def _await_one(self) -> None:
@@ -174,7 +178,8 @@ class Coordinator:
         now = self.clock.monotonic_ms()
         if now - self.heard_at >= POLL_MS:
             self.heard_at = now
-            self.beat()
+            steps = {name: now - self.since[name] for name in self.flying}
+            self.beat(Sign(used_ms=self._used_ms(now), steps=steps))
             self._hear_outside()
         if self.urgency.asked and not self.fold.state.stop_requested:
             self.record([of_run(EventKind.STOP_REQUESTED, message=self.urgency.signal)])
@@ -188,6 +193,10 @@ class Coordinator:
             self.urgency.at_once = self.urgency.at_once or heard.stop == "now"
             changed = set(heard.changed)
             self.urgency.cancelled |= {step.id for step in self.flying.values() if story_of(step) in changed}
+
+    def _used_ms(self, now: int) -> int:
+        """Return the run's execution time up to a reading of the clock."""
+        return self.fold.state.used_ms + now - self.mark
 
     def _record_time(self) -> None:
         self.record([Fact(event=EventKind.TIME_USED, context={"ms": self._take_time()})])

@@ -164,7 +164,7 @@ class StepPerformer:
             return self._recorded(unready, None)
         began = self.clock.monotonic_ms()
         ending = self._let_work(story, step, brief, opened, stop)
-        agent_ms = self.clock.monotonic_ms() - began
+        agent_ms = ending.ms or self.clock.monotonic_ms() - began
         ending = replace(ending, ms=agent_ms)
         # Whatever goes wrong from here on lies not with the agent, and costs none of its work.
         self.files.keep_ending(step.story, step.number, ending)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.events import Context, EventKind, Fact
 from santiago.contract.facts import of_run, of_story, spent
-from santiago.contract.moments import ms_of
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
@@ -16,6 +15,7 @@ from santiago.executor.budget import TICK_MS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from santiago.contract.ports.run import Sign
     from santiago.contract.ports.workspace import Snapshot
     from santiago.contract.state import RunState, StoryState
 
@@ -36,16 +36,16 @@ class Left(NamedTuple):
     usage: Usage = Usage()
     """What it said where its agent had ended; of others it is unknown."""
     lasted_ms: int = 0
-    """Up to the last sign of life; 0 where that is unknown."""
+    """Up to the last sign of life."""
     files: str = ""
     """Digest of the list of its files, where it is over."""
 
 
-def lasted(story: StoryState, alive_ms: int | None, most_ms: int) -> int:
-    """Return how long the latest attempt had lasted at the last sign of life; 0 where that is unknown."""
-    if alive_ms is None or not story.begun_at:
-        return 0
-    return min(max(0, alive_ms - ms_of(story.begun_at)), most_ms)
+def lasted(state: RunState, story: StoryState, sign: Sign | None, most_ms: int) -> int:
+    """Return how long the latest attempt had lasted at the last sign of life; without one, as far as time is recorded."""
+    recorded = state.used_ms - story.begun_ms
+    ms = sign.steps.get(f"attempt/{story.id}/{story.attempts}", recorded) if sign else recorded
+    return min(max(0, ms), most_ms)
 
 
 def may_adopt(state: RunState, story: StoryState) -> bool:
@@ -53,15 +53,14 @@ def may_adopt(state: RunState, story: StoryState) -> bool:
     return state.epoch - story.begun_in < MOST_ADOPTIONS
 
 
-def unseen(state: RunState, alive_ms: int | None) -> list[Fact]:
+def unseen(state: RunState, sign: Sign | None) -> list[Fact]:
     """Return the execution time before a crash that no event has recorded, by the last sign of life.
 
-    Time is recorded in short steps, so more than a few of them would be a machine that slept.
+    Time is recorded in short steps, so more than a few of them would be a sign that somebody else wrote.
     """
-    waiting = state.wait_until is not None and not state.running
-    if alive_ms is None or state.phase not in _AT_WORK or not state.timed_at or waiting:
+    if sign is None or state.phase not in _AT_WORK:
         return []
-    ms = min(alive_ms - ms_of(state.timed_at), 3 * TICK_MS)
+    ms = min(sign.used_ms - state.used_ms, 3 * TICK_MS)
     return [of_run(EventKind.TIME_USED, ms=ms)] if ms > 0 else []
 
 

@@ -17,6 +17,7 @@ import socket
 import sys
 import threading
 import time
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,6 +62,8 @@ class ProcessServer:
         self.lock = threading.Lock()
         self.resting: list[Supervisor] = []
         """Supervisors that have nothing to do."""
+        self.waits: set[_Wait] = set()
+        self.ended: deque[_Wait] = deque(maxlen=64)
         tree.shield()
         self.pid = os.fork()
         if self.pid == 0:
@@ -78,19 +81,38 @@ class ProcessServer:
             with contextlib.suppress(ConnectionError):
                 send_frame(connection, command.to_data())
                 wait = _Wait(supervisor, command)
+                self.waits.add(wait)
+                stack.callback(self._over, wait)
                 while not _has_news(connection, POLL_MS):
                     wait.look(stopped())
                 answer = read_frame(connection)
                 if answer is not None:
                     report = Report.from_data(answer)
-                    if wait.late and not wait.said:
-                        report = replace(report, timed_out=True)
+                    wait.seen = wait.began + report.ms / 1000
+                    if wait.late:  # it may have slept through what it was asked, and through its own time
+                        asked = wait.said is not None
+                        report = replace(report, stopped=asked, timed_out=report.timed_out or not asked)
                     if report.calm and not wait.said:
                         stack.pop_all()
+                        self._over(wait)
                         self.resting.append(supervisor)
                     return report
         self._sweep()
         return Report(exit_code=None, error="the supervisor was killed", signal=signal.SIGKILL)
+
+    def _over(self, wait: _Wait) -> None:
+        self.ended.append(wait)
+        self.waits.discard(wait)
+
+    def worked(self, since_ms: int, until_ms: int) -> int:
+        """Return for how long programs went on while nobody here was at work, by the readings of `time.monotonic`."""
+        spans = sorted((wait.began, wait.seen) for wait in (*tuple(self.waits), *tuple(self.ended)))
+        ms, last = 0, since_ms
+        for began, seen in spans:
+            begin, end = max(int(began * 1000), last), min(int(seen * 1000), until_ms)
+            if end > begin:
+                ms, last = ms + end - begin, end
+        return ms
 
     def _supervisor(self) -> Supervisor:
         """Return one at rest, where there is a sound one, or a new one."""
@@ -142,12 +164,14 @@ class _Wait:
         self.supervisor = supervisor
         self.command = command
         self.said: str | None = None
-        self.due = time.monotonic() + (command.timeout_ms + command.grace_ms) / 1000
+        self.began = self.seen = time.monotonic()
+        """When the program began, and up to when it is known to have run."""
+        self.due = self.began + (command.timeout_ms + command.grace_ms) / 1000
         self.late = False
 
     def look(self, word: str | None) -> None:
         """Pass on the wish to stop, again where it becomes more urgent, and end what is overdue."""
-        now = time.monotonic()
+        now = self.seen = time.monotonic()
         if word and word != self.said:
             self.said = word
             self.due = min(self.due, now + self.command.grace_ms / 1000)

@@ -1,9 +1,16 @@
-"""The real clock."""
+"""The real clock, and what of its time counts as work."""
 
 from __future__ import annotations
 
+import threading
 import time
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.contract.ports.run import Clock
 
 
 class SystemClock:
@@ -14,3 +21,38 @@ class SystemClock:
 
     def utc(self) -> str:
         return datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+STOPPED_MS = 5000
+"""Between two looks at the clock: whoever works on a run looks several times a second, unless the process is stopped."""
+
+
+class WorkClock:
+    """A clock that counts work: what passes while this process is stopped counts only as far as its programs go on.
+
+    `worked` says for how long they did, between two readings of the clock. It may learn of it a moment later than it is
+    asked, so the latest of such times are asked for again.
+    """
+
+    def __init__(self, clock: Clock, worked: Callable[[int, int], int]) -> None:
+        self.clock = clock
+        self.worked = worked
+        self.lock = threading.Lock()
+        self.seen = clock.monotonic_ms()
+        self.lost = self.told = 0
+        self.stops: list[tuple[int, int]] = []
+
+    def monotonic_ms(self) -> int:
+        with self.lock:
+            now = self.clock.monotonic_ms()
+            if now - self.seen > STOPPED_MS:
+                self.stops.append((self.seen, now))
+            self.seen = now
+            idle = [(stop, stop[1] - stop[0] - self.worked(*stop)) for stop in self.stops]
+            self.told = max(self.told, now - self.lost - sum(ms for _, ms in idle))
+            self.lost += sum(ms for (_, end), ms in idle if now - end > STOPPED_MS)
+            self.stops = [stop for stop in self.stops if now - stop[1] <= STOPPED_MS]
+            return self.told
+
+    def utc(self) -> str:
+        return self.clock.utc()

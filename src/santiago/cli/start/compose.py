@@ -32,7 +32,7 @@ from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import reopening, reopening_one
 from santiago.process import sandbox
 from santiago.process.server import ProcessServer
-from santiago.util.clock import SystemClock
+from santiago.util.clock import SystemClock, WorkClock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +52,7 @@ def execute(request: Request) -> RunState:
         server = ProcessServer()
         stack.callback(_close, server, request.out_dir)
         stack.enter_context(signals.strays_ignored())
-        clock, run_input = SystemClock(), request.effective
+        clock, run_input = WorkClock(SystemClock(), server.worked), request.effective
         check_temporary()  # finding out which sandbox works needs it
         around = look_around(run_input)
         fence = sandbox.detect(run_input.policy.sandbox, around.source)
@@ -105,7 +105,7 @@ class _Start:
     """With the policy and the agent of this start."""
     server: ProcessServer
     stack: ExitStack
-    clock: SystemClock
+    clock: WorkClock
     around: Surroundings
     hold: Hold
     fence: Sandbox
@@ -142,7 +142,7 @@ class _Start:
         if hold.begun_before:
             opening.forget_broken(hold.workspace, coordinator.record)
         coordinator.recovered, ends = opening.recovered(
-            request.plan, log.state, self.attempts, hold.workspace, hold.alive_ms, self.run_input.limits.attempt_ms
+            request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms
         )
         coordinator.record(ends)
         if hold.begun_before:

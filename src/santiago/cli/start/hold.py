@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from santiago.cli.start.request import Request
     from santiago.contract.policy import RunInput
-    from santiago.contract.ports.run import Clock
+    from santiago.contract.ports.run import Clock, Sign
     from santiago.process.place import Dependency
     from santiago.process.sandbox import Sandbox
     from santiago.workspace.inspect import Found
@@ -80,8 +80,8 @@ class Hold:
     """Folders of the repository that git ignores and a checkout gets all the same."""
     begun_before: bool
     """Whether somebody worked on the run before, whose processes are gone now."""
-    alive_ms: int | None
-    """When that one was last seen alive."""
+    sign: Sign | None
+    """The last sign of life of that one."""
     notices: tuple[str, ...]
 
 
@@ -90,7 +90,7 @@ def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clo
     out_dir = request.out_dir
     store = FileStore(out_dir, Redactor(around.secrets), clock.utc)
     notices = store.preflight()
-    alive_ms = last_sign(out_dir)
+    sign = last_sign(out_dir)
     lock = stack.enter_context(Lock(out_dir, since=clock.utc()))
     stack.callback(store.close)
     begun_before = store.get(PLAN) is not None
@@ -116,7 +116,7 @@ def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clo
         found=found,
         dependencies=provide.folders(workspace, request.effective, around.source),
         begun_before=begun_before,
-        alive_ms=alive_ms,
+        sign=sign,
         notices=(*notices, *([_DIRTY] if dirty else [])),
     )
 

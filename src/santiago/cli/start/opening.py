@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from santiago.artifacts.attempts import FileAttempts
     from santiago.contract.plan import Plan, Story
+    from santiago.contract.ports.run import Sign
     from santiago.contract.state import RunState
     from santiago.workspace.workspace import GitWorkspace
 
@@ -79,19 +80,19 @@ def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace)
 
 
 def recovered(
-    plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, alive_ms: int | None, most_ms: int
+    plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, sign: Sign | None, most_ms: int
 ) -> tuple[frozenset[str], list[Fact]]:
     """Return what a crash left running: stories whose agent had ended, and the ends of the others, their work kept.
 
-    `alive_ms` is when the last start was last seen alive; an attempt takes `most_ms` at the most.
+    `sign` is the last start's last sign of life; an attempt takes `most_ms` at the most.
     """
     left = {}
     for story in plan.stories:
         if story.id in state.running:
-            lasted_ms = recover.lasted(state.stories[story.id], alive_ms, most_ms)
+            lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
             left[story.id] = _take_up(story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
     judged = frozenset(name for name, one in left.items() if one.judge)
-    return judged, [*recover.unseen(state, alive_ms), *recover.interruptions(state, left)]
+    return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left)]
 
 
 def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> recover.Left:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from santiago.contract.record import record
+
 
 class Clock(Protocol):
     """Time. Deadlines use `monotonic_ms`, which no change of the wall clock moves; `utc` is for people."""
@@ -13,6 +15,16 @@ class Clock(Protocol):
 
     def utc(self) -> str:
         """Return the wall time as ISO 8601 in UTC."""
+
+
+@record
+class Sign:
+    """A sign of life: what the next start counts where no event tells of it; by `monotonic_ms`, never by the wall clock."""
+
+    used_ms: int
+    """Execution time of the run up to now."""
+    steps: dict[str, int]
+    """How long each step under way has lasted, by its id."""
 
 
 class Stop(Protocol):
