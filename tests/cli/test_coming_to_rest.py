@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -285,22 +284,22 @@ def test_that_nobody_can_be_told_is_said_before_the_run_and_by_the_doctor(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("script", "says"), [("exit 3", "ended with exit 3"), ("sleep 20; true", "took longer than 0.5 s and was ended")]
+    ("script", "limit", "says"),
+    [("exit 3", 600, "ended with exit 3"), ("sleep 3600; true", 0.5, "took longer than 0.5 s and was ended")],
 )
-def test_a_notice_that_fails_or_hangs_is_said_and_soon_over(
+def test_a_notice_that_fails_or_hangs_is_said_and_over(
     tmp_path: Path,
     success: Done,
     script: str,
+    limit: float,
     says: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(notice, "SECONDS", 0.5)
+    monkeypatch.setattr(notice, "SECONDS", limit)
     (tmp_path / "santiago.toml").write_text(f'[notify]\ncommand = ["sh", "-c", "{script}"]\n')
-    began = time.monotonic()
     notice.Notice(tmp_path).give(load(success.out_dir).state, success.out_dir)
     assert f"note: [notify] command {says}" in capsys.readouterr().err
-    assert time.monotonic() - began < 30
 
 
 def test_settings_that_an_agent_breaks_meanwhile_do_not_spoil_a_success(tmp_path: Path) -> None:

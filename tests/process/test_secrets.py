@@ -17,6 +17,7 @@ from santiago.process.forms import SHORTEST, fold
 from tests.cli.santiago import santiago
 from tests.process.writing import WRITTEN
 
+ROOT = str(Path(__file__).parents[2])
 SECRETS = {
     "ACME_API_KEY": "acme-7Qz!w0rd/x+Y9&\"pl'ün==",
     "DEPLOY_TOKEN": "xk93jd02mfkq81lsvbn4",
@@ -40,7 +41,7 @@ Depends on: R1
 """
 
 AGENT = """\
-import os, random, subprocess, sys
+import os, random, subprocess, sys, zlib
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from tests.process.writing import WRITTEN
@@ -54,9 +55,10 @@ for name, secret in secrets.items():
     for encoding, write in WRITTEN.items():
         written = write(secret)
         output += b"--header 'X: " + written + b"' sent " + encoding.encode() + b"\\n"
-        Path(f"leak {name} {encoding}.txt").write_bytes(b"leak: " + written + b"\\n")
-        Path(f"together {chance.random()}.txt").write_bytes(written)
-    Path(secret.decode().replace("/", "_")).touch()
+        if (story, attempt) == ("S1", "1"):
+            Path(f"leak {name} {encoding}.txt").write_bytes(b"leak: " + written + b"\\n")
+            Path(f"together {chance.random()}.txt").write_bytes(written)
+            Path(secret.decode().replace("/", "_")).touch()
 while output:  # each piece is a write of its own
     size = chance.choice([1, 2, 7, 40, 500, 5000])
     os.write(chance.choice([1, 2]), output[:size])
@@ -65,18 +67,22 @@ plain = secrets["DEPLOY_TOKEN"].decode()
 if story == "S2" and not Path("more.txt").exists() and "use the other one" not in prompt.decode():
     print(f"SANTIAGO_QUESTION: is {plain} right, or {secrets['ACME_API_KEY'].hex()}?", flush=True)
     sys.exit()
-Path("more.txt" if story == "S2" else "work.txt").write_text(f"{attempt} {plain}")
+Path("more.txt" if story == "S2" else "work.txt").write_text(attempt)
+Path("sealed").write_bytes(zlib.compress(b"\\n".join(secrets.values())))  # where nobody finds them, for the check to tell
 subprocess.run(["git", "add", "-A"]); subprocess.run(["git", "commit", "-qm", f"With {plain}"])
 print(f"done, the key is {plain}")
 """
 CHECK = """\
-import os, sys
+import os, sys, zlib
 from pathlib import Path
-for path in sorted(Path(".").glob("*.txt")):
-    sys.stdout.buffer.write(b"FAILED " + path.read_bytes() + b"\\n")
+sys.path.insert(0, sys.argv[1])
+from tests.process.writing import WRITTEN
+for secret in zlib.decompress(Path("sealed").read_bytes()).split(b"\\n") if Path("sealed").exists() else ():
+    for write in WRITTEN.values():
+        sys.stdout.buffer.write(b"FAILED " + write(secret) + b"\\n")
 sys.stdout.flush()
 assert not [value for name, value in os.environ.items() if name in ("ACME_API_KEY", "DEPLOY_TOKEN")], "a check sees secrets"
-sys.exit(not Path("work.txt").exists() or Path("work.txt").read_text().startswith("1"))
+sys.exit(not Path("work.txt").exists() or Path("work.txt").read_text() < "3")
 """
 
 
@@ -87,10 +93,10 @@ def repo(tmp_path: Path) -> Path:
     (repo / "prd.md").write_text(PRD)
     (repo / "check.py").write_text(CHECK)
     (tmp_path / "agent.py").write_text(AGENT)
-    command = [sys.executable, str(tmp_path / "agent.py"), str(Path(__file__).parents[2]), "seed", *SECRETS]
+    command = [sys.executable, str(tmp_path / "agent.py"), ROOT, "seed", *SECRETS]
     settings = f'[agent]\ncommand = {json.dumps(command)}\n[policy]\nsandbox = "off"\n'
     settings += f"[workspace]\nenv = {json.dumps(list(SECRETS))}\n"
-    settings += f'[verification]\nstory_commands = ["{sys.executable} check.py"]\nprotected = ["check.py"]\n'
+    settings += f'[verification]\nstory_commands = ["{sys.executable} check.py {ROOT}"]\nprotected = ["check.py"]\n'
     (repo / "santiago.toml").write_text(settings)
     git(repo, "init", "-q", "-b", "main", ".")
     git(repo, "config", "user.name", "Ann")
@@ -139,10 +145,13 @@ def test_no_secret_of_the_environment_is_anywhere_in_the_out_dir(repo: Path) -> 
         == 0
     )
     assert call(repo, "resume", str(out), "--hint", "S2", f"or {SECRETS['ACME_API_KEY']}").returncode == 0
+    # The first attempt leaks into the work, which is refused; the second only into what its check prints, which fails.
     for file in ("prompt.md", "agent.log", "changes.patch", "critique.md", "verification.json", "outcome.json"):
-        assert (out / "attempts/S1/1" / file).stat().st_size > 0
+        assert (out / "attempts/S1/2" / file).stat().st_size > 0
+    reasons = [event["context"].get("reason") for event in events(out) if event["status"] == "failed"]
+    assert reasons == ["secret_in_work", "story_verification_failed"]
     assert (out / "attempts/S1/1/agent.log").read_bytes().count(b"[redacted]") >= len(WRITTEN) * len(SECRETS)
-    assert b"[redacted]" in (out / "attempts/S1/2/prompt.md").read_bytes()
+    assert b"[redacted]" in (out / "attempts/S1/3/prompt.md").read_bytes()
     assert b"[redacted]" in (out / "attempts/S1/1/changes.patch").read_bytes()
     assert any((out / "inbox/done").iterdir())
     assert leaks(out) == []
