@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from santiago.contract.events import Event
 
-WRITING = frozenset({"add", "write-tree", "hash-object", "merge-tree"})
+WRITING = {"pack-objects"}
 """Git commands that write objects."""
 
 
@@ -48,7 +48,7 @@ class Watch:
         for owner, name in (
             (FileStore, "append"), (FileStore, "put_result"), (repository, "call"),
             (Session, "ask"),
-            (durable, "_sync"), (durable, "_sync_file_system"),
+            (durable, "sync"), (durable, "_sync_file_system"),
         ):  # fmt: skip
             self.stack.enter_context(
                 patch.object(owner, name, getattr(self, f"_on_{name.lstrip('_')}")(getattr(owner, name)))
@@ -159,7 +159,7 @@ class Watch:
         return call
 
     def _on_writing(self, arguments: Sequence[str]) -> None:
-        if WRITING & set(arguments) and not any("loose-object" in argument for argument in arguments):
+        if WRITING & set(arguments) and not any("pack-metadata" in argument for argument in arguments):
             self.complain("git wrote objects without bringing them to disk")
 
     def _on_ask(self, real: Callable[..., None]) -> Callable[..., None]:

@@ -106,6 +106,16 @@ def replace(folder: int, name: str, content: bytes, *, sync: bool = True) -> Non
         os.fsync(folder)
 
 
+def sync(folder: int, name: str) -> None:
+    """Return when a file and its name are on disk."""
+    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    os.fsync(folder)
+
+
 def temporary_of(name: str) -> str:
     return f".{name}.tmp"
 

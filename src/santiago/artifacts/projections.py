@@ -23,6 +23,7 @@ BESIDE = f"tasks/{FULL_PLAN}"
 """The full plan once more beside the chunk's, so that one folder shows an agent both and nothing else of the run."""
 SESSION = "planning/session.json"
 VERDICTS = "evidence/verification-results.tsv"
+PROJECTIONS = (CHUNK_PLAN, FULL_PLAN, BESIDE, SESSION, VERDICTS)
 
 _COLUMNS = ("story_id", "attempt", "proof", "verdict", "seconds", "commit", "evidence", "digest", "timestamp")
 ChunkStatus = Literal["pending", "running", "completed", "failed", "blocked"]

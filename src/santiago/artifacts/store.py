@@ -193,6 +193,12 @@ class FileStore:
         """Replace a file as a whole or not at all, durably unless it can be computed again (`sync=False`)."""
         self._replace(path, self.harmless(path, content), sync=sync)
 
+    def sync(self, path: str) -> None:
+        """Return when a file that was written without waiting for the disk is there."""
+        *folders, name = beneath.parts_of(path)
+        with self._honest(path), beneath.opened(self._folder(), folders) as handles:
+            beneath.sync(handles[-1], name)
+
     def put_many(
         self, folder: str, files: Mapping[str, bytes], *, sync: Collection[str] = (), clean: Collection[str] = ()
     ) -> None:

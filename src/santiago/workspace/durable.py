@@ -31,7 +31,7 @@ class Durability(Enum):
     def options(self) -> tuple[str, ...]:
         """Options of a git command whose objects or refs will be relied on."""
         method = "fsync" if self is Durability.EACH else "writeout-only"
-        return ("-c", "core.fsync=committed,loose-object,reference", "-c", f"core.fsyncMethod={method}")
+        return ("-c", "core.fsync=committed,loose-object,pack-metadata,reference", "-c", f"core.fsyncMethod={method}")
 
     def barrier(self, folder: Path, top: Path) -> None:
         """Return when the ref that was just written into `folder`, somewhere below `top`, is on disk with all it needs."""

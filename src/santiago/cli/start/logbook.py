@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import registry
-from santiago.artifacts.projections import Projector
+from santiago.artifacts.projections import PROJECTIONS, Projector
 from santiago.cli.loading import empty_fold
 from santiago.cli.start.leaks import refuse_secrets
 from santiago.contract import codec
@@ -82,8 +82,10 @@ class Logbook:
         return self._projector.mend()
 
     def finish(self, state: RunState) -> None:
-        """Write what shows where the run stands, and its result where it has ended."""
+        """Write what shows where the run stands, so that it stays, and the result where the run has ended."""
         self.project(state)
+        for path in PROJECTIONS:
+            self._store.sync(path)
         if state.phase in ENDED:
             head = self._store.head
             self._store.put_result(result(self._request.plan, state, (head.seq, head.hash)))
