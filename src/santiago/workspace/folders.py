@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.process.place import beside
-from santiago.util.disk import CACHE, guarding
+from santiago.util.disk import CACHE, failed, guarding
 from santiago.workspace.removal import move, remove
 from santiago.workspace.sweeper import Sweeper
 
@@ -94,11 +94,13 @@ class Folders:
             return
         # Out of the way in one step first: a crash then leaves rubbish, never half a folder that looks whole.
         rubbish = f"{self.trash}/{uuid.uuid4().hex}"
-        with guarding(folder, "it is not removed", "remove it yourself"):
+        try:
             if not self.trash.is_dir():
                 self.trash.mkdir(parents=True, exist_ok=True)
             move(str(folder), rubbish)
             (self._sweeper or remove)(rubbish)
+        except OSError as error:  # perhaps over an earlier folder, in the background
+            raise failed(error.filename or folder, error, "it is not removed", "remove it yourself") from None
 
     def discard_all(self) -> list[str]:
         """Remove everything that the run left here, and return the names; not while something is being swept."""
