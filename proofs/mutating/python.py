@@ -76,6 +76,14 @@ def eased(
         yield "settings", {"pytest.ini": f"[pytest]\naddopts = {words}\n"}
 
 
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
 def _ease(texts: dict[str, str], test: Failing, edit: Callable[[Spot], Change | None], before: str | None) -> bool:
     text = Text(texts[test.file])
     function = find(text, test)
@@ -83,6 +91,8 @@ def _ease(texts: dict[str, str], test: Failing, edit: Callable[[Spot], Change | 
     if not change:
         return False
     new = change.on(text.text)
+    if not _is_python(new):  # a name that began with a number behind its `test_`
+        return False
     texts[test.file] = _with_pytest(new) if "pytest." in change.instead else new
     return True
 
