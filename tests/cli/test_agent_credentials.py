@@ -27,7 +27,8 @@ for name in (".claude/.credentials.json", ".ssh/id_rsa", "notes.txt"):
         found[name] = (pathlib.Path(os.environ["HOME"]) / name).read_text()
     except OSError:
         found[name] = ""
-pathlib.Path("hello.txt").write_text("hello " + json.dumps(found))
+seen = {name: len(text) for name, text in found.items()}  # work that holds a secret does not come onto the branch
+pathlib.Path("hello.txt").write_text("hello " + json.dumps(seen))
 print(json.dumps(found), flush=True)
 """
 
@@ -36,7 +37,8 @@ def _files(out_dir: Path) -> Iterator[tuple[Path, bytes]]:
     return ((path, path.read_bytes()) for path in out_dir.rglob("*") if path.is_file())
 
 
-def _steal(place: fakes.Place, program: Path) -> str:
+def _steal(place: fakes.Place, program: Path) -> dict[str, int]:
+    """Return how much of each file the agent saw."""
     head = fakes.PROGRAM.partition("\n")[0]
     program.write_text(f"{head}\n{STEALS}{_closing()}")
     program.chmod(0o755)
@@ -45,7 +47,9 @@ def _steal(place: fakes.Place, program: Path) -> str:
         (place.home / name).write_text(json.dumps({"claudeAiOauth": {"accessToken": OPAQUE, "refreshToken": OTHER}}))
     ran = place.run("--agent", "claude" if program.name == "claude" else str(program))
     assert ran.returncode == 0, ran.stderr
-    return greeter.git(place.repo, "show", f"santiago/{greeter.out_dir(place.repo).name}:hello.txt")
+    told = greeter.git(place.repo, "show", f"santiago/{greeter.out_dir(place.repo).name}:hello.txt")
+    seen: dict[str, int] = json.loads(told.partition(" ")[2])
+    return seen
 
 
 def _closing() -> str:
@@ -54,7 +58,7 @@ def _closing() -> str:
 
 def test_what_stands_in_an_agents_credential_file_reaches_no_file_of_the_run(tmp_path: Path) -> None:
     place = fakes.Place(tmp_path)
-    assert OPAQUE in _steal(place, place.bin / "claude")
+    assert _steal(place, place.bin / "claude")[".claude/.credentials.json"]
     found = [
         path
         for path, content in _files(greeter.out_dir(place.repo))
@@ -70,9 +74,7 @@ def test_a_program_in_the_home_folder_sees_nothing_else_of_it(tmp_path: Path) ->
     place = fakes.Place(tmp_path)
     (place.repo / "santiago.toml").write_text('[policy]\nsandbox = "required"\n')
     (place.folder / "tools" / "bwrap").symlink_to(shutil.which("bwrap") or "")
-    assert json.loads(_steal(place, place.home / "agent.py").partition(" ")[2]) == {
-        ".claude/.credentials.json": "", ".ssh/id_rsa": "", "notes.txt": "",
-    }  # fmt: skip
+    assert _steal(place, place.home / "agent.py") == {".claude/.credentials.json": 0, ".ssh/id_rsa": 0, "notes.txt": 0}
 
 
 @pytest.mark.parametrize(
@@ -105,6 +107,6 @@ def test_an_agent_finds_its_folder_where_a_link_leads_to_it(tmp_path: Path) -> N
         place.env["HOME"] = home
         (place.home / "dotfiles" / "claude").mkdir(parents=True)
         (place.home / ".claude").symlink_to("dotfiles/claude")
-        found = json.loads(_steal(place, place.bin / "claude").partition(" ")[2])
-    assert OPAQUE in found[".claude/.credentials.json"]
-    assert found[".ssh/id_rsa"] == found["notes.txt"] == ""
+        found = _steal(place, place.bin / "claude")
+    assert found[".claude/.credentials.json"]
+    assert found[".ssh/id_rsa"] == found["notes.txt"] == 0

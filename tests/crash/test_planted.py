@@ -28,7 +28,7 @@ NOTICED_BY: dict[str, tuple[Callable[[Place], list[str]], str]] = {
     "work_not_synced": (probes.order_of_syncs, "work was recorded before it was on disk"),
     "result_in_place": (lambda here: probes.torn_writes(here, lambda count: (count,)), "result.json is torn"),
     "torn_tail_stays": (
-        lambda here: probes.torn_writes(here, lambda count: (count // 2 - 1, count // 2)),
+        lambda here: probes.torn_writes(here, lambda count: range(count // 3, count)),
         "the log does not read",
     ),
     "unreadable_means_empty": (lambda here: probes.damaged_lines(here, (0.5,)), "a damaged log was changed"),

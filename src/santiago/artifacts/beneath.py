@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat
+from hashlib import file_digest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,6 +59,29 @@ def _enter(folder: int, name: str, *, make: bool) -> int:
 
 def read(folder: int, name: str, limit: int) -> bytes | None:
     """Return a regular file's bytes, or None where there is none; one larger than the limit is a planted one."""
+    handle = _regular(folder, name)
+    if handle is None:
+        return None
+    with os.fdopen(handle, "rb", buffering=0) as file:
+        content = bytearray()
+        while piece := file.read(PIECE):
+            content += piece
+            if len(content) > limit:
+                raise PlantedError(name)
+        return bytes(content)
+
+
+def digest(folder: int, name: str) -> str | None:
+    """Return the SHA-256 of a regular file of any size, read piece by piece; None where there is none."""
+    handle = _regular(folder, name)
+    if handle is None:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _regular(folder: int, name: str) -> int | None:
+    """Return the handle of a regular file, or None where there is no such file; what is none is a planted one."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except FileNotFoundError:
@@ -66,18 +90,10 @@ def read(folder: int, name: str, limit: int) -> bytes | None:
         if error.errno in {errno.ELOOP, errno.ENXIO}:
             raise PlantedError(name) from None
         raise
-    try:
-        info = os.fstat(handle)
-        if not stat.S_ISREG(info.st_mode) or info.st_size > limit:
-            raise PlantedError(name)
-        content = bytearray()
-        while piece := os.read(handle, PIECE):
-            content += piece
-            if len(content) > limit:  # it grew meanwhile
-                raise PlantedError(name)
-        return bytes(content)
-    finally:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
+        raise PlantedError(name)
+    return handle
 
 
 def write(folder: int, name: str, content: bytes, *, sync: bool) -> None:

@@ -175,6 +175,16 @@ class FileStore:
             except FileNotFoundError:
                 return None
 
+    def digest(self, path: str) -> str | None:
+        """Return the digest of a file of the out-dir, whatever its size; None where there is none."""
+        *folders, name = beneath.parts_of(path)
+        with self._honest(path):
+            try:
+                with beneath.opened(self._folder(), folders) as handles:
+                    return beneath.digest(handles[-1], name)
+            except FileNotFoundError:
+                return None
+
     def names(self, folder: str) -> list[str]:
         """Return what stands in a folder of the out-dir; nothing where there is none."""
         with (

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from santiago.cli.auditing import Audit
 
+_EMPTY = sha256(b"").hexdigest()
 _AT_WORK = (RunPhase.PLANNING, RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
 
 
@@ -37,17 +38,17 @@ class FileAudit:
         with FileStore(self.audit.out_dir, Redactor(()), lambda: "") as store:
             for found in unknown_files(self.audit.state, FileAttempts(store)):
                 self.audit.error(*found)
-        for story, tried in self.audit.history.attempts.items():
-            for one in tried:
-                if one.files:
-                    self._sealed(attempt_folder(story, one.number), one.files)
-                else:  # still running, or of an older santiago
-                    self._known.update(self._below(attempt_folder(story, one.number)))
+            for story, tried in self.audit.history.attempts.items():
+                for one in tried:
+                    if one.files:
+                        self._sealed(store, attempt_folder(story, one.number), one.files)
+                    else:  # still running, or of an older santiago
+                        self._known.update(self._below(attempt_folder(story, one.number)))
         self._projections()
         for path in sorted({*self._below("")} - self._known):
             self.audit.note("file_unknown", path, "nothing in the log speaks of it, and nothing rests on it")
 
-    def _sealed(self, folder: str, digest: str) -> None:
+    def _sealed(self, store: FileStore, folder: str, digest: str) -> None:
         """Compare the files of an attempt with the list of their digests, and that with its digest in the log."""
         listing = self._read(f"{folder}/{FILES}")
         self._known.add(f"{folder}/{FILES}")
@@ -59,10 +60,12 @@ class FileAudit:
         for name, wanted in files.items():
             path = f"{folder}/{name}"
             self._known.add(path)
-            content = self._read(path)
-            if not content and name not in LASTING and sha256(b"").hexdigest() != wanted:
+            now = _digest(store, path)
+            if now == wanted:
+                continue
+            if now in (None, _EMPTY) and name not in LASTING:
                 self.audit.note("file_lost", path, "it is gone or empty, as after a power cut")
-            elif content is None or sha256(content).hexdigest() != wanted:
+            else:
                 self.audit.error("file_changed", path, "it is not what it was when the attempt ended")
         for path in sorted({*self._below(folder)} - self._known):
             self._known.add(path)
@@ -95,3 +98,11 @@ class FileAudit:
             folders[:] = [name for name in folders if place != top or name != inbox.FOLDER]
             inside = os.path.relpath(place, top)
             yield from (os.path.normpath(f"{inside}/{name}") for name in names if not beneath.is_temporary(name))
+
+
+def _digest(store: FileStore, path: str) -> str | None:
+    """Return the digest of a file; of what is no file, a word that is none."""
+    try:
+        return store.digest(path)
+    except SantiagoError:
+        return "not a file"
