@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +16,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.adversaries.adversary import Adversary, Fence
+
+
+@cache
+def works(tool: str) -> bool:
+    """Whether a program can be started; that of rustup stands on PATH also where it has no compiler."""
+    found = shutil.which(tool)
+    return found is not None and subprocess.run([found, "--version"], capture_output=True, check=False).returncode == 0
+
 
 TRIALS = [
     pytest.param(adversary, fence, id=f"{adversary.name}-{'fenced' if fence == 'auto' else 'unfenced'}")
@@ -34,8 +44,8 @@ def test_an_adversary_ends_in_its_reason_and_in_a_false_done_only_where_nobody_c
     if fence == "auto" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed, so there is no fence to try")
     tool = adversary.check.split()[0]
-    if tool in {"node", "cargo"} and shutil.which(tool) is None:
-        pytest.skip(f"{tool} is not installed")
+    if tool in {"node", "cargo"} and not works(tool):
+        pytest.skip(f"{tool} is not installed, or finds nothing to work with in this home folder")
     ending = trial(adversary, fence, template, tmp_path)
     assert ending.exit_code != 70, ending.words
     assert "Traceback" not in ending.words
