@@ -228,9 +228,11 @@ def test_trust_holds_for_one_repository_and_all_its_worktrees(clone: Clone, tmp_
     git(clone.repo, "worktree", "add", "-q", str(tmp_path / "tree"), "main~0")
     git(clone.repo, "clone", "-q", str(clone.repo), str(tmp_path / "other"))
     clone.repo = tmp_path / "tree"
-    assert clone.do("run", "prd.md")[0] == 0
+    code, said = clone.do("run", "prd.md")
+    assert code == 0, said
     clone.repo = tmp_path / "other"
-    assert clone.do("run", "prd.md")[0] == 10
+    code, said = clone.do("run", "prd.md")
+    assert code == 10, said
 
 
 def test_what_is_shown_does_nothing_to_the_terminal_and_hides_nothing(clone: Clone) -> None:
