@@ -1,4 +1,4 @@
-"""Steps: what `decide` wants done next. A step is data with a stable id; it can be carried out anywhere."""
+"""Steps: what `decide` wants done next; and orders: steps with what they need of the state, to be carried out anywhere."""
 
 from __future__ import annotations
 
@@ -82,6 +82,35 @@ class VerifyRun:
 
 
 Step = ExamineBase | Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
+
+
+@record
+class Order:
+    """A step with what it needs of the state, taken when it begins: data, so that any engine can have it carried out."""
+
+    step: Step
+    run_id: str
+    head: str
+    """Where the run's branch stands."""
+    base: str
+    """The commit that the story's latest attempt began on; the head where there is none."""
+    began: str
+    """The commit that the run began from."""
+    anchor: str
+    """Where the log stood: `<seq>:<hash>`, for the trailer of the commit."""
+    notes: tuple[str, ...] = ()
+    """Answers, hints and change requests for the agent, oldest first."""
+    tokens: int | None = None
+    """What the attempt may use, beside what is reserved for others; None where that is not limited."""
+    micro_usd: int | None = None
+    tests_by: int = 0
+    """Number of the attempt that wrote the story's tests, where it stands on them; else 0."""
+    stories: tuple[tuple[str, int], ...] = ()
+    """Of a step about the run: the stories that it concerns, each with its latest attempt."""
+
+    @property
+    def id(self) -> str:
+        return self.step.id
 
 
 def story_of(step: Step) -> str | None:

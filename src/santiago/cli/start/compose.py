@@ -241,7 +241,7 @@ class _Start:
             leak=SecretsInWork(self.around.secrets, workspace),
             mend_plan=self.log.mend_plan,
         )
-        engine = ThreadsEngine(request.jobs)
+        engine = ThreadsEngine(request.jobs, performer)
         self.stack.callback(engine.close)
         return Coordinator(
             run_id=request.run_id,
@@ -250,7 +250,6 @@ class _Start:
             fold=self.log.fold,
             store=self.hold.store,
             engine=engine,
-            performer=performer,
             clock=self.clock,
             scope=request.scope,
             outside=Letters(request.out_dir),

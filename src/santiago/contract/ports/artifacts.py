@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 class AttemptFiles(Protocol):
     """The files of attempts in the out-dir; what a verdict rests on is on disk when its digest is returned."""
 
-    def anchor(self) -> str:
-        """Return where the log stands, as `<seq>:<hash>`."""
-
     def log_path(self, story: str, attempt: int) -> str:
         """Return the file for the agent's output; its folder is there."""
 
@@ -56,6 +53,9 @@ class AttemptFiles(Protocol):
 
 class ArtifactStore(Protocol):
     """The run's log. What was appended is never changed or lost."""
+
+    def anchor(self) -> str:
+        """Return where the log stands, as `<seq>:<hash>`."""
 
     def append(self, events: Sequence[Event]) -> None:
         """Record events, in order; on return they are on disk, unless all of them are light."""
