@@ -186,6 +186,29 @@ class AttemptOutcome:
 
 
 @record
+class ProposalOutcome:
+    """A story's detailed plan, or why there is none."""
+
+    step: str
+    story: str
+    number: int
+    ending: AgentEnding | None
+    digest: str = ""
+    """Of its file; empty where nothing that can be read was written."""
+    substeps: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    """Digests of the commands that approving it approves."""
+    findings: tuple[str, ...] = ()
+    files: str = ""
+    """Digest of the list of its files."""
+    agent_ms: int = 0
+    verify_ms: int = 0
+    stopped: bool = False
+    message: str = ""
+    """Why no agent could be asked."""
+
+
+@record
 class ClaimOutcome:
     """What the checks say of work that the document claims done."""
 
@@ -243,4 +266,4 @@ class BaseExamined:
     stopped: bool = False
 
 
-Outcome = AttemptOutcome | ClaimOutcome | IntegrationOutcome | RunVerdict | BaseExamined
+Outcome = ProposalOutcome | AttemptOutcome | ClaimOutcome | IntegrationOutcome | RunVerdict | BaseExamined

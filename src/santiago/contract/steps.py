@@ -23,6 +23,19 @@ class Attempt:
 
 
 @record
+class Propose:
+    """Have an agent write the detailed plan of a story, for a person to approve."""
+
+    story: str
+    number: int
+    timeout_ms: int
+
+    @property
+    def id(self) -> str:
+        return f"propose/{self.story}/{self.number}"
+
+
+@record
 class Adopt:
     """Judge an attempt of an earlier start whose agent had ended: its ref is verified again before it is believed."""
 
@@ -81,7 +94,16 @@ class VerifyRun:
         return f"verify-run/{self.round}"
 
 
-Step = ExamineBase | Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
+Step = ExamineBase | Propose | Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
+
+
+@record
+class DetailRef:
+    """A detailed plan, by its digest."""
+
+    story: str
+    revision: int
+    digest: str
 
 
 @record
@@ -107,6 +129,14 @@ class Order:
     """Number of the attempt that wrote the story's tests, where it stands on them; else 0."""
     stories: tuple[tuple[str, int], ...] = ()
     """Of a step about the run: the stories that it concerns, each with its latest attempt."""
+    parent: str | None = None
+    """Whose substep the story is."""
+    details: tuple[DetailRef, ...] = ()
+    """The approved detailed plans of the stories that it concerns, and of their parents; of a proposal, the one before."""
+    findings: tuple[str, ...] = ()
+    """What was wrong with the proposal before, where it was sent back."""
+    parts: bool = False
+    """The story's substeps are done, and it is judged with them against what it began on."""
 
     @property
     def id(self) -> str:

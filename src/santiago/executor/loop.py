@@ -57,6 +57,8 @@ class Coordinator:
     clock: Clock
     scope: Scope = field(default_factory=Scope)
     recovered: frozenset[str] = frozenset()
+    attended: bool = False
+    """Somebody answers questions while it runs."""
     outside: Outside | None = None
     """Who passes on what people ask from outside."""
     beat: Callable[[Sign], None] = lambda _: None
@@ -109,6 +111,7 @@ class Coordinator:
             capacity=self.engine.capacity(),
             now_ms=self._used_ms(self.clock.monotonic_ms()),
             utc=self.clock.utc(),
+            attended=self.attended,
             waited_ms=self.waited_ms,
             recovered=self.recovered,
         )
