@@ -151,6 +151,8 @@ class AgentEnding:
     """Criterion → the test that the agent says shows it; believed only as far as the test shows it."""
     left: tuple[str, ...] = ()
     """Files that it wrote or removed in its copy of its settings in the home folder; the user's own are as they were."""
+    detail: str | None = None
+    """What it wrote as the detailed plan of its story; None where it wrote none."""
 
 
 StepStatus = Literal["ok", "failed", "voided", "stopped"]
