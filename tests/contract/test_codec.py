@@ -216,7 +216,7 @@ def test_the_hint_names_a_schema_that_exists(kind: type) -> None:
 
 
 def test_a_value_outside_a_closed_list_is_refused_with_the_list() -> None:
-    assert refusal(policy={"gate": "maybe"}) == "policy.gate: input should be 'auto' or 'chunk'"
+    assert refusal(policy={"gate": "maybe"}) == "policy.gate: input should be 'auto', 'chunk' or 'step'"
 
 
 @pytest.mark.parametrize("run_id", ["", "..", "../up", "a/b", "a b", "-x", "a\n", "x" * 81, "ü"])

@@ -19,6 +19,7 @@ from santiago.contract.outcomes import (
     IntegrationOutcome,
     Outcome,
     Proof,
+    ProposalOutcome,
     RunVerdict,
     Usage,
     Verdict,
@@ -26,13 +27,14 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
 from santiago.contract.policy import Limits, Policy, RunInput
-from santiago.contract.ports.desk import Heard
+from santiago.contract.ports.desk import Heard, Letter
 from santiago.contract.ports.engine import Performer
 from santiago.contract.ports.run import Sign, Stop
 from santiago.contract.reasons import Reason
-from santiago.contract.state import RunState, initial
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Order, Step, VerifyRun
+from santiago.contract.state import Question, RunState, initial
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Order, Propose, Step, VerifyRun
 from santiago.contract.units import Minutes
+from santiago.desk.outside import understood
 from santiago.executor.loop import Coordinator
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
@@ -81,6 +83,7 @@ def random_plan(random: Random, most: int = 14) -> Plan:
     return plan_of(stories)
 
 
+DONE = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=1))
 BEGIN = ms_of("2026-01-01T00:00:00Z")
 
 
@@ -178,6 +181,11 @@ class SimulatedPerformer:
     unfit: set[str] = field(default_factory=set)
     """Commits that do not fit the run's head any more."""
     heads: int = 0
+    proposes: Callable[[Propose], ProposalOutcome] = lambda step: ProposalOutcome(
+        step=step.id, story=step.story, number=step.number, ending=DONE, digest="d" * 64
+    )
+    proposed: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
+    """Story, number and what people said, of each proposal that was asked for."""
     bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def perform(self, order: Order, stop: Stop) -> Outcome:
@@ -195,6 +203,9 @@ class SimulatedPerformer:
                 return BaseExamined(step=step.id, reason=self.base, message="as it is")
             case VerifyRun():
                 return RunVerdict(step=step.id, verdict=PASSED)
+            case Propose():
+                self.proposed.append((step.story, step.number, order.notes))
+                return self.proposes(step)
             case Adopt():
                 return self._ended(step)
             case _:
@@ -253,6 +264,9 @@ class Simulation:
     scope: Scope = field(default_factory=Scope)
     heard: Callable[[RunState, int], Literal["soon", "now"] | None] = lambda state, now: None
     """Whether people stop the run, by state and time."""
+    answers: Callable[[Question], str | None] = lambda question: None
+    """What a person says to an open question; nothing yet."""
+    attended: bool = False
     beat: Callable[[Sign], None] = lambda sign: None
     polls: bool = False
     """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
@@ -269,7 +283,7 @@ class Simulation:
         )
         loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
-            clock=self.clock, scope=self.scope, outside=Outside(self), beat=self.beat,
+            clock=self.clock, scope=self.scope, attended=self.attended, outside=Outside(self), beat=self.beat,
         )  # fmt: skip
         if not self.store.log:
             loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])
@@ -286,11 +300,22 @@ class Simulation:
         return [event for event in self.store.log if event.event in kinds]
 
 
+def letter(question: Question, words: str) -> Letter:
+    """Return what somebody writes: a word, and behind a colon what is said beside it; `--rest chunk` for more of the same."""
+    words, _, scope = words.partition(" --rest ")
+    word, _, text = words.partition(": ")
+    return Letter(kind="answer", subject=question.id, answer=word, text=text, scope=scope, actor="ann")
+
+
 @dataclass
 class Outside:
     simulation: Simulation
 
     def hear(self, state: RunState) -> Heard:
-        return Heard(stop=self.simulation.heard(state, self.simulation.clock.now))
+        said = [(one, self.simulation.answers(one)) for one in state.open_questions()]
+        letters = [letter(one, words) for one, words in said if words is not None]
+        heard = understood(letters, state)
+        heard.stop = heard.stop or self.simulation.heard(state, self.simulation.clock.now)
+        return heard
 
     def done(self) -> None: ...

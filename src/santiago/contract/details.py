@@ -123,6 +123,7 @@ def _question_asked(state: RunState, event: Event) -> None:
         round=context.get("round", 1),
         asked_at=event.timestamp,
         until=context.get("until", ""),
+        limit=context.get("limit", ""),
     )
     story = state.stories.get(event.story_id or "")
     if story is not None and kind in PARKING:
@@ -159,7 +160,7 @@ def _take(story: StoryState, kind: str, answer: str) -> None:
             story.adjusting, story.gated, story.change_requested = True, False, story.attempts + 1
         case "grant", "refuse":
             story.change_requested = 0
-        case ("detail" | "result"), "defer":
+        case (("detail" | "result"), "defer"):
             story.deferred = True
 
 

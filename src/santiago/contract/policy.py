@@ -121,7 +121,6 @@ class Policy:
     unknown_usage: Literal["block", "allow"] = "block"
     """What to do where a money or token limit is set and the agent does not report."""
 
-
     @property
     def closed(self) -> frozenset[Gate]:
         """The gates at which a person is asked."""

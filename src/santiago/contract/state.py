@@ -169,6 +169,8 @@ class Question:
     actor: str = ""
     """Who answered."""
     answered_at: str = ""
+    limit: str = ""
+    """Of a question for more: what it is that has run out."""
 
 
 @dataclass(slots=True)

@@ -128,7 +128,8 @@ class Budget:
         attempts, ms_left = self.story_attempts(story.parent or story.id), self.story_ms_left(story)
         minutes = (ms_left + sum(one.used_ms for one in self.state.family(story))) / 60_000
         gone = {
-            f"{attempts} attempt{'' if attempts == 1 else 's'}": sum(one.counted for one in self.state.family(story)) >= attempts,
+            f"{attempts} attempt{'' if attempts == 1 else 's'}": sum(one.counted for one in self.state.family(story))
+            >= attempts,
             f"{minutes:g} minutes": ms_left <= 0,
         }
         return [words for words, used_up in gone.items() if used_up]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from santiago.contract.policy import Gate
-    from santiago.contract.state import Question, RunState, StoryState
+    from santiago.contract.state import StoryState
     from santiago.executor.situation import Act, Situation
 
 _PROVEN = (Proof.PROVED, Proof.OWN_TESTS)
@@ -76,7 +76,7 @@ def waits_for_a_person(at: Situation) -> bool:
 def expired(at: Situation) -> list[Fact]:
     """Return the end of questions that nobody answered in time."""
     return [
-        _of(at.state, one, EventKind.QUESTION_EXPIRED, question=one.id, answer=EXPIRED)
+        Fact(event=EventKind.QUESTION_EXPIRED, story=one.story, context={"question": one.id, "answer": EXPIRED})
         for one in at.state.open_questions()
         if one.until and one.until <= at.utc
     ]
@@ -142,11 +142,6 @@ def _asked(at: Situation, kind: str, story: StoryState | None, name: str, rounds
     if story is None:
         return of_run(event, question=name, kind=kind, text=text, options=options, round=rounds, until=until)
     return of_story(story, event, question=name, kind=kind, text=text, options=options, round=rounds, until=until)
-
-
-def _of(state: RunState, question: Question, event: EventKind, **context: str) -> Fact:
-    story = state.stories.get(question.story or "")
-    return Fact(event=event, story=question.story, chunk=story.chunk if story else None, context={**context})  # type: ignore[typeddict-item]
 
 
 def _about_detail(story: StoryState) -> str:

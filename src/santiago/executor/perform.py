@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from santiago.contract.checks import commands_of
 from santiago.contract.outcomes import (
@@ -23,9 +23,10 @@ from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.judge import SetUpFailedError, Work
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, VerifyRun
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Propose, VerifyRun
 from santiago.contract.units import Usd
-from santiago.executor import critique, messages
+from santiago.executor import critique, detailing, messages
+from santiago.executor.proposing import Proposer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.agent import AgentBackend
-    from santiago.contract.ports.artifacts import AttemptFiles
+    from santiago.contract.ports.artifacts import AttemptFiles, DetailFiles
     from santiago.contract.ports.judge import Judge
     from santiago.contract.ports.run import Clock, Stop
     from santiago.contract.ports.workspace import Opened, Snapshot, Workspace
@@ -56,6 +57,7 @@ class StepPerformer:
     """Who writes the tests of a story, where that is done first."""
     judge: Judge
     files: AttemptFiles
+    details: DetailFiles
     clock: Clock
     plan_folder: str
     stories: dict[str, Story]
@@ -78,6 +80,8 @@ class StepPerformer:
         match order.step:
             case ExamineBase() as step:
                 return self._examine(step, order, stop)
+            case Propose() as step:
+                return self._proposer().propose(step, order, self._story(step.story, order), stop)
             case Attempt() as step:
                 return self._attempt(step, order, stop)
             case Adopt() as step:
@@ -91,11 +95,24 @@ class StepPerformer:
             case _:
                 assert_never(order.step)
 
+    def _story(self, name: str, order: Order) -> Story:
+        """Return a story as its approved detailed plan has it; a substep is known from its parent's plan alone."""
+        owner = order.parent if order.parent and name not in self.stories else name
+        ref = next((one for one in order.details if one.story == owner), None)
+        if ref is None or isinstance(order.step, Propose):
+            return self.stories[owner]
+        story, detail = self.stories[owner], self.details.get(ref)
+        if name != owner:
+            return detailing.substep(story, detail, detailing.substep_ids(owner, detail).index(name) + 1)
+        return detailing.detailed(story, detail)
+
+    def _stories(self, order: Order) -> list[Story]:
+        return [self._story(name, order) for name, _ in order.stories if name in self.stories]
+
     def _examine(self, step: ExamineBase, order: Order, stop: Stop) -> BaseExamined:
         """Look at what the checks show before any agent is started."""
         began = self.clock.monotonic_ms()
-        left = [self.stories[name] for name, _ in order.stories if name in self.stories]
-        found = self.judge.examine(step.commit, left, stop)
+        found = self.judge.examine(step.commit, self._stories(order), stop)
         verify_ms = self.clock.monotonic_ms() - began
         if found is None:
             return BaseExamined(step=step.id, verify_ms=verify_ms, stopped=True)
@@ -108,7 +125,7 @@ class StepPerformer:
 
     def _attempt(self, step: Attempt, order: Order, stop: Stop) -> AttemptOutcome:
         """Open a folder, let the agent work in it, keep what it leaves, judge that."""
-        story, blank = self.stories[step.story], _blank(step.id, step.story, step.number)
+        story, blank = self._story(step.story, order), _blank(step.id, step.story, step.number)
         try:
             opened = self.workspace.open(step.story, step.number, step.base)
             self.judge.prepare(opened.folder, stop)
@@ -138,31 +155,57 @@ class StepPerformer:
         return outcome
 
     def _let_work(self, story: Story, step: Attempt, order: Order, opened: Opened, stop: Stop) -> AgentEnding:
-        packet = Packet(
-            run_id=order.run_id,
-            story=story,
+        packet = replace(
+            self._packet(story, order, opened.folder),
             attempt=step.number,
-            criteria=tuple((name, self.criteria[name]) for name in story.criteria if name in self.criteria),
-            commands=commands_of(story, self.run_input),
-            chunk_titles=tuple(self.in_chunk[story.chunk]),
             critiques=tuple(
                 filter(critique.concerns_the_work, self.files.critiques(step.story, step.number, order.tests_by))
             ),
-            notes=order.notes,
-            folder=opened.folder,
-            plan_folder=self.plan_folder,
             log=self.files.log_path(step.story, step.number),
             prompt_file=self.files.prompt_path(step.story, step.number),
             timeout_ms=step.timeout_ms,
-            budget_tokens=order.tokens,
-            budget_micro_usd=order.micro_usd,
             tests_only=step.tests,
             tests_by=order.tests_by,
             test_files=self._test_files(opened.base, written=bool(order.tests_by)),
+            **self._approved(order),
         )
         agent = self.tests_agent if step.tests else self.agent
         self.files.keep_prompt(step.story, step.number, agent.render(packet))
         return agent.attempt(packet, stop)
+
+    def _packet(self, story: Story, order: Order, folder: str) -> Packet:
+        """Return what every agent is told of a story."""
+        return Packet(
+            run_id=order.run_id,
+            story=story,
+            attempt=0,
+            criteria=tuple((name, self.criteria[name]) for name in story.criteria if name in self.criteria),
+            commands=commands_of(story, self.run_input),
+            chunk_titles=tuple(self.in_chunk[story.chunk]),
+            critiques=(),
+            notes=order.notes,
+            folder=folder,
+            plan_folder=self.plan_folder,
+            log="",
+            prompt_file="",
+            timeout_ms=0,
+            budget_tokens=order.tokens,
+            budget_micro_usd=order.micro_usd,
+        )
+
+    def _approved(self, order: Order) -> dict[str, Any]:
+        """Return the detailed plan that a person approved, as an attempt is told of it."""
+        if not order.details:
+            return {}
+        ref = order.details[0]
+        text = detailing.markdown(self.stories[ref.story], self.details.get(ref))
+        return {"detail": text, "detail_digest": ref.digest}
+
+    def _proposer(self) -> Proposer:
+        return Proposer(
+            workspace=self.workspace, agent=self.agent, judge=self.judge, details=self.details, clock=self.clock,
+            packet=self._packet, commands=lambda story: commands_of(story, self.run_input),
+        )  # fmt: skip
 
     def _test_files(self, base: str, *, written: bool) -> tuple[str, ...]:
         """Return the files of the tests that the base was given for the story, or some others that stand there."""
@@ -220,7 +263,7 @@ class StepPerformer:
         written = self.files.ending(step.story, order.tests_by) if order.tests_by else None
         evidence = {**dict(written.evidence if written else ()), **dict(ending.evidence)}
         return Work(
-            story=self.stories[step.story], attempt=step.number, base=base, snapshot=snapshot,
+            story=self._story(step.story, order), attempt=step.number, base=base, snapshot=snapshot,
             evidence=tuple(evidence.items()), writes_tests=step.tests,
             before_tests=self.workspace.base_of(base) if order.tests_by else None,
         )  # fmt: skip
@@ -255,7 +298,7 @@ class StepPerformer:
 
     def _integrate(self, step: Integrate, order: Order, stop: Stop) -> IntegrationOutcome:
         """Put verified work onto the branch; where the ground has moved, it is verified again first."""
-        story = self.stories[step.story]
+        story = self._story(step.story, order)
         if step.commit == order.head:
             return IntegrationOutcome(step=step.id, story=step.story, head=order.head, commit=step.commit)
         base = self.workspace.base_of(step.commit)
@@ -279,7 +322,7 @@ class StepPerformer:
     def _second_verdict(self, step: Integrate, commit: str, order: Order, stop: Stop) -> tuple[Verdict, str | None]:
         """Return the verdict on a story's work together with that of others, and the digest of its record."""
         name = f"{step.story}-{step.attempt}-merged"
-        judged = self.judge.tree(self.stories[step.story], name, commit, order.head, step.attempt, stop)
+        judged = self.judge.tree(self._story(step.story, order), name, commit, order.head, step.attempt, stop)
         if judged is None:
             return _INTERRUPTED, None
         return judged.verdict, self.files.keep_record(name, judged.record)
@@ -294,7 +337,9 @@ class StepPerformer:
 
     def _claim(self, step: JudgeClaim, order: Order, stop: Stop) -> ClaimOutcome:
         began, name = self.clock.monotonic_ms(), f"{step.story}-claim"
-        judged = self.judge.tree(self.stories[step.story], name, order.head, None, 0, stop)
+        # A story whose substeps are done is held against what it began on; a mere claim, against nothing.
+        base = order.base if order.parts else None
+        judged = self.judge.tree(self._story(step.story, order), name, order.head, base, 0, stop)
         blank = ClaimOutcome(step=step.id, story=step.story, commit=order.head, verdict=_INTERRUPTED)
         if judged is None:
             return blank
@@ -303,8 +348,7 @@ class StepPerformer:
 
     def _verify_run(self, step: VerifyRun, order: Order, stop: Stop) -> RunVerdict:
         began = self.clock.monotonic_ms()
-        stories = [self.stories[name] for name, _ in order.stories if name in self.stories]
-        judged = self.judge.run(order.began, order.head, stories, self._accepted(order.stories), stop)
+        judged = self.judge.run(order.began, order.head, self._stories(order), self._accepted(order.stories), stop)
         verify_ms = self.clock.monotonic_ms() - began
         if judged is None:
             return RunVerdict(step=step.id, verdict=_INTERRUPTED, verify_ms=verify_ms, stopped=True)

@@ -48,9 +48,7 @@ def _not_asked(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:
     rests = EventKind.STORY_BLOCKED
     return [
         ended,
-        of_story(
-            story, rests, StoryPhase.BLOCKED, "blocked", attempt=0, reason=reason, message=words, hint=hint
-        ),
+        of_story(story, rests, StoryPhase.BLOCKED, "blocked", attempt=0, reason=reason, message=words, hint=hint),
     ]
 
 

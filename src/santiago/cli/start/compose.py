@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from santiago import __version__
 from santiago.artifacts.attempts import FileAttempts
+from santiago.artifacts.details import FileDetails
 from santiago.cli.start import agents, opening, signals
 from santiago.cli.start.hold import Hold, Surroundings, check_temporary, look_around, take_hold
 from santiago.cli.start.judging import Means
@@ -235,6 +236,7 @@ class _Start:
             tests_agent=tests_agent,
             judge=means.judge(plan, run_input, self.ground),
             files=self.attempts,
+            details=FileDetails(self.hold.store),
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),
             stories={story.id: story for story in plan.stories},

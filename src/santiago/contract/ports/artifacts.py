@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from santiago.contract.detail import Detail
     from santiago.contract.events import Event
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome, Verdict
+    from santiago.contract.steps import DetailRef
 
 
 class AttemptFiles(Protocol):
@@ -49,6 +51,25 @@ class AttemptFiles(Protocol):
 
     def keep_record(self, name: str, record: bytes) -> str:
         """Write the record of a verdict that belongs to no single attempt; return its digest."""
+
+
+class DetailFiles(Protocol):
+    """The files of detailed plans in the out-dir; they are on disk when their digests are returned."""
+
+    def log_path(self, story: str, number: int) -> str:
+        """Return the file for the agent's output."""
+
+    def prompt_path(self, story: str, number: int) -> str:
+        """Return the prompt's file."""
+
+    def keep_prompt(self, story: str, number: int, prompt: str) -> None:
+        """Write the prompt."""
+
+    def keep(self, story: str, number: int, detail: Detail | None, text: str) -> tuple[str, str]:
+        """Write a proposal for programs and for people; return the digests of the first and of the list of its files."""
+
+    def get(self, ref: DetailRef) -> Detail:
+        """Return a detailed plan; raise where it is not the one that the log names."""
 
 
 class ArtifactStore(Protocol):
