@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from markdown_it import MarkdownIt
 
-from santiago.cli.view import step_summary
-from santiago.cli.view.step_summary import VARIABLE
+from santiago.report import step_summary
+from santiago.report.step_summary import VARIABLE
 from tests.cli import greeter
 from tests.cli.santiago import santiago, trusted
 

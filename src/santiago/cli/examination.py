@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago import __version__
 from santiago.cli.view.text import coloured
-from santiago.cli.view.waiting import unicode
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.report.waiting import unicode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,7 +131,7 @@ def _agent() -> Told:
             "Name one in [agent] playbook.",
         )
     from santiago.agent.catalog import availability
-    from santiago.cli.start import agents
+    from santiago.app.start import agents
 
     named = bool(agent.profile or agent.command)
     try:
@@ -205,8 +205,8 @@ _BUILT_IN = frozenset(_WORDS_BUILT_IN.split())
 
 
 def _disk() -> Told:
-    from santiago.cli.start.scratch import scratch_of
-    from santiago.cli.view.measures import size
+    from santiago.app.start.scratch import scratch_of
+    from santiago.report.measures import size
 
     place = scratch_of(_root() or Path.cwd())
     while not place.exists():

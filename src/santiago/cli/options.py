@@ -61,7 +61,7 @@ def agent_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     """Return the agents that begin like this, for a shell to complete."""
     from click.shell_completion import CompletionItem
 
-    from santiago.cli.profiles import own_catalog
+    from santiago.app.profiles import own_catalog
 
     own = own_catalog()
     names = [name for name in own.names() if name.startswith(incomplete) and name != "command"]

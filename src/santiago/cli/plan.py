@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from santiago.app.job import Job
+from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
-from santiago.cli.job import Job
-from santiago.cli.start.leaks import refuse_secrets
 from santiago.cli.view.errors import show_findings
-from santiago.cli.view.measures import count
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import run_id_from
@@ -22,6 +21,7 @@ from santiago.contract.policy import RunInput
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.source import Options, Source
+from santiago.report.measures import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,7 +138,7 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
     known = out_dir or repository.unstarted_run(root, name)
     out_dir = repository.resolved(known or root / repository.RUNS / _fresh_run_id(root))
     if (out_dir / "progress.ndjson").exists():
-        from santiago.cli.view.advice import typed
+        from santiago.report.advice import typed
 
         raise SantiagoError(
             Kind.INPUT,
@@ -159,7 +159,7 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
 
 
 def _free_id(out_dir: Path, root: Path) -> str:
-    from santiago.cli.start.identity import derived_id
+    from santiago.app.start.identity import derived_id
 
     return derived_id(out_dir, root)
 
@@ -218,7 +218,7 @@ def _failed(job: Job, message: str, reason: Reason, *, write: bool) -> None:
 
 
 def _tell(out_dir: Path, run_id: str | None, message: str, reason: Reason) -> None:
-    from santiago.cli.refusal import write_refusal
+    from santiago.app.refusal import write_refusal
 
     write_refusal(out_dir, run_id, message, reason)
 

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.cli.finding import find_run, find_story, split_target
-from santiago.cli.loading import Run, load
+from santiago.app.finding import find_run, find_story, split_target
+from santiago.app.loading import Run, load
 from santiago.cli.view.account import show_agent
-from santiago.cli.view.doing import Doing, activity_data
-from santiago.cli.view.endings import ending_of, helping
-from santiago.cli.view.evidence import AttemptEvidence, Check, near, totals
 from santiago.cli.view.lines import flat
-from santiago.cli.view.measures import count, span
-from santiago.cli.view.remedies import target
-from santiago.cli.view.spending import dollars, of_story, thousands
 from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
-from santiago.cli.view.waiting import explanation, glyph, mark, unicode
 from santiago.contract import codec
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.executor.budget import Budget
 from santiago.executor.result import criteria_of, sums
+from santiago.report.doing import Doing, activity_data
+from santiago.report.endings import ending_of, helping
+from santiago.report.evidence import AttemptEvidence, Check, near, totals
+from santiago.report.measures import count, span
+from santiago.report.remedies import target
+from santiago.report.spending import dollars, of_story, thousands
+from santiago.report.waiting import explanation, glyph, mark, unicode
 
 if TYPE_CHECKING:
-    from santiago.cli.view.history import AttemptStory
+    from santiago.app.history import AttemptStory
     from santiago.contract.outcomes import Criterion
     from santiago.contract.plan import Story
 

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.finding import find_run
-from santiago.cli.loading import Run, load
-from santiago.cli.view import pauses, spending
-from santiago.cli.view.advice import unchecked
-from santiago.cli.view.doing import Doing
-from santiago.cli.view.evidence import AttemptEvidence, near
-from santiago.cli.view.failure import Report
+from santiago.app.finding import find_run
+from santiago.app.loading import Run, load
 from santiago.cli.view.lines import flat
-from santiago.cli.view.measures import ago, between, count, limit, span
-from santiago.cli.view.remedies import anew, listed, next_commands, target
-from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
 from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
-from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
+from santiago.report import pauses, spending
+from santiago.report.advice import unchecked
+from santiago.report.doing import Doing
+from santiago.report.evidence import AttemptEvidence, near
+from santiago.report.failure import Report
+from santiago.report.measures import ago, between, count, limit, span
+from santiago.report.remedies import anew, listed, next_commands, target
+from santiago.report.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
+from santiago.report.waiting import glyph, mark, mark_of, waits_for
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:

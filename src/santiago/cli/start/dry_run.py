@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from santiago.app.loading import empty_fold, load
+from santiago.app.start import agents, opening, provide
+from santiago.app.start.identity import refuse_taken
+from santiago.app.start.prospects import Checkout, Prospect, foresee
+from santiago.app.start.scratch import scratch_of
 from santiago.artifacts import frozen
 from santiago.artifacts.names import INPUT, PLAN, has_begun
-from santiago.cli.loading import empty_fold, load
-from santiago.cli.start import agents, opening, provide
-from santiago.cli.start.identity import refuse_taken
-from santiago.cli.start.prospects import Checkout, Prospect, foresee
-from santiago.cli.start.scratch import scratch_of
-from santiago.cli.view.measures import count
 from santiago.cli.view.text import harmless, paint, say
 from santiago.contract.checks import commands_of
 from santiago.contract.reasons import ExitCode
 from santiago.executor.reopen import reopening
 from santiago.executor.schedule import followed
 from santiago.process import sandbox
+from santiago.report.measures import count
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
-    from santiago.cli.start.request import Request
+    from santiago.app.start.request import Request
     from santiago.cli.start.trust import Waiting
     from santiago.contract.plan import Story
     from santiago.contract.policy import RunInput

@@ -9,25 +9,25 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.app.loading import frozen_input
+from santiago.app.start.agents import lasting
+from santiago.app.start.compose import execute
+from santiago.app.start.fitness import refuse_unfit
+from santiago.app.start.identity import derived_id, frozen_path, repository_of
+from santiago.app.start.request import Request
+from santiago.app.start.scope import scope_of
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import refuse_linked
-from santiago.cli.loading import frozen_input
-from santiago.cli.start.agents import lasting
-from santiago.cli.start.compose import execute
 from santiago.cli.start.consent import ask_consent, ask_unfenced
-from santiago.cli.start.fitness import refuse_unfit
-from santiago.cli.start.identity import derived_id, frozen_path, repository_of
 from santiago.cli.start.notice import Notice
-from santiago.cli.start.request import Request
-from santiago.cli.start.scope import scope_of
 from santiago.cli.start.trust import approve, waiting
-from santiago.cli.view.evidence import near
 from santiago.cli.view.screen import Screen
-from santiago.cli.view.standing import mending
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
+from santiago.report.evidence import near
+from santiago.report.standing import mending
 
 if TYPE_CHECKING:
     from santiago.cli.options import Flags

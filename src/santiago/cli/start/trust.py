@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from santiago.app.powers import MEANS, powers
 from santiago.artifacts.trust import Trust
 from santiago.cli.config import effective, of_project, values_of
-from santiago.cli.powers import MEANS, powers
 from santiago.cli.view.text import first, harmless, say
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError

@@ -5,20 +5,20 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from santiago.cli.view.doing import ACTIONS, Doing, plain, state_of
-from santiago.cli.view.endings import Ending, ending_of, exited, helping, is_the_agents
-from santiago.cli.view.evidence import AttemptEvidence
-from santiago.cli.view.spending import Sum, said
 from santiago.cli.view.text import first, fit, flat, say
-from santiago.cli.view.waiting import unicode
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.messages import left_out
+from santiago.report.doing import ACTIONS, Doing, plain, state_of
+from santiago.report.endings import Ending, ending_of, exited, helping, is_the_agents
+from santiago.report.evidence import AttemptEvidence
+from santiago.report.spending import Sum, said
+from santiago.report.waiting import unicode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.agent.stream import Reading
-    from santiago.cli.view.history import AttemptStory
+    from santiago.app.history import AttemptStory
 
 TODOS = 30
 _TODO = {"done": ("✓", "*"), "active": ("▶", ">"), "open": ("·", ".")}

@@ -6,12 +6,12 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from santiago.cli.view import pauses
-from santiago.cli.view.doing import Doing
-from santiago.cli.view.evidence import AttemptEvidence
 from santiago.cli.view.lines import Line
-from santiago.cli.view.measures import span
 from santiago.contract.events import EventKind
+from santiago.report import pauses
+from santiago.report.doing import Doing
+from santiago.report.evidence import AttemptEvidence
+from santiago.report.measures import span
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago import __version__
-from santiago.cli.view.measures import count
 from santiago.cli.view.text import harmless, paint, say
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
+from santiago.report.measures import count
 from santiago.util.disk import SICK, failed
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from santiago.cli.view import advice
 from santiago.cli.view.errors import show_findings
-from santiago.cli.view.measures import count
 from santiago.cli.view.text import fit, harmless, paint, say, width
 from santiago.contract import codec
+from santiago.report import advice
+from santiago.report.measures import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.cli.job import Job
+    from santiago.app.job import Job
     from santiago.contract.plan import Plan, Story
     from santiago.planner.compile import Compilation
     from santiago.planner.rebase import Diff

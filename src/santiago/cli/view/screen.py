@@ -11,16 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago import __version__
-from santiago.cli.view import ci, refused, spending, step_summary
+from santiago.app.history import History
+from santiago.cli.view import ci
 from santiago.cli.view.beat import Beat
-from santiago.cli.view.evidence import near
-from santiago.cli.view.failure import FULL, Report
-from santiago.cli.view.history import History
 from santiago.cli.view.lines import Line, Lines
 from santiago.cli.view.live import Live, is_wanted
-from santiago.cli.view.measures import count, span
-from santiago.cli.view.remedies import listed, next_commands, resume
-from santiago.cli.view.resting import because
 from santiago.cli.view.table import Table
 from santiago.cli.view.text import broken, columns_of, flat, harmless, paint, say
 from santiago.contract import codec
@@ -29,13 +24,19 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.result import criteria_of, status_of
 from santiago.executor.situation import Scope
+from santiago.report import refused, spending, step_summary
+from santiago.report.evidence import near
+from santiago.report.failure import FULL, Report
+from santiago.report.measures import count, span
+from santiago.report.remedies import listed, next_commands, resume
+from santiago.report.resting import because
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from santiago.cli.view.header import RunHeader
+    from santiago.app.start.header import RunHeader
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput

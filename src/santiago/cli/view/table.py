@@ -6,16 +6,16 @@ import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.cli.view import pauses, spending
-from santiago.cli.view.doing import Doing
-from santiago.cli.view.evidence import AttemptEvidence
-from santiago.cli.view.measures import clock, limit
-from santiago.cli.view.resting import stopping
 from santiago.cli.view.text import fit, flat, paint, width
-from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
+from santiago.report import pauses, spending
+from santiago.report.doing import Doing
+from santiago.report.evidence import AttemptEvidence
+from santiago.report.measures import clock, limit
+from santiago.report.resting import stopping
+from santiago.report.waiting import glyph, mark, mark_of, waits_for
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
