@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from santiago.app.auditing_files import FileAudit
 from santiago.app.history import History
 from santiago.app.loading import empty_fold, frozen
+from santiago.app.records import record_in
 from santiago.artifacts.attempts import VERIFICATION
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import INPUT, LOG, PLAN, RESULT, attempt_folder
@@ -21,7 +22,6 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import ENDED, StoryPhase
 from santiago.contract.result import Result
 from santiago.executor.result import result as result_of
-from santiago.report.evidence import record_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from santiago.contract.details import TESTS
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import ENDED, RunPhase
-from santiago.report.measures import between
+from santiago.util.clock import between
 
 _ENDS = frozenset({EventKind.ATTEMPT_ENDED, EventKind.ATTEMPT_VOIDED, EventKind.INTEGRATION_FAILED})
 

@@ -21,7 +21,7 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.state import initial
 from santiago.executor.schedule import followed
-from santiago.report.measures import between
+from santiago.util.clock import between
 
 if TYPE_CHECKING:
     from collections.abc import Callable

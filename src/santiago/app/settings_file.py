@@ -7,10 +7,10 @@ import os
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from santiago.cli.view.text import flat
 from santiago.contract.errors import SantiagoError
 from santiago.contract.policy import Workspace
 from santiago.contract.record import record
+from santiago.util.text import flat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,14 +14,13 @@ from santiago.app.start.hold import look_around
 from santiago.app.start.judging import Means
 from santiago.app.start.scratch import scratch_of
 from santiago.app.start.standing import ground_of
-from santiago.cli.view.text import first, flat
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.contract.record import record
 from santiago.process import sandbox
-from santiago.report.measures import count
 from santiago.util.clock import SystemClock
+from santiago.util.text import count, first, flat
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from santiago.agent import catalog
 from santiago.app.profiles import own_catalog
 from santiago.app.start import agents
-from santiago.cli.view.lines import first, flat
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
@@ -22,6 +21,7 @@ from santiago.process import environment
 from santiago.process.command import Command
 from santiago.report.endings import words_of
 from santiago.report.measures import span
+from santiago.util.text import first, flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

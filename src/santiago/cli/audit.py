@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from santiago.cli.view.text import harmless, paint, say
+from santiago.cli.view.text import paint, say
+from santiago.util.text import harmless
 
 
 @click.command("audit")

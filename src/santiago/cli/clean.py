@@ -25,8 +25,9 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
 from santiago.process.redact import Redactor
-from santiago.report.measures import count, size
+from santiago.report.measures import size
 from santiago.util.clock import SystemClock
+from santiago.util.text import count
 from santiago.workspace.folders import KINDS
 from santiago.workspace.preparing import shelf_of
 from santiago.workspace.workspace import GitWorkspace

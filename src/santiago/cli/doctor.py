@@ -20,7 +20,7 @@ from santiago.agent.profile import EXAMPLE
 from santiago.app.trying import bench
 from santiago.cli.agent_checks import Checkup
 from santiago.cli.examination import CHECKS, Told, UnsettledError, own_settings
-from santiago.cli.view.text import harmless, paint, say
+from santiago.cli.view.text import paint, say, unicode
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import RunInput
@@ -28,7 +28,7 @@ from santiago.contract.reasons import ExitCode
 from santiago.process.sandbox import detect
 from santiago.process.server import ProcessServer
 from santiago.report.measures import span
-from santiago.report.waiting import unicode
+from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable

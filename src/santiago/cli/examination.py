@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago import __version__
-from santiago.cli.view.text import coloured
+from santiago.cli.view.text import coloured, unicode
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.report.waiting import unicode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +43,7 @@ class UnsettledError(Exception):
 
 def own_settings() -> RunInput:
     """Return the settings of a run in this folder; raise where they are wrong."""
-    from santiago.cli.config import run_input_defaults
+    from santiago.app.config import run_input_defaults
 
     try:
         return run_input_defaults(_root() or Path.cwd())
@@ -85,9 +84,9 @@ def _repository() -> Told:
 
 
 def _config() -> Told:
-    from santiago.cli.config import load, run_input_defaults
-    from santiago.cli.start.notice import Notice
-    from santiago.cli.start.trust import waiting
+    from santiago.app.config import load, run_input_defaults
+    from santiago.app.notice import Notice
+    from santiago.app.start.trust import waiting
 
     root = _root() or Path.cwd()
     settings = load(root)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.view.text import harmless, paint, say
+from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.planner.findings import CATALOGUE
+from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from santiago.app.loading import Run
@@ -69,8 +70,9 @@ def _story(code: str, run: str | None) -> dict[str, str | list[str]] | None:
 
 def _explained(run: Run, name: str) -> dict[str, str | list[str]]:
     from santiago.app.finding import find_story
-    from santiago.cli.view.text import flat
-    from santiago.report.waiting import explanation, mark
+    from santiago.report.marks import mark
+    from santiago.report.waiting import explanation
+    from santiago.util.text import flat
 
     planned = find_story(run.plan, name)
     story = run.state.stories[planned.id]

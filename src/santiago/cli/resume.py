@@ -39,8 +39,8 @@ def command(
     from santiago.app.finding import find_story, naming
     from santiago.app.loading import frozen
     from santiago.app.start.agents import named
+    from santiago.app.start.trust import said_by
     from santiago.cli.start.running import start
-    from santiago.cli.start.trust import said_by
     from santiago.contract.units import Minutes, Usd
     from santiago.executor.reopen import Grants
     from santiago.report.remedies import granting

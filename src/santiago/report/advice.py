@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 from typing import TYPE_CHECKING
 
-from santiago.contract.checks import commands_of
+from santiago.app.paths import typed
+from santiago.app.shortage import named, too_few, unchecked
 from santiago.contract.policy import Limits
-from santiago.report.measures import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from santiago.app.job import Job
-    from santiago.contract.plan import Plan, Story
-    from santiago.contract.policy import RunInput
-
-MOST = 8
-"""Names in one message."""
+    from santiago.contract.plan import Plan
 
 
 def on_checks(job: Job, plan: Plan) -> list[str]:
@@ -58,25 +49,6 @@ def next_command(job: Job, plan: Plan, outcome: str) -> str:
     return f"santiago resume {job.out_dir.name if job.is_at_home else typed(job.out_dir)}"
 
 
-def unchecked(stories: Sequence[Story], run_input: RunInput) -> list[Story]:
-    """Return the stories that have no check at all."""
-    return [story for story in stories if not commands_of(story, run_input)]
-
-
-def too_few(stories: int, attempts: int, *, each: int = 1, begun: bool = False) -> list[str]:
-    """Return the warning that a run has fewer attempts than its stories need; what it began with is frozen."""
-    if attempts >= stories * each:
-        return []
-    first = ", each with its tests first" if each > 1 else ""
-    told = f"{count(stories, 'story is', 'stories are')} to be done{first}, and limits.run_max_attempts leaves {count(max(attempts, 0), 'attempt')}"
-    more = "`santiago resume --add-attempts N` adds some"
-    return [f"{told}; {more}" if begun else f"{told}: raise it in santiago.toml or the run input; later, {more}"]
-
-
-def named(stories: Sequence[Story]) -> str:
-    return ", ".join(story.id for story in stories[:MOST]) + (" …" if len(stories) > MOST else "")
-
-
 def _run(job: Job) -> str:
     return f"santiago run {typed(job.document)}{_place(job)}"
 
@@ -84,14 +56,3 @@ def _run(job: Job) -> str:
 def _place(job: Job) -> str:
     """Return the option that names the out-dir, where it is needed."""
     return "" if job.is_at_home and not job.from_program else f" --out-dir {typed(job.out_dir)}"
-
-
-def shortest(path: Path) -> str:
-    """Return a path as the user would type it from here."""
-    relative = os.path.relpath(path)
-    return relative if len(relative) < len(str(path)) else str(path)
-
-
-def typed(path: Path) -> str:
-    """Return a path as a word of a command line."""
-    return shlex.quote(shortest(path))

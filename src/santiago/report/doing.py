@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.names import attempt_folder
-from santiago.cli.view.text import fit, flat, width
 from santiago.report.evidence import AttemptEvidence, tidied
-from santiago.report.measures import count
 from santiago.report.spending import thousands
-from santiago.report.waiting import unicode
+from santiago.util.text import count, fit, flat, width
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,14 +27,15 @@ LEAST = 16
 class Doing:
     """Follows the logs of attempts that are under way, each from where it was left."""
 
-    def __init__(self, out_dir: Path, agent: str, *, stderr: bool = True, once: bool = False) -> None:
+    def __init__(self, out_dir: Path, agent: str, *, joint: str = " · ", once: bool = False) -> None:
         from santiago.app.profiles import understood  # most looks at a run are at none that is under way
 
         self.out_dir = out_dir
         self.once = once
         """There is only this one look, so that it has to be a whole one."""
         self.profile = understood(agent)
-        self.stderr = stderr
+        self.joint = joint
+        """What stands between what happens now and each figure."""
         self.followed: dict[str, tuple[int, Activity]] = {}
 
     def line(self, story: str, attempt: int, room: int) -> str:
@@ -50,12 +49,11 @@ class Doing:
         reading = self.reading(story, attempt)
         now = plain(reading.now()) or self._last_line(story, attempt)
         figures = figures_of(reading)
-        joint = " · " if unicode(stderr=self.stderr) else " - "
         if not figures:
             return fit(now, room).rstrip()
-        behind = joint.join(figures)
-        left = max(LEAST, room - width(behind) - len(joint))
-        return joint.join(part for part in (fit(now, left).rstrip(), behind) if part)
+        behind = self.joint.join(figures)
+        left = max(LEAST, room - width(behind) - len(self.joint))
+        return self.joint.join(part for part in (fit(now, left).rstrip(), behind) if part)
 
     def reading(self, story: str, attempt: int) -> Reading:
         activity = self._of(story, attempt)

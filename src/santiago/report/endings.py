@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from santiago.cli.view.text import first, flat
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.executor.messages import left_in_copy
 from santiago.report.evidence import AttemptEvidence, tidied
+from santiago.util.text import first, flat
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from santiago.app.records import record_in
 from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, LEFT_OUT, OUTCOME, PATCH, VERIFICATION
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import attempt_folder
 from santiago.artifacts.store import LARGEST
-from santiago.cli.view.text import harmless
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.executor.critique import telling_lines
+from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,12 +141,6 @@ def tidied(text: str) -> str:
     return _CHECKOUT.sub(lambda found: "" if found[1] else ".", text)
 
 
-def near(path: Path) -> str:
-    """Return a path as one would type it here."""
-    here = os.getcwd()  # noqa: PTH109  # compared as text
-    return os.path.relpath(path, here) if str(path).startswith(f"{here}/") else str(path)
-
-
 def last_line(path: Path) -> str:
     """Return the last line of a growing file, without reading more of it than its end."""
     lines = _end_of(path, TAIL).splitlines()
@@ -169,15 +163,6 @@ def _lines_in(path: Path) -> int:
             return sum(piece.count(b"\n") for piece in iter(partial(file.read, 2**20), b""))
     except OSError:
         return 0
-
-
-def record_in(path: Path) -> dict[str, Any]:
-    """Return a record of an attempt as data; empty where there is none."""
-    try:
-        data = json.loads(read_bytes(path, LARGEST))
-    except (SantiagoError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 def checks_in(path: Path) -> list[Check]:

@@ -1,14 +1,14 @@
-"""The failure report: what failed, its output in a frame, where the evidence is, and what to type next."""
+"""The failure report: what failed, its output, where the evidence is, and what to type next."""
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.app.history import History
+from santiago.app.paths import near
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.names import attempt_folder
-from santiago.cli.view.text import columns_of, fit, flat, harmless, paint, width
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.record import record
@@ -17,9 +17,9 @@ from santiago.executor.result import status_of
 from santiago.executor.situation import Scope
 from santiago.report import refused
 from santiago.report.endings import origin
-from santiago.report.evidence import AttemptEvidence, Check, checks_in, first_failing, near, totals
-from santiago.report.measures import count
-from santiago.report.waiting import lacking, named, unicode, unmet
+from santiago.report.evidence import AttemptEvidence, Check, checks_in, first_failing, totals
+from santiago.report.waiting import lacking, named, unmet
+from santiago.util.text import count, flat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,9 +36,22 @@ _SAME = "This is the same failure as in the attempt before"
 _BEFORE = "This failed in the same way before the attempt:"
 
 
+class Output(NamedTuple):
+    """What somebody printed; how it is framed is up to whoever shows it."""
+
+    lines: list[str]
+    command: str = ""
+    """The check that printed it; nothing where something else is quoted."""
+    ended: str = ""
+
+
+def _output(check: Check) -> Output:
+    return Output(check.lines(OUTPUT_LINES), check.command, check.ended)
+
+
 @record
 class Report:
-    """Writes the report of one run; all of it comes from plan, log and evidence."""
+    """The report of one run; all of it comes from plan, log and evidence."""
 
     plan: Plan
     run_input: RunInput
@@ -50,7 +63,6 @@ class Report:
     """What the run itself keeps, where the run input has the flags of one start in it."""
     scope: Scope = field(default_factory=Scope)
     """What that start was about."""
-    stderr: bool = True
 
     def needing(self) -> list[Story]:
         """Return the stories that somebody has to look at: failed ones, then blocked ones."""
@@ -92,10 +104,10 @@ class Report:
         word = story.phase if ended else "not done"
         return f"{planned.id} {flat(planned.title)}: {word}"
 
-    def block(self, planned: Story) -> list[str]:
+    def block(self, planned: Story) -> list[str | Output]:
         """Return everything about one story, without its heading."""
         story = self.state.stories[planned.id]
-        lines = [
+        lines: list[str | Output] = [
             f"why        {self.why(story)}",
             f"from       {self.plan.source.path}:{planned.origin.line}   {', '.join(planned.requirements[:6])}",
         ]
@@ -145,16 +157,16 @@ class Report:
         """Return why a run rests that nobody stopped."""
         return refused.of_rest(self.state, self.run_input, self.out_dir)
 
-    def _attempt(self, planned: Story, story: StoryState) -> list[str]:
+    def _attempt(self, planned: Story, story: StoryState) -> list[str | Output]:
         number = story.attempts
         evidence = AttemptEvidence(self.out_dir, planned.id, number)
-        lines = []
+        lines: list[str | Output] = []
         failing = evidence.failing()
         if failing is not None:
-            lines += self.frame(failing)
+            lines.append(_output(failing))
         elif (critique := evidence.critique()) and story.reason != Reason.AGENT_ASKED:  # the question says it all
             told = [line for line in critique.splitlines() if line.strip() and not line.startswith(("# ", _SAME))]
-            lines += self._bar(told[:OUTPUT_LINES])
+            lines.append(Output(told[:OUTPUT_LINES]))
         lines += self._same(planned.id, number)
         if _BEFORE in evidence.critique():
             lines.append("before     failures that were there before the attempt count too: the critique names them")
@@ -165,10 +177,10 @@ class Report:
         lines.append(f"evidence   {near(folder)}")
         return lines
 
-    def failing_check(self, story: str) -> list[str]:
-        """Return the frame of the check that a story's latest attempt failed on."""
+    def failing_check(self, story: str) -> list[Output]:
+        """Return the output of the check that a story's latest attempt failed on."""
         failing = AttemptEvidence(self.out_dir, story, self.state.stories[story].attempts).failing()
-        return self.frame(failing) if failing else []
+        return [_output(failing)] if failing else []
 
     def _kept(self, story: str, number: int) -> str:
         if any(one.pruned for one in self.history.of(story) if one.number == number):
@@ -185,34 +197,20 @@ class Report:
         which = f"attempts {since} {'and' if number == since + 1 else 'to'} {number}"
         return [f"same failure in {f'all {number} attempts' if since == 1 and number > 2 else which}"]
 
-    def run_check(self) -> list[str]:
-        """Return the frame of the run's own check that failed, or why none could run."""
+    @property
+    def run_heading(self) -> str:
+        return f"the whole run: {self.state.phase}"
+
+    def run_check(self) -> list[str | Output]:
+        """Return the output of the run's own check that failed, or why none could run."""
         name = f"run-{self.state.verify_rounds}" if self.state.verify_rounds else "base"
         path = self.out_dir / "evidence" / f"{name}.json"
         failing, message = first_failing(checks_in(path)), self.history.end.get("message", "")
         if failing is None and not message:
             return []
-        told = self.frame(failing) if failing else self._bar(message.splitlines()[:OUTPUT_LINES])
+        told = _output(failing) if failing else Output(message.splitlines()[:OUTPUT_LINES])
         sentence = MEANINGS[self.state.reason].sentence if self.state.reason else ""
-        title = self.title_line(f"the whole run: {self.state.phase}")
-        return ["", title, f"why        {self.state.reason}: {sentence}", *told, f"evidence   {near(path)}"]
-
-    def frame(self, check: Check) -> list[str]:
-        columns = min(columns_of(stderr=self.stderr) or 100, 120)
-        ended = check.ended
-        command = fit(f"$ {flat(check.command)}", max(20, columns - width(ended) - 2)).rstrip()
-        room = max(2, columns - width(command) - width(ended))
-        return [f"{command}{' ' * room}{ended}", *self._bar(check.lines(OUTPUT_LINES))]
-
-    def _bar(self, lines: list[str]) -> list[str]:
-        bar = "│" if unicode(stderr=self.stderr) else "|"
-        return [f"{bar} {harmless(line).rstrip()}"[:400] for line in lines]
-
-    def title_line(self, text: str, colour: str = "red") -> str:
-        columns = min(columns_of(stderr=self.stderr) or 100, 100)
-        dash = "─" if unicode(stderr=self.stderr) else "-"
-        side = max(3, (columns - width(text) - 2) // 2)
-        return paint(f"{dash * side} {text} {dash * side}", colour, bold=True, stderr=self.stderr)
+        return [f"why        {self.state.reason}: {sentence}", told, f"evidence   {near(path)}"]
 
     def accounts(self) -> list[str]:
         """Return who ended how, by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from santiago.util.clock import between
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
@@ -36,11 +36,6 @@ def limit(ms: int) -> str:
     return f"{hours}h{minutes:02}m" if hours and minutes else f"{hours}h" if hours else f"{minutes}m"
 
 
-def between(earlier: str, later: str) -> int:
-    """Return the milliseconds between two UTC times of a log; 0 where the wall clock went back."""
-    return max(0, round((_moment(later) - _moment(earlier)).total_seconds() * 1000))
-
-
 def ago(utc: str, now: str) -> str:
     seconds = between(utc, now) // 1000
     if seconds < _MINUTE:
@@ -62,11 +57,3 @@ def size(count: int) -> str:
         if number < 1024 or unit == "GiB":
             break
     return f"{number:.1f} {unit}"
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def _moment(utc: str) -> datetime:
-    return datetime.fromisoformat(utc)

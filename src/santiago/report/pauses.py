@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from santiago.contract.reasons import Reason
-from santiago.report.measures import between, clock
+from santiago.report.measures import clock
+from santiago.util.clock import between
 
 CALM = "nothing is spent"
 

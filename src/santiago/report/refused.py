@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.app.paths import near
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.names import attempt_folder
 from santiago.contract.moments import ms_of, text_of
@@ -11,7 +12,6 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.report import pauses, spending
 from santiago.report.endings import Ending, ending_of, helping, is_the_agents
-from santiago.report.evidence import near
 from santiago.report.measures import limit, span
 
 if TYPE_CHECKING:

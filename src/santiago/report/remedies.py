@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 from santiago.app.finding import find_run
 from santiago.app.loading import load
-from santiago.cli.view.text import flat
+from santiago.app.paths import near
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import is_the_agents
-from santiago.report.evidence import near
 from santiago.report.failure import Report
 from santiago.report.waiting import lacking
+from santiago.util.text import flat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

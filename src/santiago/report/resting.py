@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.cli.view.text import flat
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.report.waiting import named, waits_for
+from santiago.util.text import flat
 
 if TYPE_CHECKING:
     from santiago.app.history import History

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.executor.budget import Budget
-from santiago.report.measures import count
+from santiago.util.text import count
 
 if TYPE_CHECKING:
     from santiago.contract.policy import Limits

@@ -10,7 +10,6 @@ from santiago.app.loading import Run, load, working
 from santiago.artifacts import registry
 from santiago.artifacts.names import PLAN
 from santiago.artifacts.repository import find_root
-from santiago.cli.view.text import flat
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
@@ -20,10 +19,10 @@ from santiago.executor.result import status_of, sums, usage_of
 from santiago.report.asking import asked, put_off
 from santiago.report.doing import Doing, activity_data
 from santiago.report.endings import ending_of, helping, is_the_agents
-from santiago.report.measures import between
 from santiago.report.remedies import listed, target
 from santiago.report.waiting import explanation, lacking
-from santiago.util.clock import SystemClock
+from santiago.util.clock import SystemClock, between
+from santiago.util.text import flat
 
 if TYPE_CHECKING:
     from santiago.contract.state import ChunkState, Question, RunState, StoryState
@@ -182,7 +181,7 @@ def _doing(run: Run, story: StoryState) -> dict[str, Any] | None:
     """Return what the agent of a story does now; None where none is at work."""
     if run.worker is None or story.phase is not StoryPhase.RUNNING:
         return None
-    following = Doing(run.out_dir, run.history.start.get("agent", ""), stderr=False, once=True)
+    following = Doing(run.out_dir, run.history.start.get("agent", ""), once=True)
     return activity_data(following.reading(story.id, story.attempts), following.words(story.id, story.attempts))
 
 

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING
 
-from santiago.cli.view.text import flat, harmless
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
 from santiago.executor.result import status_of
 from santiago.report import spending
-from santiago.report.measures import count, span
+from santiago.report.measures import span
+from santiago.util.text import count, flat, harmless
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Story
     from santiago.report.failure import Report
 
-VARIABLE = "GITHUB_STEP_SUMMARY"
 MOST = 200
 """Stories in the table; those that failed are always among them before others."""
 CELL = 120
 """Characters of one cell."""
 _MARKS = re.compile(r"[!-&(-+./:-@\[-`{-~]")
-
-
-def append(report: Report, following: list[str]) -> str:
-    """Add the page to the file that the service names; return what went wrong, if anything did."""
-    path = os.environ.get(VARIABLE)
-    if not path:
-        return ""
-    try:
-        # Not waiting for a reader: the run does not depend on being watched.
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
-        with os.fdopen(handle, "wb") as file:
-            file.write("\n".join(["", *page(report, following), ""]).encode(errors="replace"))
-    except OSError as error:
-        return f"the step summary cannot be written: {error.strerror}"
-    return ""
 
 
 def page(report: Report, following: list[str]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.report.asking import put_off
+from santiago.report.marks import mark
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Story
@@ -16,52 +16,6 @@ if TYPE_CHECKING:
 
 MOST = 6
 """Names in one list."""
-
-
-class Mark(NamedTuple):
-    """How a state looks: never by colour or symbol alone."""
-
-    symbol: str
-    plain: str
-    """The symbol where the terminal has no others."""
-    word: str
-    colour: str
-
-
-_MARKS = {
-    StoryPhase.PLANNED: Mark("·", ".", "waiting", "white"),
-    StoryPhase.READY: Mark("·", ".", "ready", "white"),
-    StoryPhase.PROPOSED: Mark("?", "?", "proposed", "cyan"),
-    StoryPhase.RUNNING: Mark("▶", ">", "running", "cyan"),
-    StoryPhase.EVIDENCE_COLLECTED: Mark("▶", ">", "judged", "cyan"),
-    StoryPhase.VERIFIED: Mark("+", "+", "verified", "green"),
-    StoryPhase.DONE: Mark("✓", "*", "done", "green"),
-    StoryPhase.FAILED: Mark("✗", "x", "failed", "red"),
-    StoryPhase.BLOCKED: Mark("!", "!", "blocked", "yellow"),
-}
-_LEFT_OUT = Mark("-", "-", "left out", "yellow")
-_STOPPED = Mark("-", "-", "stopped", "cyan")
-
-
-def mark_of(phase: StoryPhase) -> Mark:
-    return _MARKS[phase]
-
-
-def mark(story: StoryState, *, at_rest: bool = False) -> Mark:
-    """Return how a story looks; `at_rest` where nobody works on the run, so that nothing of it can be running."""
-    if story.skipped:
-        return _LEFT_OUT
-    return _STOPPED if at_rest and story.phase is StoryPhase.RUNNING else _MARKS[story.phase]
-
-
-def glyph(given: Mark, *, stderr: bool = True) -> str:
-    """Return the symbol that this terminal can show."""
-    return given.symbol if unicode(stderr=stderr) else given.plain
-
-
-def unicode(*, stderr: bool = True) -> bool:
-    encoding = (sys.stderr if stderr else sys.stdout).encoding or ""
-    return encoding.lower().replace("-", "").startswith("utf")
 
 
 def waits_for(state: RunState, story: StoryState) -> str:

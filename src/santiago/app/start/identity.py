@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.app.paths import typed
 from santiago.artifacts import registry
 from santiago.artifacts.files import read_json
 from santiago.artifacts.names import INPUT, has_begun
@@ -13,7 +14,6 @@ from santiago.artifacts.repository import find_root
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import numbered, run_id_from
 from santiago.contract.reasons import Reason
-from santiago.report.advice import typed
 from santiago.workspace import refs
 
 if TYPE_CHECKING:

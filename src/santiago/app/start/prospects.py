@@ -10,8 +10,8 @@ from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from santiago.app.shortage import MOST, named, too_few, unchecked
 from santiago.artifacts.repository import find_root
-from santiago.cli.view.text import flat
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
@@ -20,7 +20,7 @@ from santiago.contract.record import record
 from santiago.executor.schedule import overlap
 from santiago.judge.shell import programs
 from santiago.process.places import inside
-from santiago.report.advice import MOST, named, too_few, unchecked
+from santiago.util.text import flat
 from santiago.workspace.inspect import find, is_ignored
 
 if TYPE_CHECKING:

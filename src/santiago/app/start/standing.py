@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from santiago.cli.view.text import first, flat
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.text import first, flat
 from santiago.workspace.leading import blind_to, elsewhere, leads
 
 if TYPE_CHECKING:

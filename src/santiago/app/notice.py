@@ -8,8 +8,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from santiago.cli.config import load
-from santiago.cli.view.text import harmless, paint, say
+from santiago.app.config import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,15 +32,10 @@ class Notice:
         there = not self._argv or shutil.which(self._argv[0])
         return "" if there else f"[notify] command names {self._argv[0]}, which is not there; nobody would be told"
 
-    def foresee(self) -> None:
-        """Tell before the run begins that nobody will hear of its end."""
-        if self.missing:
-            _note(self.missing)
-
-    def give(self, state: RunState, out_dir: Path) -> None:
-        """Start the command with a line of JSON on its input; its failure is said, and is none of the run's."""
+    def give(self, state: RunState, out_dir: Path) -> str:
+        """Start the command with a line of JSON on its input; return what went wrong, which is none of the run's failures."""
         if not self._argv or self.missing:
-            return
+            return ""
         says = {"run_id": state.run_id, "phase": state.phase, "reason": state.reason, "out_dir": str(out_dir)}
         try:
             done = subprocess.run(  # noqa: S603  # the user's own command
@@ -58,9 +52,4 @@ class Notice:
             why = f"took longer than {SECONDS} s and was ended"
         except (OSError, ValueError) as error:
             why = f"could not be started: {error}"
-        if why:
-            _note(f"[notify] command {why}")
-
-
-def _note(text: str) -> None:
-    say(f"{paint('note:', 'cyan')} {harmless(text)}", err=True)
+        return f"[notify] command {why}" if why else ""
