@@ -12,7 +12,7 @@ from random import Random
 
 from tests.cli import greeter
 
-from santiago.cli.auditing import Audit
+from santiago.app.auditing import Audit
 
 
 def run(arguments: list[str]) -> int:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from santiago.cli.start import agents
+from santiago.app.start import agents
 from santiago.contract.outcomes import AgentEnding
 from santiago.contract.policy import Agent, RunInput
 from santiago.contract.reasons import MEANINGS, Reason

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from santiago.agent.activity import PIECE, Activity
 from santiago.agent.stream import MOST_LINE, Reading
-from santiago.cli.profiles import understood
+from santiago.app.profiles import understood
 from santiago.cli.view.beat import EVERY_MS, Beat
-from santiago.cli.view.doing import Doing, activity_data, plain
-from santiago.cli.view.evidence import tidied
-from santiago.cli.view.spending import Sum, dollars, said, thousands
 from santiago.contract.state import RunState
+from santiago.report.doing import Doing, activity_data, plain
+from santiago.report.evidence import tidied
+from santiago.report.spending import Sum, dollars, said, thousands
 from tests.cli import fakes
 
 CLAUDE = understood("claude")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from santiago.cli.loading import load
-from santiago.cli.start import notice
+from santiago.app import notice
+from santiago.app.loading import load
 from santiago.process.sandbox import detect
 from tests.cli.greeter import PRD, carry_out, committed, git, make, out_dir, place
 from tests.cli.santiago import santiago, trusted

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from santiago.cli.loading import load
+from santiago.app.loading import load
 from tests.cli import greeter
 from tests.cli.greeter import git
 from tests.cli.santiago import santiago

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.cli.view.text import broken, rows_that_fit, width
+from santiago.cli.view.text import broken, rows_that_fit
+from santiago.util.text import width
 from tests.cli import greeter
 from tests.cli.santiago import trusted
 

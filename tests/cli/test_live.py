@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.cli.loading import frozen
+from santiago.app.loading import frozen
 from santiago.cli.view import ci
 from santiago.cli.view.beat import EVERY_MS, Beat
 from santiago.cli.view.lines import Line

@@ -20,8 +20,8 @@ from santiago.artifacts.reader import read_log
 from santiago.artifacts.store import LARGEST
 from santiago.artifacts.tail import Tail
 from santiago.cli.main import main
-from santiago.cli.view.evidence import AttemptEvidence, stats_of
 from santiago.contract.errors import SantiagoError
+from santiago.report.evidence import AttemptEvidence, stats_of
 from tests.cli import greeter
 from tests.cli.santiago import santiago, trusted
 

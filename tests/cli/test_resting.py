@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.cli.loading import load
+from santiago.app.loading import load
 from santiago.cli.view.table import Table
 from tests.cli import words
 from tests.cli.greeter import committed, out_dir, place

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from santiago.cli.start.signals import heard, strays_ignored
+from santiago.app.start.signals import heard, strays_ignored
 from santiago.executor.loop import Urgency
 
 

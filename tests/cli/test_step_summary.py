@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from markdown_it import MarkdownIt
 
-from santiago.cli.view import step_summary
-from santiago.cli.view.step_summary import VARIABLE
+from santiago.cli.view.ci import STEP_SUMMARY
+from santiago.report import step_summary
 from tests.cli import greeter
 from tests.cli.santiago import santiago, trusted
 
@@ -35,7 +35,7 @@ def rows(page: str) -> list[list[str]]:
 
 def test_a_run_and_its_resume_add_a_page_each(file: Path, tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo", greeter.BAD, limits="[limits]\nstory_max_attempts = 2\n")
-    ran = greeter.carry_out(repo, {VARIABLE: str(file)})
+    ran = greeter.carry_out(repo, {STEP_SUMMARY: str(file)})
     assert ran.returncode == 30
     first = file.read_text()
     assert first.startswith("from an earlier step\n\n### santiago: failed: attempt&#95;budget&#95;exhausted\n")
@@ -49,7 +49,7 @@ def test_a_run_and_its_resume_add_a_page_each(file: Path, tmp_path: Path) -> Non
     assert "santiago resume --add-attempts 2" in first
 
     (repo / "playbook.yaml").write_text(greeter.GOOD)
-    env = {**greeter.place(repo), VARIABLE: str(file)}
+    env = {**greeter.place(repo), STEP_SUMMARY: str(file)}
     ran = santiago("resume", "--add-attempts", "2", "--trust-commands", "--json", cwd=repo, env=env)
     assert ran.returncode == 0, ran.stdout
     both = file.read_text()
@@ -64,7 +64,7 @@ def test_a_title_is_shown_letter_by_letter(file: Path, tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo")
     text = (repo / "prd.md").read_text().replace("Say hello", f"{HOSTILE}\x1b[31m")
     (repo / "prd.md").write_text(text)
-    assert greeter.carry_out(repo, {VARIABLE: str(file)}).returncode == 0
+    assert greeter.carry_out(repo, {STEP_SUMMARY: str(file)}).returncode == 0
     page = file.read_text()
     assert "\x1b" not in page
     (row, *_) = rows(page)
@@ -78,7 +78,7 @@ def test_a_file_that_cannot_be_written_is_named_and_harms_nothing(tmp_path: Path
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     repo = greeter.make(tmp_path / "repo")
-    ran = greeter.carry_out(repo, {VARIABLE: str(pipe)})
+    ran = greeter.carry_out(repo, {STEP_SUMMARY: str(pipe)})
     assert ran.returncode == 0
     assert "the step summary cannot be written" in ran.stderr
 
@@ -88,7 +88,7 @@ def test_agents_and_checks_cannot_write_to_it(file: Path, tmp_path: Path) -> Non
     text = (repo / "prd.md").read_text()
     probe = '`test -z "$GITHUB_STEP_SUMMARY" && grep hello hello.txt`'
     (repo / "prd.md").write_text(text.replace("`grep hello hello.txt`", probe))
-    assert greeter.carry_out(repo, {VARIABLE: str(file)}).returncode == 0
+    assert greeter.carry_out(repo, {STEP_SUMMARY: str(file)}).returncode == 0
 
 
 def test_the_table_is_bounded_and_keeps_what_failed(
@@ -103,7 +103,7 @@ def test_the_table_is_bounded_and_keeps_what_failed(
         limits="keep_going = true\n[limits]\nstory_max_attempts = 2\n",
     )
     monkeypatch.chdir(repo)
-    for name, value in {**greeter.place(repo), VARIABLE: str(file)}.items():
+    for name, value in {**greeter.place(repo), STEP_SUMMARY: str(file)}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(step_summary, "MOST", 1)
     assert main.main(trusted("run", "prd.md", "--trust-commands")) == 30

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from santiago.cli.view.history import History
+from santiago.app.history import History
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import RunPhase
 

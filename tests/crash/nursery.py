@@ -309,8 +309,17 @@ def _preload() -> None:
     from santiago.contract.policy import RunInput
     from santiago.contract.result import Result, Session
 
-    for name in ("audit", "auditing", "auditing_git", "execute", "main", "start.compose", "start.running"):
-        import_module(f"santiago.cli.{name}")
+    ours = (
+        "app.auditing",
+        "app.auditing_git",
+        "app.start.compose",
+        "cli.audit",
+        "cli.execute",
+        "cli.main",
+        "cli.start.running",
+    )
+    for name in ours:
+        import_module(f"santiago.{name}")
     for name in ("yaml", "platformdirs"):
         import_module(name)
     for kind in (Plan, RunInput, Result, Session, AgentEnding, AttemptOutcome):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from santiago.app.start.leftovers import kill_leftovers, marks
 from santiago.artifacts.lock import Lock
-from santiago.cli.start.leftovers import kill_leftovers, marks
 from santiago.contract.errors import SantiagoError
 from santiago.workspace.workspace import GitWorkspace
 from tests.crash.world import BRANCH, ROOT, RUN, git

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 from random import Random
 
-from santiago.cli.start.compose import execute
-from santiago.cli.start.request import Request
+from santiago.app.start.compose import execute
+from santiago.app.start.request import Request
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from santiago.cli.start.compose import execute
-from santiago.cli.start.request import Request
+from santiago.app.start.compose import execute
+from santiago.app.start.request import Request
 from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.phases import RunPhase
@@ -64,7 +64,7 @@ class World:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, play: Play, **limits: Any) -> None:
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         self.agent, self.out_dir = Player(play), folder / "out"
-        monkeypatch.setattr("santiago.cli.start.agents.playing", lambda *_: self.agent)
+        monkeypatch.setattr("santiago.app.start.agents.playing", lambda *_: self.agent)
         self.events: list[Event] = []
         self.plan = sealed(plan_of([story("S1"), story("S2")]))
         self.run_input = RunInput(

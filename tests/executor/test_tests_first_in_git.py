@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from santiago.cli.start.compose import execute
-from santiago.cli.start.request import Request
+from santiago.app.start.compose import execute
+from santiago.app.start.request import Request
 from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import AgentEnding, Proof
 from santiago.contract.phases import RunPhase
@@ -69,7 +69,7 @@ class World:
     ) -> None:
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         self.agent, self.folder, self.jobs = Player(play), folder, jobs
-        monkeypatch.setattr("santiago.cli.start.agents.playing", lambda *_: self.agent)
+        monkeypatch.setattr("santiago.app.start.agents.playing", lambda *_: self.agent)
         self.events: list[Event] = []
         self.plan = sealed(plan_of(stories))
         self.repo = repository(folder / "repo")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from proofs import faults
-from santiago.cli.start.scratch import scratch_of
+from santiago.app.start.scratch import scratch_of
 from tests.crash.checks import events_of
 from tests.crash.sick import Fault, SickPlace, every_write, library, sick_place, sweep
 from tests.crash.world import RUN

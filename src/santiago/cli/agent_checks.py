@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.agent import catalog
-from santiago.cli.profiles import own_catalog
-from santiago.cli.start import agents
-from santiago.cli.view.endings import words_of
-from santiago.cli.view.lines import first, flat
-from santiago.cli.view.measures import span
+from santiago.app.profiles import own_catalog
+from santiago.app.start import agents
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.process import environment
 from santiago.process.command import Command
+from santiago.report.endings import words_of
+from santiago.report.measures import span
+from santiago.util.text import first, flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

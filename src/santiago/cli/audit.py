@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from santiago.cli.view.text import harmless, paint, say
+from santiago.cli.view.text import paint, say
+from santiago.util.text import harmless
 
 
 @click.command("audit")
@@ -16,13 +17,13 @@ from santiago.cli.view.text import harmless, paint, say
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(run: str | None, repo: Path | None, as_json: bool) -> int:
     """Re-check RUN (a folder or an id): log chain, digests, verdicts, git refs, result. Exit 0 clean, 30 otherwise."""
+    from santiago.app.auditing import Audit
+    from santiago.app.auditing_git import open_git
+    from santiago.app.finding import find_run
+    from santiago.app.loading import frozen, working
+    from santiago.app.refusal import is_of_a_run
+    from santiago.app.start.identity import repository_of
     from santiago.artifacts.repository import resolved
-    from santiago.cli.auditing import Audit
-    from santiago.cli.auditing_git import open_git
-    from santiago.cli.finding import find_run
-    from santiago.cli.loading import frozen, working
-    from santiago.cli.refusal import is_of_a_run
-    from santiago.cli.start.identity import repository_of
     from santiago.contract.errors import Kind, SantiagoError
     from santiago.contract.reasons import ExitCode
 

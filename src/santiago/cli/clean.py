@@ -11,22 +11,23 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from santiago.app.loading import empty_fold, frozen, replay, working
+from santiago.app.start.identity import refuse_copied
+from santiago.app.start.scratch import scratch_of
 from santiago.artifacts import registry
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import find_root
 from santiago.artifacts.store import FileStore
-from santiago.cli.loading import empty_fold, frozen, replay, working
-from santiago.cli.start.identity import refuse_copied
-from santiago.cli.start.scratch import scratch_of
-from santiago.cli.view.measures import count, size
 from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
 from santiago.process.redact import Redactor
+from santiago.report.measures import size
 from santiago.util.clock import SystemClock
+from santiago.util.text import count
 from santiago.workspace.folders import KINDS
 from santiago.workspace.preparing import shelf_of
 from santiago.workspace.workspace import GitWorkspace

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.finding import find_run, find_story, naming, split_target
+from santiago.app.finding import find_run, find_story, naming, split_target
 from santiago.cli.options import Flags
 from santiago.contract.errors import Kind, SantiagoError
 
 if TYPE_CHECKING:
-    from santiago.cli.loading import Run
+    from santiago.app.loading import Run
 
 
 @click.command("skip")
@@ -33,10 +33,10 @@ def skip(words: tuple[str, ...], why: str, as_json: bool) -> int:
 
 
 def _say_next(run: Run, story: str) -> None:
-    from santiago.cli.loading import load
-    from santiago.cli.view.failure import Report
-    from santiago.cli.view.remedies import next_commands
+    from santiago.app.loading import load
     from santiago.cli.view.text import say
+    from santiago.report.failure import Report
+    from santiago.report.remedies import next_commands
 
     now = load(run.out_dir)
     report = Report(plan=now.plan, run_input=now.run_input, state=now.state, out_dir=now.out_dir, history=now.history)
@@ -92,7 +92,7 @@ def _flags(*, as_json: bool, trust_project: bool = False) -> Flags:
 
 def _target(words: tuple[str, ...]) -> tuple[Run, str]:
     """Return the run and the story that are meant."""
-    from santiago.cli.loading import load
+    from santiago.app.loading import load
 
     name, rest = split_target(words, least=1)
     if len(rest) != 1:

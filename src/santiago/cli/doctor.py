@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from santiago.agent.profile import EXAMPLE
+from santiago.app.trying import bench
 from santiago.cli.agent_checks import Checkup
 from santiago.cli.examination import CHECKS, Told, UnsettledError, own_settings
-from santiago.cli.trying import bench
-from santiago.cli.view.measures import span
-from santiago.cli.view.text import harmless, paint, say
-from santiago.cli.view.waiting import unicode
+from santiago.cli.view.text import paint, say, unicode
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import RunInput
 from santiago.contract.reasons import ExitCode
 from santiago.process.sandbox import detect
 from santiago.process.server import ProcessServer
+from santiago.report.measures import span
+from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from santiago.app.trying import Tried
     from santiago.cli.agent_checks import AgentsTold
     from santiago.cli.examination import Level
-    from santiago.cli.trying import Tried
     from santiago.process.sandbox import Sandbox
 
 SECONDS = 4.5

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago import __version__
-from santiago.cli.view.text import coloured
-from santiago.cli.view.waiting import unicode
+from santiago.cli.view.text import coloured, unicode
 from santiago.contract.errors import Kind, SantiagoError
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class UnsettledError(Exception):
 
 def own_settings() -> RunInput:
     """Return the settings of a run in this folder; raise where they are wrong."""
-    from santiago.cli.config import run_input_defaults
+    from santiago.app.config import run_input_defaults
 
     try:
         return run_input_defaults(_root() or Path.cwd())
@@ -85,9 +84,9 @@ def _repository() -> Told:
 
 
 def _config() -> Told:
-    from santiago.cli.config import load, run_input_defaults
-    from santiago.cli.start.notice import Notice
-    from santiago.cli.start.trust import waiting
+    from santiago.app.config import load, run_input_defaults
+    from santiago.app.notice import Notice
+    from santiago.app.start.trust import waiting
 
     root = _root() or Path.cwd()
     settings = load(root)
@@ -131,7 +130,7 @@ def _agent() -> Told:
             "Name one in [agent] playbook.",
         )
     from santiago.agent.catalog import availability
-    from santiago.cli.start import agents
+    from santiago.app.start import agents
 
     named = bool(agent.profile or agent.command)
     try:
@@ -205,8 +204,8 @@ _BUILT_IN = frozenset(_WORDS_BUILT_IN.split())
 
 
 def _disk() -> Told:
-    from santiago.cli.start.scratch import scratch_of
-    from santiago.cli.view.measures import size
+    from santiago.app.start.scratch import scratch_of
+    from santiago.report.measures import size
 
     place = scratch_of(_root() or Path.cwd())
     while not place.exists():

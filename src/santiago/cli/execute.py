@@ -18,14 +18,14 @@ def command(run_input: Path, plan_path: Path, out_dir: Path, flags: Flags) -> in
     """Carry out a plan, story by story, believing only what was verified."""
     from contextlib import nullcontext
 
+    from santiago.app.refusal import told_in_result
     from santiago.artifacts.files import read_bytes
     from santiago.artifacts.repository import resolved
-    from santiago.cli.refusal import told_in_result
     from santiago.cli.start.running import start
-    from santiago.cli.view.remedies import granting
     from santiago.contract import codec
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
+    from santiago.report.remedies import granting
 
     folder = resolved(out_dir)
     with nullcontext() if flags.dry_run else told_in_result(folder):

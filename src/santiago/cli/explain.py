@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.view.text import harmless, paint, say
+from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.planner.findings import CATALOGUE
+from santiago.util.text import harmless
 
 if TYPE_CHECKING:
-    from santiago.cli.loading import Run
+    from santiago.app.loading import Run
 
 _LIKE_A_STORY = re.compile(r"(?i)[a-z][a-z-]{0,15}[0-9]{1,9}(?:\.[0-9]{1,9})*")
 """`S5`, `R2`, `US-12`, `s2.1`; no code has a number in it."""
@@ -59,8 +60,8 @@ def _story(code: str, run: str | None) -> dict[str, str | list[str]] | None:
     known = code.lower() in Reason.__members__.values() or code.lower() in CATALOGUE or code.isdigit()
     if known or (run is None and not _LIKE_A_STORY.fullmatch(code)):
         return None
-    from santiago.cli.finding import find_run, naming
-    from santiago.cli.loading import load
+    from santiago.app.finding import find_run, naming
+    from santiago.app.loading import load
 
     found = load(find_run(run))
     with naming(found.run_id):
@@ -68,9 +69,10 @@ def _story(code: str, run: str | None) -> dict[str, str | list[str]] | None:
 
 
 def _explained(run: Run, name: str) -> dict[str, str | list[str]]:
-    from santiago.cli.finding import find_story
-    from santiago.cli.view.text import flat
-    from santiago.cli.view.waiting import explanation, mark
+    from santiago.app.finding import find_story
+    from santiago.report.marks import mark
+    from santiago.report.waiting import explanation
+    from santiago.util.text import flat
 
     planned = find_story(run.plan, name)
     story = run.state.stories[planned.id]

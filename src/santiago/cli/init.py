@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from santiago.app.candidates import Candidates, Found, detect, environments
+from santiago.app.config import run_input_defaults
+from santiago.app.paths import typed
+from santiago.app.settings_file import Written, settings
+from santiago.app.trying import Tried, bench
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
-from santiago.cli.candidates import Candidates, Found, detect, environments
-from santiago.cli.config import run_input_defaults
-from santiago.cli.settings_file import Written, settings
 from santiago.cli.start.trust import trust_own
-from santiago.cli.trying import Tried, bench
-from santiago.cli.view.advice import typed
-from santiago.cli.view.measures import span
-from santiago.cli.view.text import harmless, paint, say
+from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.process.server import ProcessServer
+from santiago.report.measures import span
+from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.cli.trying import Bench
+    from santiago.app.trying import Bench
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.judge import Proposal
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from santiago.app.finding import find_run, find_story
+from santiago.app.loading import empty_fold, frozen, working
 from santiago.artifacts.faults import possible
 from santiago.artifacts.names import LOG, has_begun
 from santiago.artifacts.tail import Tail
-from santiago.cli.finding import find_run, find_story
-from santiago.cli.loading import empty_fold, frozen, working
 from santiago.cli.view.lines import Lines
 from santiago.cli.view.text import say
 from santiago.contract import codec

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from santiago.app.start.wishes import Wishes
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def agent_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     """Return the agents that begin like this, for a shell to complete."""
     from click.shell_completion import CompletionItem
 
-    from santiago.cli.profiles import own_catalog
+    from santiago.app.profiles import own_catalog
 
     own = own_catalog()
     names = [name for name in own.names() if name.startswith(incomplete) and name != "command"]
@@ -78,20 +79,9 @@ def _title(own: Catalog, name: str) -> str:
 
 
 @record
-class Flags:
-    """What a person says about one start of a run; None and False leave it to the run input."""
+class Flags(Wishes):
+    """What a command line says about one start of a run."""
 
-    jobs: int | None = None
-    gate: str | None = None
-    chunks: str | None = None
-    only: tuple[str, ...] = ()
-    keep_going: bool = False
-    optimistic: bool = False
-    assume_external: bool = False
-    sandbox: str | None = None
-    changed_tests: str | None = None
-    doubts: str | None = None
-    tests_first: str | None = None
     trust_commands: bool = False
     trust_project: bool = False
     dry_run: bool = False

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from santiago.app.job import Job
+from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
-from santiago.cli.job import Job
-from santiago.cli.start.leaks import refuse_secrets
 from santiago.cli.view.errors import show_findings
-from santiago.cli.view.measures import count
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import run_id_from
@@ -22,6 +21,7 @@ from santiago.contract.policy import RunInput
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.source import Options, Source
+from santiago.util.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ def roomy(job: Job, plan: Plan, *, tests_first: bool = False) -> Job:
     least = len(plan.stories) * (2 if tests_first or job.run_input.policy.tests_first else 1)
     if job.from_program or least <= limits.run_max_attempts:
         return job
-    from santiago.cli.config import is_named
+    from santiago.app.config import is_named
 
     if is_named(Path(job.run_input.repo_path), "limits.run_max_attempts"):
         return job
@@ -138,7 +138,7 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
     known = out_dir or repository.unstarted_run(root, name)
     out_dir = repository.resolved(known or root / repository.RUNS / _fresh_run_id(root))
     if (out_dir / "progress.ndjson").exists():
-        from santiago.cli.view.advice import typed
+        from santiago.app.paths import typed
 
         raise SantiagoError(
             Kind.INPUT,
@@ -147,7 +147,7 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
             hint=f"`santiago resume {typed(out_dir)}` goes on with it; a new plan needs another --out-dir.",
             reason=Reason.INVALID_INPUT,
         )
-    from santiago.cli.config import run_input_defaults
+    from santiago.app.config import run_input_defaults
 
     run_input = replace(
         run_input_defaults(root),
@@ -159,7 +159,7 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
 
 
 def _free_id(out_dir: Path, root: Path) -> str:
-    from santiago.cli.start.identity import derived_id
+    from santiago.app.start.identity import derived_id
 
     return derived_id(out_dir, root)
 
@@ -218,7 +218,7 @@ def _failed(job: Job, message: str, reason: Reason, *, write: bool) -> None:
 
 
 def _tell(out_dir: Path, run_id: str | None, message: str, reason: Reason) -> None:
-    from santiago.cli.refusal import write_refusal
+    from santiago.app.refusal import write_refusal
 
     write_refusal(out_dir, run_id, message, reason)
 
@@ -242,13 +242,13 @@ def refuse(compiled: Compilation, job: Job, source: Source, *, as_json: bool) ->
 
 
 def _json(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
-    from santiago.cli.view.plan_view import as_document
+    from santiago.report.plan import as_document
 
     click.echo(codec.canonical(as_document(compiled, plan, job, outcome)).decode(), nl=False)
 
 
 def _mermaid(compiled: Compilation, plan: Plan, source: Source, job: Job, outcome: str) -> None:
-    from santiago.cli.view.plan_view import mermaid
+    from santiago.report.plan import mermaid
 
     click.echo(mermaid(plan))
 

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from santiago.app.finding import find_run as _find_run
+from santiago.app.finding import find_story, names_run, naming, split_target
+from santiago.app.loading import frozen, load, working
+from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
-from santiago.cli.finding import find_run as _find_run
-from santiago.cli.finding import find_story, names_run, naming, split_target
-from santiago.cli.loading import frozen, load, working
-from santiago.cli.start.leaks import without_secrets
-from santiago.cli.view.remedies import target
 from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Letter
 from santiago.executor.budget import Budget
+from santiago.report.remedies import target
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.cli.loading import Run
+    from santiago.app.loading import Run
 
 ANSWERS = ("approve", "adjust", "defer", "validate", "change", "accept", "refuse", "stop")
 FREE = "adjust"
@@ -38,7 +38,7 @@ as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one
 
 def find_run(name: str | None) -> Path:
     """Return the out-dir of the run that is meant; raise where it is one of the repository that this one is a copy of."""
-    from santiago.cli.start.identity import refuse_copied
+    from santiago.app.start.identity import refuse_copied
 
     out_dir = _find_run(name)
     refuse_copied(out_dir)

@@ -36,14 +36,14 @@ def command(
     """Go on with RUN (a folder or an id), or with the latest run of this repository that is not finished."""
     from dataclasses import replace
 
-    from santiago.cli.finding import find_story, naming
-    from santiago.cli.loading import frozen
-    from santiago.cli.start.agents import named
+    from santiago.app.finding import find_story, naming
+    from santiago.app.loading import frozen
+    from santiago.app.start.agents import named
+    from santiago.app.start.trust import said_by
     from santiago.cli.start.running import start
-    from santiago.cli.start.trust import said_by
-    from santiago.cli.view.remedies import granting
     from santiago.contract.units import Minutes, Usd
     from santiago.executor.reopen import Grants
+    from santiago.report.remedies import granting
 
     out_dir = _meant(run, as_json=flags.as_json)
     if out_dir is None:
@@ -66,9 +66,9 @@ def command(
 
 def _meant(name: str | None, *, as_json: bool) -> Path | None:
     """Return the folder of the run to go on with; None where all are finished, which is then said."""
+    from santiago.app.finding import find_run, runs_here
     from santiago.artifacts import registry
     from santiago.artifacts.names import has_begun
-    from santiago.cli.finding import find_run, runs_here
     from santiago.cli.view.text import say
 
     if name is not None:

@@ -38,18 +38,19 @@ def command(
     santiago run docs/prd.md --agent claude --verify "pytest -q"
     santiago run docs/prd.md --agent "my-agent --flag"
     """
+    from santiago.app.start.agents import named
+    from santiago.app.start.leaks import refuse_secrets
+    from santiago.app.start.prospects import refuse_outside
+    from santiago.app.start.trust import said_by
     from santiago.artifacts import repository
     from santiago.artifacts.files import read_text
     from santiago.cli.plan import job_from_document, refuse, roomy
-    from santiago.cli.start.agents import named
-    from santiago.cli.start.leaks import refuse_secrets
-    from santiago.cli.start.prospects import refuse_outside
     from santiago.cli.start.running import start
-    from santiago.cli.start.trust import note_basis, said_by
-    from santiago.cli.view.advice import on_attempts
+    from santiago.cli.start.trust import note_basis
     from santiago.cli.view.text import say
     from santiago.planner.compile import compile_plan
     from santiago.planner.source import Source
+    from santiago.report.advice import on_attempts
 
     job = job_from_document(prd, out_dir)
     refuse_outside(job.document)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.finding import find_run, find_story, split_target
-from santiago.cli.loading import Run, load
+from santiago.app.finding import find_run, find_story, split_target
+from santiago.app.loading import Run, load
+from santiago.app.paths import near
 from santiago.cli.view.account import show_agent
-from santiago.cli.view.doing import Doing, activity_data
-from santiago.cli.view.endings import ending_of, helping
-from santiago.cli.view.evidence import AttemptEvidence, Check, near, totals
-from santiago.cli.view.lines import flat
-from santiago.cli.view.measures import count, span
-from santiago.cli.view.remedies import target
-from santiago.cli.view.spending import dollars, of_story, thousands
-from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
-from santiago.cli.view.waiting import explanation, glyph, mark, unicode
-from santiago.contract import codec
+from santiago.cli.view.text import columns_of, glyph, paint, rows_that_fit, say, unicode
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.executor.budget import Budget
-from santiago.executor.result import criteria_of, sums
+from santiago.executor.result import criteria_of
+from santiago.report.evidence import AttemptEvidence, Check, totals
+from santiago.report.marks import mark
+from santiago.report.measures import span
+from santiago.report.remedies import target
+from santiago.report.spending import dollars, of_story, thousands
+from santiago.report.story import document
+from santiago.report.waiting import explanation
+from santiago.util.text import count, fit, flat, harmless, width
 
 if TYPE_CHECKING:
-    from santiago.cli.view.history import AttemptStory
+    from santiago.app.history import AttemptStory
     from santiago.contract.outcomes import Criterion
     from santiago.contract.plan import Story
 
@@ -52,7 +52,7 @@ def command(words: tuple[str, ...], attempt: int | None, patch: bool, with_log: 
     tried = run.history.of(planned.id)
     chosen = _chosen(planned, tried, attempt)
     if as_json:
-        click.echo(json.dumps(document(run, planned, chosen), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(document(run, planned, chosen), indent=2, ensure_ascii=not unicode(stderr=False)))
         return
     _head(run, planned)
     _attempts(run, planned, tried)
@@ -218,47 +218,3 @@ def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_lo
             f"next: santiago show{target(run.out_dir)} {planned.id} --attempt {one.number} {' '.join(more)}",
             verbatim=True,
         )
-
-
-def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str, Any]:
-    """Return all attempts, and the chosen one with its evidence, for programs."""
-    story = run.state.stories[planned.id]
-    return {
-        "contract_version": 1,
-        "run_id": run.run_id,
-        "id": planned.id,
-        "title": planned.title,
-        "phase": str(story.phase),
-        "reason": story.reason,
-        "why": explanation(run.state, planned, run.run_input),
-        "depends_on": list(planned.depends_on),
-        "checks": list(commands_of(planned, run.run_input)),
-        "usage": codec.to_data(dict(sums(story))),
-        "attempts": [_attempt_data(run, planned, one) for one in run.history.of(planned.id)],
-        "shown": _evidence_data(run, planned, chosen) if chosen else None,
-    }
-
-
-def _attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:
-    stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
-    return {
-        "number": one.number, "status": one.status, "reason": one.reason or None, "proof": one.proof or None, "commit": one.commit or None,
-        "started": one.started, "ended": one.ended or None, "agent_seconds": one.agent_ms / 1000, "verify_seconds": one.verify_ms / 1000,
-        "agent": one.agent or None, "writes_tests": one.writes_tests, "own_work": one.own_work or None, "pruned": one.pruned, "tokens": one.tokens,
-        "cost_usd": one.cost / 1e6 if one.cost is not None else None, "files": [file._asdict() for file in stats],
-    }  # fmt: skip
-
-
-def _evidence_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:
-    evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
-    following = Doing(run.out_dir, one.agent, stderr=False, once=True)
-    ending = ending_of(run.out_dir, planned.id, one.number)
-    return {
-        "number": one.number,
-        "folder": str(evidence.folder),
-        "activity": activity_data(following.reading(planned.id, one.number), following.words(planned.id, one.number)),
-        "ending": {**ending._asdict(), "help": helping(one.reason or None, ending)} if ending.there else None,
-        "results": [check._asdict() for check in evidence.checks()],
-        "critique": evidence.critique(),
-        "patch": evidence.patch(),
-    }

@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.finding import find_run
-from santiago.cli.loading import Run, load
-from santiago.cli.view import pauses, spending
-from santiago.cli.view.advice import unchecked
-from santiago.cli.view.doing import Doing
-from santiago.cli.view.evidence import AttemptEvidence, near
-from santiago.cli.view.failure import Report
-from santiago.cli.view.lines import flat
-from santiago.cli.view.measures import ago, between, count, limit, span
-from santiago.cli.view.remedies import anew, listed, next_commands, target
-from santiago.cli.view.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
-from santiago.cli.view.text import columns_of, fit, harmless, paint, rows_that_fit, say, width
-from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
+from santiago.app.finding import find_run
+from santiago.app.loading import Run, load
+from santiago.app.paths import near
+from santiago.app.shortage import unchecked
+from santiago.cli.view.frames import framed, title_line
+from santiago.cli.view.text import columns_of, glyph, joint, paint, rows_that_fit, say, unicode
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
-from santiago.util.clock import SystemClock
+from santiago.report import pauses, spending
+from santiago.report.doing import Doing
+from santiago.report.evidence import AttemptEvidence
+from santiago.report.failure import Report
+from santiago.report.marks import mark, mark_of
+from santiago.report.measures import ago, limit, span
+from santiago.report.remedies import anew, listed, next_commands, target
+from santiago.report.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
+from santiago.report.waiting import waits_for
+from santiago.util.clock import SystemClock, between
+from santiago.util.text import count, fit, flat, harmless, width
 
 if TYPE_CHECKING:
     from santiago.contract.state import ChunkState
@@ -42,7 +45,7 @@ def command(run: str | None, failed: bool, all_stories: bool, as_json: bool) -> 
     out_dir = find_run(run)
     found = load(out_dir)
     if as_json:
-        click.echo(json.dumps(document(found), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(document(found), indent=2, ensure_ascii=not unicode(stderr=False)))
         return
     _head(found)
     say()
@@ -169,7 +172,7 @@ def _now(run: Run) -> None:
 
 
 def _running(run: Run, agent: str, now: str) -> None:
-    titles, following = run.titles, Doing(run.out_dir, agent, stderr=False, once=True)
+    titles, following = run.titles, Doing(run.out_dir, agent, joint=joint(stderr=False), once=True)
     for name in sorted(run.state.running, key=lambda name: run.state.stories[name].index):
         story = run.state.stories[name]
         evidence = AttemptEvidence(run.out_dir, name, story.attempts)
@@ -182,17 +185,15 @@ def _running(run: Run, agent: str, now: str) -> None:
 
 
 def _failed(run: Run) -> None:
-    report = Report(
-        plan=run.plan, run_input=run.run_input, state=run.state, out_dir=run.out_dir, history=run.history, stderr=False
-    )
+    report = Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=run.out_dir, history=run.history)
     needing = report.needing()
     for story in needing:
         say()
-        say(report.title_line(report.heading(story)))
-        for text in report.block(story):
+        say(title_line(report.heading(story), stderr=False))
+        for text in framed(report.block(story), stderr=False):
             say(text)
-    if not needing and run.state.phase in (RunPhase.FAILED, RunPhase.BLOCKED):
-        for text in report.run_check():
+    if not needing and run.state.phase in (RunPhase.FAILED, RunPhase.BLOCKED) and (told := report.run_check()):
+        for text in ["", title_line(report.run_heading, stderr=False), *framed(told, stderr=False)]:
             say(text)
     say()
     for text in report.accounts():

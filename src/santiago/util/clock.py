@@ -56,3 +56,12 @@ class WorkClock:
 
     def utc(self) -> str:
         return self.clock.utc()
+
+
+def between(earlier: str, later: str) -> int:
+    """Return the milliseconds between two UTC times of a log; 0 where the wall clock went back."""
+    return max(0, round((_moment(later) - _moment(earlier)).total_seconds() * 1000))
+
+
+def _moment(utc: str) -> datetime:
+    return datetime.fromisoformat(utc)

@@ -1,1 +1,1 @@
-"""One start of a run: settings and consent, the agent and its fence, the adapters around the core, what was left running."""
+"""A start of a run from the command line: what is asked first, what is shown, and what its end means."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from santiago.cli.view.measures import count
-from santiago.cli.view.text import flat, harmless
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.text import count, flat, harmless
 
 SHOWN = 5
 """Commands that are named in one message."""

@@ -1,135 +1,50 @@
-"""Trust on first use: what a repository's own settings would start or loosen waits for a person's word, once for each change."""
+"""Asking a person about the settings that come with a repository."""
 
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.artifacts.trust import Trust
-from santiago.cli.config import effective, of_project, values_of
-from santiago.cli.powers import MEANS, powers
-from santiago.cli.view.text import first, harmless, say
-from santiago.contract import codec
+from santiago.app.powers import MEANS
+from santiago.app.start import trust
+from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.text import first, harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+    from santiago.app.start.trust import Waiting
     from santiago.contract.policy import RunInput
 
 FLAG = "--trust-project"
 LONGEST = 2000
 """Letters of one value that are shown."""
-NAMED = 6
-"""Settings that are named in one message."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """Settings that nobody has trusted yet."""
-
-    origin: str
-    settings: dict[str, Any]
-    """All of those that start or loosen something."""
-    used: frozenset[str]
-    """Those of them that this start would act on."""
-    everything: dict[str, Any]
-
-    @property
-    def digest(self) -> str:
-        return codec.digest(self.everything)
-
-    @property
-    def sentence(self) -> str:
-        names = sorted(self.settings)
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        return f"settings of the repository that start or loosen something are not trusted yet: {', '.join(names[:NAMED])}{more}"
-
-
-def waiting(root: Path, run_input: RunInput | None = None, said: frozenset[str] = frozenset()) -> Waiting | None:
-    """Return what of a repository's own settings waits for a person's word; None where nothing does.
-
-    `run_input` is what a start would go by, all settings where there is none, and `said` is what flags of it name.
-    """
-    origin, project = of_project(root)
-    found = powers(project, effective(root, project=False)) if project else {}
-    if not found:
-        return None
-    acted_on = {**effective(root), **(values_of(run_input) if run_input else {})}
-    used = {name for name, value in found.items() if name not in said and acted_on[name] == value}
-    result = Waiting(origin=origin, settings=found, used=frozenset(used), everything=project)
-    return None if Trust(root).has(result.digest) else result
 
 
 def approve(
     root: Path, run_input: RunInput | None = None, *, said: frozenset[str] = frozenset(), asked: bool, trusted: bool
 ) -> None:
     """Settings of the repository's own take effect only after a person's word; raise where there is none."""
-    found = waiting(root, run_input, said)
-    if found is not None and (found.used or trusted):
-        if not trusted:
-            _ask(found, Trust(root).latest(), asked=asked)
-        _remember(root, found)
-    if run_input is not None and run_input.run_id is not None:
-        _approve_frozen(root, run_input, run_input.run_id, said, asked=asked, trusted=trusted)
-
-
-def _approve_frozen(
-    root: Path, run_input: RunInput, run_id: str, said: frozenset[str], *, asked: bool, trusted: bool
-) -> None:
-    """Hold a run to the same whose input was made of settings that nobody had trusted, whatever the file says now."""
-    trust = Trust(root)
-    basis = trust.basis(run_id)
-    if basis is None or trust.has(basis):
-        return
-    frozen = {name: value for name, value in values_of(run_input).items() if name not in said}
-    now_trusted = waiting(root) is None
-    found = powers(frozen, effective(root, project=now_trusted))
-    if not found:
-        return
-    if not trusted:
-        origin = f"run-input.json of {run_id}"
-        _ask(Waiting(origin=origin, settings=found, used=frozenset(found), everything=frozen), None, asked=asked)
-    trust.rests_on(run_id, None)
+    trust.approve(root, run_input, said=said, trusted=trusted, ask=partial(_ask, asked=asked), tell=_tell)
 
 
 def note_basis(root: Path, run_id: str | None) -> None:
     """Remember that a new run input holds settings that nobody has trusted, should the file have changed when it is used."""
-    if run_id is None:
-        return
-    found, trust = waiting(root), Trust(root)
-    if found is not None:
-        with _noting("which settings this run was made of"):
-            trust.rests_on(run_id, found.digest)
-    elif trust.basis(run_id) is not None:
-        trust.rests_on(run_id, None)
+    trust.note_basis(root, run_id, _tell)
 
 
 def trust_own(root: Path) -> None:
     """Trust what the user has just had written."""
-    found = waiting(root)
-    if found is not None:
-        _remember(root, found)
+    trust.trust_own(root, _tell)
 
 
-def _remember(root: Path, found: Waiting) -> None:
-    with _noting("that these settings are trusted"):
-        Trust(root).add(found.digest, found.everything)
-
-
-@contextmanager
-def _noting(what: str) -> Iterator[None]:
-    """A person's word holds for this start also where it cannot be written down, as on a machine without a home folder."""
-    try:
-        yield
-    except SantiagoError as error:
-        say(f"note: {what} could not be noted: {error.where}: {error.message}", err=True)
+def _tell(text: str) -> None:
+    say(f"note: {text}", err=True)
 
 
 def _ask(found: Waiting, before: dict[str, Any] | None, *, asked: bool) -> None:
@@ -160,13 +75,3 @@ def _shown(value: Any) -> str:
     """Return a value on one line, with every letter that a terminal would act on or hide as its number."""
     text = json.dumps(value, ensure_ascii=False)
     return first("".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text), LONGEST)
-
-
-def said_by(
-    *, agent: object = None, model: object = None, playbook: object = None, checks: object = None
-) -> frozenset[str]:
-    """Return the settings that these words of a command line take the place of."""
-    names = ["agent.mode", "agent.command", "agent.profile"] if agent else []
-    names += ["agent.model_hint"] if model else []
-    names += ["agent.mode", "agent.playbook"] if playbook else []
-    return frozenset([*names, *(["verification.story_commands"] if checks else [])])

@@ -5,20 +5,16 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from santiago.cli.view.doing import ACTIONS, Doing, plain, state_of
-from santiago.cli.view.endings import Ending, ending_of, exited, helping, is_the_agents
-from santiago.cli.view.evidence import AttemptEvidence
-from santiago.cli.view.spending import Sum, said
-from santiago.cli.view.text import first, fit, flat, say
-from santiago.cli.view.waiting import unicode
-from santiago.contract.reasons import MEANINGS, Reason
-from santiago.executor.messages import left_out
+from santiago.cli.view.text import say, unicode
+from santiago.report.account import account_of
+from santiago.report.doing import ACTIONS, Doing, plain, state_of
+from santiago.util.text import fit, flat
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.agent.stream import Reading
-    from santiago.cli.view.history import AttemptStory
+    from santiago.app.history import AttemptStory
 
 TODOS = 30
 _TODO = {"done": ("✓", "*"), "active": ("▶", ">"), "open": ("·", ".")}
@@ -26,41 +22,9 @@ _TODO = {"done": ("✓", "*"), "active": ("▶", ">"), "open": ("·", ".")}
 
 def show_agent(out_dir: Path, story: str, one: AttemptStory) -> None:
     """Print how the agent ended, what it used, and what it did on the way."""
-    ending = ending_of(out_dir, story, one.number)
-    reason = one.reason or ending.reason
-    lost = flat(left_out(AttemptEvidence(out_dir, story, one.number).left_out()))
-    rows = [
-        ("by", f"a person, from {first(flat(one.own_work), 100)}" if one.own_work else ""),
-        ("agent", "   ".join(part for part in (flat(one.agent), _usage(one, ending)) if part and not one.own_work)),
-        ("ended", _ended(reason, ending)),
-        *(("it said" if at == 0 else "", text) for at, text in enumerate(ending.words)),
-        ("denied", ending.denied),
-        ("help", helping(reason, ending) if is_the_agents(reason) else ""),
-        ("message", first(flat(one.message), 300) if not ending.words and not lost else ""),
-        ("left out", lost),
-        ("settings", ending.left),
-        ("session", ending.session),
-    ]
-    for name, text in rows:
-        if text:
-            say(f"{name:10} {text}")
-    _did(Doing(out_dir, one.agent, stderr=False, once=True).reading(story, one.number))
-
-
-def _ended(reason: str, ending: Ending) -> str:
-    """Return how the agent ended, where that was not well."""
-    own = reason if is_the_agents(reason) else ending.reason
-    return f"{own}{exited(own, ending)}: {MEANINGS[Reason(own)].sentence}" if own in MEANINGS else ""
-
-
-def _usage(one: AttemptStory, ending: Ending) -> str:
-    """Return what an attempt used; what it did not say is unknown."""
-    if one.status == "running" and not ending.there:
-        return ""
-    cost = round(ending.cost_usd * 1e6) if ending.cost_usd is not None else one.cost
-    tokens = ending.tokens if ending.tokens is not None else one.tokens
-    amounts = [Sum(amount or 0, amount is None) for amount in (tokens, cost)]
-    return "   ".join(part.partition(" (")[0] for part in said(*amounts))
+    for name, text in account_of(out_dir, story, one):
+        say(f"{name:10} {text}")
+    _did(Doing(out_dir, one.agent, once=True).reading(story, one.number))
 
 
 def _did(reading: Reading) -> None:

@@ -6,12 +6,13 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from santiago.cli.view import pauses
-from santiago.cli.view.doing import Doing
-from santiago.cli.view.evidence import AttemptEvidence
 from santiago.cli.view.lines import Line
-from santiago.cli.view.measures import span
+from santiago.cli.view.text import joint
 from santiago.contract.events import EventKind
+from santiago.report import pauses
+from santiago.report.doing import Doing
+from santiago.report.evidence import AttemptEvidence
+from santiago.report.measures import span
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Beat:
     def __init__(self, out_dir: Path, agent: str, now_ms: Callable[[], int], tell: Callable[[Line], None]) -> None:
         self.out_dir = out_dir
         self.agent = agent
-        self.doing = Doing(out_dir, agent)
+        self.doing = Doing(out_dir, agent, joint=joint())
         self.why_waiting = ""
         self.now_ms = now_ms
         self.tell = tell

@@ -1,11 +1,16 @@
-"""Logs of CI services: groups that fold, and notes at the line of the document; nothing in between can give orders."""
+"""Logs of CI services: groups that fold, notes at the line of the document, a page; nothing in between can give orders."""
 
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Service = Literal["", "github", "buildkite"]
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The variable that names the file of the page that GitHub shows beside a job."""
 
 
 def service() -> Service:
@@ -52,6 +57,21 @@ def quiet(text: str) -> str:
             return f" {text}" if text.startswith(("---", "+++", "~~~", "^^^")) else text
         case _:
             return text
+
+
+def append_page(page: Callable[[], list[str]]) -> str:
+    """Add a page to the file that the service shows beside its job; return what went wrong, if anything did."""
+    path = os.environ.get(STEP_SUMMARY)
+    if not path:
+        return ""
+    try:
+        # Not waiting for a reader: the run does not depend on being watched.
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+        with os.fdopen(handle, "wb") as file:
+            file.write("\n".join(["", *page(), ""]).encode(errors="replace"))
+    except OSError as error:
+        return f"the step summary cannot be written: {error.strerror}"
+    return ""
 
 
 def _message(text: str) -> str:

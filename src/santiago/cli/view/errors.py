@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago import __version__
-from santiago.cli.view.measures import count
-from santiago.cli.view.text import harmless, paint, say
+from santiago.cli.view.text import paint, say
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
 from santiago.util.disk import SICK, failed
+from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

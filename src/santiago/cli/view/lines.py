@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.cli.view import pauses
-from santiago.cli.view.endings import MESSAGE, cause
-from santiago.cli.view.measures import count, span
-from santiago.cli.view.resting import stopping
-from santiago.cli.view.spending import dollars
-from santiago.cli.view.text import broken, columns_of, first, flat, paint
+from santiago.cli.view.text import broken, columns_of, paint
 from santiago.contract.details import TESTS
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
+from santiago.report import pauses
+from santiago.report.endings import MESSAGE, cause
+from santiago.report.measures import span
+from santiago.report.resting import stopping
+from santiago.report.spending import dollars
+from santiago.util.text import count, first, flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable

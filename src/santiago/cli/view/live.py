@@ -14,7 +14,8 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from santiago.cli.view.ci import is_ci
-from santiago.cli.view.text import columns_of, harmless, size_of, width
+from santiago.cli.view.text import columns_of, size_of
+from santiago.util.text import harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -3,44 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from santiago.cli.view import advice
+from santiago.app.paths import shortest
 from santiago.cli.view.errors import show_findings
-from santiago.cli.view.measures import count
-from santiago.cli.view.text import fit, harmless, paint, say, width
-from santiago.contract import codec
+from santiago.cli.view.text import paint, say
+from santiago.report import advice
+from santiago.util.text import count, fit, harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.cli.job import Job
+    from santiago.app.job import Job
     from santiago.contract.plan import Plan, Story
     from santiago.planner.compile import Compilation
     from santiago.planner.rebase import Diff
 
 MAX_ROWS = 200
 """Stories that the screen lists; the file has them all."""
-
-
-def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> dict[str, Any]:
-    """Return the plan with what happened to it, for `--json`."""
-    return {
-        **codec.to_data(plan),
-        "diff": compiled.diff and codec.to_data(_diff_data(compiled.diff)),
-        "out_dir": str(job.out_dir),
-        "outcome": outcome,
-        "unchecked": [story.id for story in advice.unchecked(plan.stories, job.run_input)],
-    }
-
-
-def _diff_data(diff: Diff) -> dict[str, Any]:
-    return {
-        "kept": diff.kept,
-        "changed": [{"id": name, "what": what} for name, what in diff.changed],
-        "new": diff.new,
-        "removed": diff.removed,
-    }
 
 
 def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outcome: str) -> None:
@@ -142,33 +122,11 @@ def _findings(plan: Plan, lines: Sequence[str]) -> int:
 
 
 def _outcome(plan: Plan, job: Job, outcome: str) -> None:
-    place = advice.shortest(job.out_dir / "plan.json")
+    place = shortest(job.out_dir / "plan.json")
     digest = f"sha256:{plan.digest[:8]}…{plan.digest[-4:]}"
     if outcome in ("written", "unchanged"):
         _row("Wrote", f"{place}  {digest}{'  (as it was)' if outcome == 'unchanged' else ''}")
     elif job.compared:
-        _row("Checked", f"{advice.shortest(job.compared)} {outcome}  {digest}; nothing was written")
+        _row("Checked", f"{shortest(job.compared)} {outcome}  {digest}; nothing was written")
     else:
         _row("Checked", f"there is no plan to compare with  {digest}; nothing was written", "yellow")
-
-
-def mermaid(plan: Plan) -> str:
-    """Return the dependency graph as Mermaid text, which code forges draw."""
-    lines = ["graph LR"]
-    by_id = {story.id: story for story in plan.stories}
-    for number, chunk in enumerate(plan.chunks, 1):
-        lines.append(f'  subgraph chunk{number}["{_quoted(chunk.label)}"]')
-        lines += [f'    {_node(name)}["{name} {_quoted(by_id[name].title)}"]' for name in chunk.stories]
-        lines.append("  end")
-    lines += [f"  {_node(needed)} --> {_node(story.id)}" for story in plan.stories for needed in story.depends_on]
-    lines += [f"  chunk{n} -.-> chunk{n + 1}" for n in range(1, len(plan.chunks))]
-    return "\n".join(lines)
-
-
-def _node(name: str) -> str:
-    return name.replace(".", "_").replace("-", "_")
-
-
-def _quoted(text: str) -> str:
-    text = harmless(text).replace('"', "#quot;").replace("\n", " ")
-    return text if len(text) <= 60 else text[:59] + "…"

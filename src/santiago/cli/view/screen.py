@@ -11,31 +11,34 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago import __version__
-from santiago.cli.view import ci, refused, spending, step_summary
+from santiago.app.history import History
+from santiago.app.paths import near
+from santiago.cli.view import ci
 from santiago.cli.view.beat import Beat
-from santiago.cli.view.evidence import near
-from santiago.cli.view.failure import FULL, Report
-from santiago.cli.view.history import History
+from santiago.cli.view.frames import framed, title_line
 from santiago.cli.view.lines import Line, Lines
 from santiago.cli.view.live import Live, is_wanted
-from santiago.cli.view.measures import count, span
-from santiago.cli.view.remedies import listed, next_commands, resume
-from santiago.cli.view.resting import because
 from santiago.cli.view.table import Table
-from santiago.cli.view.text import broken, columns_of, flat, harmless, paint, say
+from santiago.cli.view.text import broken, columns_of, paint, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.result import criteria_of, status_of
 from santiago.executor.situation import Scope
+from santiago.report import refused, spending, step_summary
+from santiago.report.failure import FULL, Report
+from santiago.report.measures import span
+from santiago.report.remedies import listed, next_commands, resume
+from santiago.report.resting import because
 from santiago.util.clock import SystemClock
+from santiago.util.text import count, flat, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from santiago.cli.view.header import RunHeader
+    from santiago.app.start.header import RunHeader
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
@@ -169,7 +172,7 @@ class Screen:
             frozen=self.frozen, scope=self.scope,
         )  # fmt: skip
         following = [_look(report), *(following or _following(report))]
-        trouble = step_summary.append(report, following)
+        trouble = ci.append_page(lambda: step_summary.page(report, following))
         if self.as_json:
             return
         self._troubles(report, own_work)
@@ -192,10 +195,10 @@ class Screen:
         if report.state.phase in (RunPhase.FAILED, RunPhase.BLOCKED):
             self._failures(report)
         elif own_work:
-            for text in ["", *report.failing_check(own_work)]:
+            for text in ["", *framed(report.failing_check(own_work))]:
                 self._say(text)
         if rest := report.at_rest():
-            for text in ["", report.title_line(refused.TITLE, "yellow"), *rest]:
+            for text in ["", title_line(refused.TITLE, "yellow"), *rest]:
                 self._say(text)
 
     def _failures(self, report: Report) -> None:
@@ -204,9 +207,9 @@ class Screen:
         for story in needing[:FULL]:
             heading = report.heading(story)
             self._say("")
-            for text in ci.opening(heading) or [report.title_line(heading)]:
+            for text in ci.opening(heading) or [title_line(heading)]:
                 self._say(text, order=True)
-            for text in report.block(story):
+            for text in framed(report.block(story)):
                 self._say(text)
             for text in ci.closing():
                 self._say(text, order=True)
@@ -217,8 +220,8 @@ class Screen:
             self._say(
                 f"… and {count(len(needing) - FULL, 'story', 'stories')} more; `santiago status --failed` shows all"
             )
-        if not needing:
-            for text in report.run_check():
+        if not needing and (told := report.run_check()):
+            for text in ["", title_line(report.run_heading), *framed(told)]:
                 self._say(text)
 
     def _unproven(self, state: RunState) -> None:

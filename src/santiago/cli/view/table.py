@@ -6,17 +6,19 @@ import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.cli.view import pauses, spending
-from santiago.cli.view.doing import Doing
-from santiago.cli.view.evidence import AttemptEvidence
-from santiago.cli.view.measures import clock, limit
-from santiago.cli.view.resting import stopping
-from santiago.cli.view.text import fit, flat, paint, width
-from santiago.cli.view.waiting import glyph, mark, mark_of, waits_for
+from santiago.cli.view.text import glyph, joint, paint
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
+from santiago.report import pauses, spending
+from santiago.report.doing import Doing
+from santiago.report.evidence import AttemptEvidence
+from santiago.report.marks import mark, mark_of
+from santiago.report.measures import clock, limit
+from santiago.report.resting import stopping
+from santiago.report.waiting import waits_for
 from santiago.util.clock import SystemClock
+from santiago.util.text import fit, flat, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,7 +56,7 @@ class Table:
         self.run_input = run_input
         self.out_dir = out_dir
         self.agent = agent
-        self.doing = Doing(out_dir, agent)
+        self.doing = Doing(out_dir, agent, joint=joint())
         self.now_ms = now_ms
         self.utc = SystemClock().utc
         self.why_waiting = self.stopping = ""

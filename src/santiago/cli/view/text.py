@@ -5,26 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-import unicodedata
+from typing import TYPE_CHECKING
 
 import click
 
-_CONTROLS = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+from santiago.util.text import harmless, width
 
-
-def harmless(text: str) -> str:
-    """Return text without terminal escapes, control characters and direction marks."""
-    return text if text.isprintable() else re.sub(_CONTROLS, "", text)
-
-
-def flat(text: str) -> str:
-    """Return a text that stays on its line and does nothing else either."""
-    return " ".join(harmless(text).split())
-
-
-def first(text: str, most: int) -> str:
-    """Return no more than the beginning of a text."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+if TYPE_CHECKING:
+    from santiago.report.marks import Mark
 
 
 def coloured(*, stderr: bool = True) -> bool:
@@ -41,16 +29,19 @@ def paint(text: str, colour: str, *, bold: bool = False, stderr: bool = True) ->
     return click.style(text, fg=colour, bold=bold) if coloured(stderr=stderr) else text
 
 
-def width(text: str) -> int:
-    """Return the number of columns that a text takes."""
-    return len(text) if text.isascii() else sum(map(_cells, text))
+def glyph(given: Mark, *, stderr: bool = True) -> str:
+    """Return the symbol that this terminal can show."""
+    return given.symbol if unicode(stderr=stderr) else given.plain
 
 
-def _cells(letter: str) -> int:
-    if unicodedata.east_asian_width(letter) in "WF":
-        return 2
-    # Marks, joiners and the vowels of decomposed Korean are drawn over the letter before.
-    return 0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") or "\u1160" <= letter <= "\u11ff" else 1
+def unicode(*, stderr: bool = True) -> bool:
+    encoding = (sys.stderr if stderr else sys.stdout).encoding or ""
+    return encoding.lower().replace("-", "").startswith("utf")
+
+
+def joint(*, stderr: bool = True) -> str:
+    """Return what stands between two parts of a line, as far as this terminal can show it."""
+    return " · " if unicode(stderr=stderr) else " - "
 
 
 def size_of(*, stderr: bool) -> tuple[int, int]:
@@ -70,16 +61,6 @@ def size_of(*, stderr: bool) -> tuple[int, int]:
 def columns_of(*, stderr: bool) -> int:
     """Return how wide the terminal is; 0 where there is none, so that nothing is broken on its way to a file."""
     return size_of(stderr=stderr)[0]
-
-
-def fit(text: str, columns: int) -> str:
-    """Return a text cut or padded to exactly this many columns."""
-    text = harmless(text[: 4 * columns]).replace("\n", " ")
-    if width(text) > columns:
-        while text and width(text) > columns - 1:
-            text = text[:-1]
-        text += "…"
-    return text + " " * (columns - width(text))
 
 
 _SIGNS = "\u2e80-\ua4cf\uf900-\ufaff\ufe30-\uffdc\U0001f000-\U0003ffff"

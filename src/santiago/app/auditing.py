@@ -1,0 +1,292 @@
+"""Re-checking a run's folder: the chain of the log, what was frozen, the evidence behind every verdict, the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from santiago.app.auditing_files import FileAudit
+from santiago.app.history import History
+from santiago.app.loading import empty_fold, frozen
+from santiago.app.records import record_in
+from santiago.artifacts.attempts import VERIFICATION
+from santiago.artifacts.files import read_bytes
+from santiago.artifacts.names import INPUT, LOG, PLAN, RESULT, attempt_folder
+from santiago.artifacts.projections import Projector
+from santiago.artifacts.reader import Reader
+from santiago.artifacts.store import LARGEST
+from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
+from santiago.contract.events import Event, EventKind
+from santiago.contract.phases import ENDED, StoryPhase
+from santiago.contract.result import Result
+from santiago.executor.result import result as result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from santiago.contract.fold import Fold
+    from santiago.contract.plan import Plan
+    from santiago.contract.state import RunState
+
+Level = Literal["error", "note"]
+
+
+class Fault(NamedTuple):
+    """One thing that does not fit, or that somebody should know."""
+
+    level: Level
+    code: str
+    where: str
+    message: str
+
+
+@dataclass(slots=True)
+class Audit:
+    """Collects faults; `anchors` are places of the chain that are known from outside the log."""
+
+    out_dir: Path
+    anchors: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """Number of an event → (its hash, who says so)."""
+    faults: list[Fault] = field(default_factory=list)
+    records: dict[str, Event] = field(default_factory=dict)
+    """Files of evidence, each with the last event that rests on it."""
+    known: set[str] = field(default_factory=set)
+    """Files that were checked, as paths below the out-dir."""
+    projected: dict[str, bytes] = field(default_factory=dict)
+    """What shows plan and log, as it should be."""
+    history: History = field(default_factory=History)
+    fold: Fold | None = None
+    attested: dict[str, str] = field(default_factory=dict)
+    """Stories that a person accepted, and who that was."""
+    checked: dict[str, int] = field(default_factory=dict)
+    """What was looked at, and how many of each."""
+    head: tuple[int, str] = (0, "")
+    base: str = ""
+    """The commit that the run began on."""
+
+    @property
+    def state(self) -> RunState | None:
+        return self.fold.state if self.fold else None
+
+    @property
+    def clean(self) -> bool:
+        return not any(fault.level == "error" for fault in self.faults)
+
+    def error(self, code: str, where: str, message: str) -> None:
+        self.faults.append(Fault("error", code, where, message))
+
+    def note(self, code: str, where: str, message: str) -> None:
+        self.faults.append(Fault("note", code, where, message))
+
+    def count(self, what: str, number: int = 1) -> None:
+        self.checked[what] = self.checked.get(what, 0) + number
+
+    # Files
+
+    def run(self) -> None:
+        """Check everything that lies in the folder."""
+        results = self._results()
+        if not self._read(results):
+            return
+        self._frozen()
+        for path, event in self.records.items():
+            self._evidence(path, event)
+        self._done_stories()
+        if RESULT not in results.values() and self.state is not None and self.state.phase in ENDED:
+            self.error("result_missing", RESULT, f"the run ended as {self.state.phase}, but there is no result")
+        FileAudit(self).check()
+
+    def _results(self) -> dict[int, str]:
+        """Read the results, old ones too: each anchors the log's chain; return their names by the event that they end with."""
+        found = {}
+        for path in sorted(self.out_dir.glob("result*.json")):
+            self.known.add(path.name)
+            if path.name == "result.damaged.json":
+                continue
+            try:
+                result = codec.decode(Result, read_bytes(path, LARGEST), path.name)
+            except SantiagoError as error:
+                self.error("result_unreadable", path.name, error.message)
+                continue
+            self.count("results")
+            if (head := result.head) is not None:
+                self.anchors[head.seq] = (head.hash, path.name)
+                found[head.seq] = path.name
+        return found
+
+    def _read(self, results: Mapping[int, str]) -> bool:
+        """Fold the log, checking the chain, each anchor, and each result where it was written."""
+        try:
+            plan, run_input = frozen(self.out_dir)
+        except SantiagoError as error:
+            self.error("frozen_unreadable", error.where, error.message)
+            return False
+        self.fold = empty_fold(plan, run_input)
+        projector = Projector(plan, self.projected.get, self.projected.__setitem__)
+        reader = Reader(self.out_dir / LOG)
+        try:
+            for event in reader:
+                self.fold.apply(event)
+                self._take(event)
+                projector.take(event)
+                self._anchor(reader)
+                if reader.seq in results:
+                    self._compare(plan, results[reader.seq], reader)
+        except SantiagoError as error:
+            self.error("log_damaged", f"{LOG}:{error.line}" if error.line else LOG, error.message)
+            return False
+        except (ValueError, LookupError, TypeError) as error:
+            self.error("log_impossible", f"{LOG}:{reader.seq}", f"what it says cannot have happened: {error}")
+            return False
+        projector.write(self.fold.state)
+        self.head = (reader.seq, reader.hash)
+        self.count("events", reader.seq)
+        for seq, (_, who) in self.anchors.items():
+            if seq > reader.seq:
+                self.error("log_cut", LOG, f"it ends with event {reader.seq}, but {who} knows of event {seq}")
+        if reader.torn:
+            self.note(
+                "log_torn", LOG, f"{reader.torn} bytes of an unfinished line follow; the next start sets them aside"
+            )
+        return True
+
+    def _take(self, event: Event) -> None:
+        self.history.take(event)
+        if event.event is EventKind.RUN_CREATED:
+            self.base = event.context.get("head", "")
+        if event.event in _WITH_EVIDENCE:
+            self.records[self._record_of(event)] = event
+        if event.event is EventKind.LOG_REPAIRED:
+            self._torn(event)
+        if event.event is EventKind.STORY_ACCEPTED:
+            self.attested[event.story_id or ""] = event.actor
+        if event.event is EventKind.NOTE and event.context.get("ref", "").startswith("refs/santiago/"):
+            self.note("refs_pruned", LOG, f"{event.context.get('text', '')} ({event.timestamp}, by {event.actor})")
+
+    def _anchor(self, reader: Reader) -> None:
+        known = self.anchors.get(reader.seq)
+        if known is None:
+            return
+        self.count("anchors")
+        if known[0] != reader.hash:
+            self.error("log_rewritten", f"{LOG}:{reader.seq}", f"its hash is not the one in {known[1]}")
+
+    def _torn(self, event: Event) -> None:
+        """Compare a torn line that a start set aside with its digest in the log."""
+        path = f"progress.torn.{event.context.get('offset', 0)}"
+        self.known.add(path)
+        if not self._is(path, event.context.get("digest", "")):
+            self.error("file_changed", path, f"it is not the torn line that event {event.seq} set aside")
+
+    def _is(self, path: str, digest: str) -> bool:
+        try:
+            return sha256(read_bytes(self.out_dir / path, LARGEST)).hexdigest() == digest
+        except SantiagoError:
+            return False
+
+    def _compare(self, plan: Plan, name: str, reader: Reader) -> None:
+        """A result is a function of plan and log up to its head; anything else in it was put there."""
+        assert self.fold is not None
+        content = read_bytes(self.out_dir / name, LARGEST)
+        given = codec.decode(Result, content, name)
+        if self.fold.state.phase not in ENDED:
+            message = f"it says {given.status}, but the run had not ended at event {self.fold.state.seq}"
+            self.error("result_wrong", name, message)
+            return
+        wanted = result_of(plan, self.fold.state, (reader.seq, reader.hash))
+        if content == codec.canonical(wanted):
+            return
+        mine, its = codec.to_data(wanted), codec.to_data(given)
+        wrong = [
+            f"{key} is not what the log says{_difference(mine[key], its[key])}" for key in mine if mine[key] != its[key]
+        ]
+        for message in wrong or ["it is not written as santiago wrote it"]:
+            self.error("result_wrong", name, message)
+
+    def _frozen(self) -> None:
+        """Compare plan and input with the digests that the log began with."""
+        state = self.state
+        assert state is not None
+        for name, digest in ((INPUT, state.input_digest), (PLAN, state.plan_digest)):
+            self.count("frozen files")
+            now = sha256(read_bytes(self.out_dir / name, LARGEST)).hexdigest()
+            if now != digest:
+                self.error("frozen_changed", name, f"its digest was {digest[:16]} when the run began and is {now[:16]}")
+
+    def _evidence(self, path: str, event: Event) -> None:
+        """Compare the record that an event rests on with the digest in the log, and with the verdict."""
+        context = event.context
+        self.known.add(path)
+        verdict = "pass" if event.event is EventKind.RUN_ENDED and event.status == "ok" else context.get("verdict", "")
+        digest = context.get("digest")
+        if digest is None:
+            if verdict == "pass":
+                self.error(
+                    "evidence_missing", path, f"event {event.seq} is a pass without a record of what was checked"
+                )
+            return
+        try:
+            content = read_bytes(self.out_dir / path, LARGEST)
+        except SantiagoError as error:
+            self.error("evidence_missing", path, f"event {event.seq} rests on it, but {error.message}")
+            return
+        self.count("records")
+        if sha256(content).hexdigest() != digest:
+            self.error("evidence_changed", path, f"its digest is not the one of event {event.seq}")
+            return
+        if event.event is not EventKind.BASE_EXAMINED:
+            self._verdict(event, path, record_in(self.out_dir / path), verdict)
+
+    def _record_of(self, event: Event) -> str:
+        if event.event is EventKind.BASE_EXAMINED:
+            return "evidence/base.json"
+        if event.story_id is None:
+            return f"evidence/run-{event.context.get('step', '').rpartition('/')[2] or 0}.json"
+        if event.event is EventKind.CLAIM_JUDGED:
+            return f"evidence/{event.story_id}-claim.json"
+        if event.event is EventKind.STORY_DONE:
+            return f"evidence/{event.story_id}-{event.attempt}-merged.json"
+        return f"{attempt_folder(event.story_id, event.attempt or 0)}/{VERIFICATION}"
+
+    def _verdict(self, event: Event, path: str, record: Mapping[str, Any], verdict: str) -> None:
+        passed = record.get("passed") is True
+        if verdict and passed != (verdict == "pass"):
+            self.error(
+                "verdict_differs", path, f"it says {'pass' if passed else 'fail'}, event {event.seq} says {verdict}"
+            )
+        real = [one for one in record.get("results", []) if one.get("verdict") == "pass" and one.get("checks") != 0]
+        if verdict == "pass" and not real:
+            self.error("nothing_verified", path, "it is a pass without one real check that passed")
+
+    def _done_stories(self) -> None:
+        """Every story that is done must have a verdict of its own that passed, or a person's word."""
+        state = self.state
+        assert state is not None
+        passed = {event.story_id for event in self.records.values() if event.context.get("verdict") == "pass"}
+        for story in state.stories.values():
+            if story.phase is not StoryPhase.DONE:
+                continue
+            self.count("done stories")
+            if story.id in self.attested:
+                self.note("attested", LOG, f"{story.id} is done on the word of {self.attested[story.id]}")
+            elif story.id not in passed:
+                self.error("done_without_verdict", LOG, f"{story.id} is done, but no verdict of it passed")
+
+
+_WITH_EVIDENCE = frozenset(
+    {
+        EventKind.BASE_EXAMINED, EventKind.ATTEMPT_ENDED, EventKind.CLAIM_JUDGED, EventKind.STORY_DONE, EventKind.RUN_ENDED,
+    }
+)  # fmt: skip
+
+
+def _difference(wanted: Any, given: Any) -> str:
+    if isinstance(wanted, list) and isinstance(given, list):
+        for one, other in zip(wanted, given, strict=False):
+            if one != other:
+                return f" (of {one.get('id', one) if isinstance(one, dict) else one})"
+        return f" ({len(given)} of {len(wanted)})"
+    return f": {given!r} instead of {wanted!r}"[:200] if not isinstance(wanted, dict) else ""

@@ -1,0 +1,108 @@
+"""Re-checking the files of a run: each is sealed by a digest in the log, or computed again from plan and log and compared."""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from santiago.app.truth import unknown_files
+from santiago.artifacts import beneath, inbox, lock
+from santiago.artifacts.attempts import FILES, LASTING, FileAttempts
+from santiago.artifacts.files import read_bytes
+from santiago.artifacts.names import INPUT, LOG, PLAN, attempt_folder
+from santiago.artifacts.store import LARGEST, FileStore
+from santiago.contract.errors import SantiagoError
+from santiago.contract.phases import RunPhase
+from santiago.process.redact import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.app.auditing import Audit
+
+_EMPTY = sha256(b"").hexdigest()
+_AT_WORK = (RunPhase.PLANNING, RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
+
+
+class FileAudit:
+    """Looks at every file below the out-dir, once the log has been read."""
+
+    def __init__(self, audit: Audit) -> None:
+        self.audit = audit
+        self._known = {LOG, INPUT, PLAN, lock.NAME, *audit.known}
+
+    def check(self) -> None:
+        assert self.audit.state is not None
+        with FileStore(self.audit.out_dir, Redactor(()), lambda: "") as store:
+            for found in unknown_files(self.audit.state, FileAttempts(store)):
+                self.audit.error(*found)
+            for story, tried in self.audit.history.attempts.items():
+                for one in tried:
+                    if one.files:
+                        self._sealed(store, attempt_folder(story, one.number), one.files)
+                    else:  # still running, or of an older santiago
+                        self._known.update(self._below(attempt_folder(story, one.number)))
+        self._projections()
+        for path in sorted({*self._below("")} - self._known):
+            self.audit.note("file_unknown", path, "nothing in the log speaks of it, and nothing rests on it")
+
+    def _sealed(self, store: FileStore, folder: str, digest: str) -> None:
+        """Compare the files of an attempt with the list of their digests, and that with its digest in the log."""
+        listing = self._read(f"{folder}/{FILES}")
+        self._known.add(f"{folder}/{FILES}")
+        if listing is None or sha256(listing).hexdigest() != digest:
+            self.audit.error("file_changed", f"{folder}/{FILES}", "it is not the list of files that the log names")
+            return
+        files: dict[str, str] = json.loads(listing)
+        self.audit.count("files of attempts", len(files))
+        for name, wanted in files.items():
+            path = f"{folder}/{name}"
+            self._known.add(path)
+            now = _digest(store, path)
+            if now == wanted:
+                continue
+            if now in (None, _EMPTY) and name not in LASTING:
+                self.audit.note("file_lost", path, "it is gone or empty, as after a power cut")
+            else:
+                self.audit.error("file_changed", path, "it is not what it was when the attempt ended")
+        for path in sorted({*self._below(folder)} - self._known):
+            self._known.add(path)
+            self.audit.error("file_unknown", path, "it was put there after the attempt had ended")
+
+    def _projections(self) -> None:
+        """Compare the files that only show what plan and log say; a killed start may have left older ones."""
+        state = self.audit.state
+        assert state is not None
+        self._known.update(self.audit.projected)
+        for path, wanted in self.audit.projected.items():
+            self.audit.count("projections")
+            if self._read(path) == wanted:
+                continue
+            if state.phase in _AT_WORK:
+                self.audit.note("projection_old", path, "it does not show where the log ends; the next start writes it")
+            else:
+                self.audit.error("projection_wrong", path, "it does not show what plan and log say")
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            return read_bytes(self.audit.out_dir / path, LARGEST)
+        except SantiagoError:
+            return None
+
+    def _below(self, folder: str) -> Iterator[str]:
+        """Yield the files below a folder; letters are people's, and what they said is in the log."""
+        top = str(self.audit.out_dir)
+        for place, folders, names in os.walk(self.audit.out_dir / folder):
+            folders[:] = [name for name in folders if place != top or name != inbox.FOLDER]
+            inside = os.path.relpath(place, top)
+            yield from (os.path.normpath(f"{inside}/{name}") for name in names if not beneath.is_temporary(name))
+
+
+def _digest(store: FileStore, path: str) -> str | None:
+    """Return the digest of a file; of what is no file, a word that is none."""
+    try:
+        return store.digest(path)
+    except SantiagoError:
+        return "not a file"

@@ -1,0 +1,209 @@
+"""Settings: flag, environment, project file, user file, default; each value knows where it comes from."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from santiago.artifacts.files import read_text
+from santiago.contract import codec
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.policy import RunInput
+
+SECTIONS = ("limits", "verification", "workspace", "agent", "policy")
+"""Sections of the run input that a settings file may fill."""
+OWN = ("notify",)
+"""Sections that are no part of a run's input."""
+_NOTICE = "notify.command"
+"""The one setting of those."""
+_EXAMPLES: dict[str, Any] = {
+    "limits.attempt_timeout_minutes": 10, "limits.run_max_tokens": 2_000_000, "limits.run_max_cost_usd": 5,
+    "verification.story_commands": ["pytest -q"], "verification.run_commands": ["pytest -q"], "workspace.setup": ["npm ci"],
+    "workspace.env": ["DATABASE_URL"], "agent.command": ["my-agent", "--flag"], "agent.profile": "claude",
+    "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", _NOTICE: "notify-send santiago",
+}  # fmt: skip
+"""Right values of settings whose default shows nothing."""
+
+
+class Setting(NamedTuple):
+    value: Any
+    origin: str
+
+
+def run_input_defaults(root: Path, *, project: bool = True) -> RunInput:
+    """Return the run input that the settings of this repository make, or all but its own file; paths are the caller's."""
+    return _run_input(root, load(root, project=project))
+
+
+def effective(root: Path, *, project: bool = True) -> dict[str, Any]:
+    """Return the value of every setting as a run input holds it, with or without the repository's own file."""
+    settings = load(root, project=project)
+    return {**values_of(_run_input(root, settings)), _NOTICE: settings[_NOTICE].value}
+
+
+def of_project(root: Path) -> tuple[str, dict[str, Any]]:
+    """Return where the repository's own settings stand, and what they are: the same for all ways to write the same."""
+    origin, table = _project_file(root)
+    if not table:
+        return origin, {}
+    settings = defaults()
+    _take(settings, table, origin)
+    _refuse_wrong_notice(settings[_NOTICE])
+    own = {name: setting for name, setting in settings.items() if setting.origin == origin}
+    values = {**values_of(_run_input(root, own)), _NOTICE: settings[_NOTICE].value}
+    return origin, {name: values[name] for name in own}
+
+
+def values_of(run_input: RunInput) -> dict[str, Any]:
+    """Return the settings that a run input holds, by their names."""
+    data = codec.to_data(run_input)
+    return {f"{section}.{key}": value for section in SECTIONS for key, value in data[section].items()}
+
+
+def _run_input(root: Path, settings: dict[str, Setting]) -> RunInput:
+    settings = {name: setting for name, setting in settings.items() if setting.origin != "default"}
+    if not settings:
+        return RunInput(contract_version=CONTRACT_VERSION, repo_path=str(root), prd_path="-")
+    try:
+        return _decoded(root, settings)
+    except SantiagoError:
+        for name, setting in settings.items():  # each alone, to tell which one it is and where it comes from
+            _refuse_wrong(root, name, setting)
+        raise
+
+
+def is_named(root: Path, name: str) -> bool:
+    """Tell whether somebody gave a setting a value."""
+    return load(root)[name].origin != "default"
+
+
+def _decoded(root: Path, settings: dict[str, Setting]) -> RunInput:
+    data: dict[str, Any] = {"contract_version": CONTRACT_VERSION, "repo_path": str(root), "prd_path": "-"}
+    for name, setting in settings.items():
+        section, _, key = name.partition(".")
+        if section not in OWN:
+            data.setdefault(section, {})[key] = setting.value
+    return codec.decode(RunInput, json.dumps(data, default=str).encode(), "settings")
+
+
+def _refuse_wrong(root: Path, name: str, setting: Setting) -> None:
+    try:
+        _decoded(root, {name: setting})
+    except SantiagoError as error:
+        raise _wrong(name, setting.origin, error.message) from None
+
+
+def _wrong(name: str, origin: str, message: str) -> SantiagoError:
+    default = defaults()[name].value
+    example = json.dumps(_EXAMPLES.get(name, default))
+    if origin.startswith("$"):
+        hint = f"For example: export {origin[1:]}={shlex.quote(example)}"
+    else:
+        section, _, key = name.partition(".")
+        hint = f"For example, under [{section}]: {key} = {example}"
+    return SantiagoError(Kind.USAGE, message, where=origin, hint=hint)
+
+
+def load(root: Path, *, project: bool = True) -> dict[str, Setting]:
+    """Return every setting with its origin; a later layer wins."""
+    settings = defaults()
+    for origin, table in (_user_file(), *([_project_file(root)] if project else [])):
+        _take(settings, table, origin)
+    _take_variables(settings)
+    _refuse_wrong_notice(settings[_NOTICE])
+    return settings
+
+
+def _take_variables(settings: dict[str, Setting]) -> None:
+    names = {"SANTIAGO_" + name.upper().replace(".", "_"): name for name in settings}
+    sections = tuple(f"SANTIAGO_{section.upper()}_" for section in (*SECTIONS, *OWN))
+    for variable in sorted(os.environ):
+        if variable in names:
+            settings[names[variable]] = Setting(_from_text(os.environ[variable]), f"${variable}")
+        elif variable.startswith(sections):
+            raise _unknown("environment", variable, [name for name in names if name.startswith(_section(variable))])
+
+
+def _section(variable: str) -> str:
+    return "_".join(variable.split("_")[:2]) + "_"
+
+
+def _refuse_wrong_notice(setting: Setting) -> None:
+    """No run input has this one, so nothing else looks at its type."""
+    value = setting.value
+    words = value if isinstance(value, list) else [value]
+    if value is not None and not all(isinstance(word, str) for word in words):
+        raise _wrong(_NOTICE, setting.origin, f"{_NOTICE}: a command line or a list of words is expected")
+
+
+def defaults() -> dict[str, Setting]:
+    blank = codec.to_data(RunInput(contract_version=CONTRACT_VERSION, repo_path="", prd_path=""))
+    found = {
+        f"{section}.{key}": Setting(value, "default") for section in SECTIONS for key, value in blank[section].items()
+    }
+    return {**found, _NOTICE: Setting(None, "default")}
+
+
+def _take(settings: dict[str, Setting], table: dict[str, Any], origin: str) -> None:
+    for section, content in table.items():
+        if section not in (*SECTIONS, *OWN):
+            raise _unknown(origin, section, (*SECTIONS, *OWN))
+        if not isinstance(content, dict):
+            hint = f"Write [{section}] on a line of its own, and its keys below it."
+            raise SantiagoError(Kind.USAGE, f"{section} is a table of settings", where=origin, hint=hint)
+        for key, value in content.items():
+            name = f"{section}.{key}"
+            if name not in settings:
+                known = [other.partition(".")[2] for other in settings if other.startswith(f"{section}.")]
+                raise _unknown(origin, name, [f"{section}.{other}" for other in known])
+            settings[name] = Setting(value, origin)
+
+
+def _unknown(origin: str, name: str, known: Any) -> SantiagoError:
+    close = get_close_matches(name, known, 1)
+    hint = f"Did you mean {close[0]}?" if close else f"Known are {', '.join(known)}."
+    return SantiagoError(Kind.USAGE, f"unknown setting {name}", where=origin, hint=hint)
+
+
+def _user_file() -> tuple[str, dict[str, Any]]:
+    from platformdirs import user_config_path
+
+    path = user_config_path("santiago") / "santiago.toml"
+    return str(path), _toml(path)
+
+
+def _project_file(root: Path) -> tuple[str, dict[str, Any]]:
+    """Return santiago.toml, or else the table in pyproject.toml."""
+    own, shared = root / "santiago.toml", root / "pyproject.toml"
+    if own.is_file():
+        return str(own), _toml(own)
+    tools = _toml(shared).get("tool", {})
+    table = tools.get("santiago", {}) if isinstance(tools, dict) else {}
+    if not isinstance(table, dict):
+        hint = "Write [tool.santiago.limits] and the like, with keys below."
+        raise SantiagoError(Kind.USAGE, "tool.santiago is a table of settings", where=str(shared), hint=hint)
+    return f"{shared} [tool.santiago]", table
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(read_text(path, 2**20))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        why = error if isinstance(error, ValueError) else "nested too deeply"
+        raise SantiagoError(Kind.USAGE, f"not valid TOML: {why}", where=str(path), hint="Correct the file.") from None
+
+
+def _from_text(text: str) -> Any:
+    """Return the value that a variable's text means: JSON where it is JSON, else the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,108 @@
+"""Finding what a command is about: a run by its folder or id, else the one that is running or the newest; a story of it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.app.loading import working
+from santiago.artifacts import registry, repository
+from santiago.artifacts.names import LOG, PLAN
+from santiago.contract.errors import Kind, SantiagoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from santiago.artifacts.registry import Registered
+    from santiago.contract.plan import Plan, Story
+
+MOST = 5
+"""Runs that are named in one line."""
+
+
+def find_run(name: str | None) -> Path:
+    """Return the out-dir of a run; without a name, of the one that is running, else of the newest of this repository."""
+    if name is not None:
+        return _named(name)
+    known = runs_here()
+    at_work = [run for run in known if working(run.out_dir)]
+    if len(at_work) > 1:
+        raise SantiagoError(
+            Kind.USAGE,
+            f"{len(at_work)} runs of this repository are running: {enumerated(at_work)}",
+            hint="Say which one, by its id.",
+        )
+    return (at_work or known)[0].out_dir
+
+
+def runs_here() -> list[Registered]:
+    """Return the runs of this repository whose folders are still there, the newest first; raise where there are none."""
+    root = repository.find_root(Path.cwd())
+    common = registry.common_git_dir(root) if root else None
+    if common is None:
+        hint = "Go to the repository of the run, or name the run's folder."
+        raise SantiagoError(Kind.USAGE, "this is no git repository", hint=hint)
+    known = [run for run in registry.runs(common) if (run.out_dir / PLAN).is_file()]
+    if not known:
+        hint = "Name a run's folder, or start one: santiago run PRD"
+        raise SantiagoError(Kind.USAGE, "no run yet in this repository", hint=hint)
+    return known
+
+
+def _named(name: str) -> Path:
+    path = repository.resolved(Path(name))
+    if (path / PLAN).is_file() or (path / LOG).exists():
+        return path
+    try:
+        known = runs_here()
+    except SantiagoError as error:
+        hint = f"Name a run's folder or its id; {error.message}."
+        raise SantiagoError(Kind.USAGE, f"there is no run {name!r}", hint=hint) from None
+    for run in known:
+        if run.run_id == name:
+            return run.out_dir
+    hint = f"Name a run's folder or its id; there are {enumerated(known)}."
+    raise SantiagoError(Kind.USAGE, f"there is no run {name!r}", hint=hint)
+
+
+def names_run(word: str) -> bool:
+    """Tell whether a word is the folder or the id of a run."""
+    try:
+        _named(word)
+    except SantiagoError:
+        return False
+    return True
+
+
+def enumerated(runs: Sequence[Registered]) -> str:
+    """Return the ids of the first few runs, and how many more there are."""
+    more = f" and {len(runs) - MOST} more" if len(runs) > MOST else ""
+    return ", ".join(run.run_id for run in runs[:MOST]) + more
+
+
+def find_story(plan: Plan, name: str) -> Story:
+    """Return a story by its id, in either case, or by the document's own id; raise where there is none."""
+    by_id = {story.id: story for story in plan.stories}
+    by_origin = {story.origin.id: story for story in reversed(plan.stories)}  # the first of those that share one
+    found = by_id.get(name) or by_origin.get(name) or by_id.get(name.upper())
+    if found is not None:
+        return found
+    hint = f"There are {plan.stories[0].id} to {plan.stories[-1].id}."
+    raise SantiagoError(Kind.USAGE, f"the plan has no story {name}", hint=hint)
+
+
+@contextmanager
+def naming(run_id: str) -> Iterator[None]:
+    """Let every refusal say which run it is about."""
+    try:
+        yield
+    except SantiagoError as error:
+        if run_id not in f"{error.where} {error.message}":
+            error.message = f"{run_id}: {error.message}"
+        raise
+
+
+def split_target(words: tuple[str, ...], *, least: int) -> tuple[str | None, tuple[str, ...]]:
+    """Return the optional run in front of a command's own words: `[DIR] STORY` and the like."""
+    return (words[0], words[1:]) if len(words) > least else (None, words)

@@ -1,0 +1,155 @@
+"""What the log tells beside the state: attempts one by one, the time that each chunk took, who worked when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from santiago.contract.details import TESTS
+from santiago.contract.events import Context, Event, EventKind
+from santiago.contract.phases import ENDED, RunPhase
+from santiago.util.clock import between
+
+_ENDS = frozenset({EventKind.ATTEMPT_ENDED, EventKind.ATTEMPT_VOIDED, EventKind.INTEGRATION_FAILED})
+
+
+@dataclass(slots=True)
+class AttemptStory:
+    """One attempt, as the log tells it."""
+
+    number: int
+    started: str
+    ended: str = ""
+    status: str = "running"
+    """ok, failed, voided, stopped, or running."""
+    reason: str = ""
+    message: str = ""
+    commit: str = ""
+    base: str = ""
+    proof: str = ""
+    digest: str = ""
+    files: str = ""
+    """Digest of the list of its files."""
+    agent_ms: int = 0
+    verify_ms: int = 0
+    tokens: int | None = None
+    cost: int | None = None
+    """Millionths of a dollar."""
+    agent: str = ""
+    own_work: str = ""
+    """The branch or commit that a person brought; no agent worked then."""
+    pruned: bool = False
+    """Its ref was removed since."""
+    hint: str = ""
+    writes_tests: bool = False
+
+    def end(self, event: Event) -> None:
+        context = event.context
+        self.ended, self.status = event.timestamp, event.status or "failed"
+        self.reason, self.message = context.get("reason", ""), context.get("message", "")
+        self.commit, self.proof = context.get("commit") or self.commit, context.get("proof") or self.proof
+        self.digest = context.get("digest") or self.digest
+        self.files = context.get("files") or self.files
+        self.agent_ms += context.get("agent_ms", 0)
+        self.verify_ms += context.get("verify_ms", 0)
+        self.tokens = context.get("tokens", self.tokens)
+        self.cost = context.get("cost_micro_usd", self.cost)
+        self.hint = context.get("hint") or self.hint
+
+
+@dataclass(slots=True)
+class History:
+    """Takes in the log, event by event."""
+
+    attempts: dict[str, list[AttemptStory]] = field(default_factory=dict)
+    chunk_ms: dict[str, int] = field(default_factory=dict)
+    uncounted_ms: dict[str, int] = field(default_factory=dict)
+    """Of that, what the log has not counted as used yet; a crash loses it in both accounts."""
+    marked: str = ""
+    """Up to when time is counted in the log."""
+    rested_ms: int = 0
+    """Waiting since then, which does not count."""
+    first: str = ""
+    last: str = ""
+    start: Context = field(default_factory=Context)
+    """The latest start: pid, host, version, sandbox, jobs."""
+    limits: dict[str, str] = field(default_factory=dict)
+    """Story → the name of the limit that it reached."""
+    phase: RunPhase = RunPhase.CREATED
+    chunk: str | None = None
+    wait: Context = field(default_factory=Context)
+    """The latest wait: until when, and why."""
+    waits_since: str = ""
+    asked_by: str = ""
+    """Who asked the latest start to stop, first."""
+    end: Context = field(default_factory=Context)
+    """What the latest end or rest of the run said."""
+
+    def take(self, event: Event) -> None:
+        self._time(event)
+        if event.story_id is None:
+            self._of_run(event)
+        else:
+            self._of_story(event.story_id, event)
+
+    def _time(self, event: Event) -> None:
+        """Count time for the active chunk, except while nobody worked."""
+        working = self.phase in (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
+        rested = event.context.get("ms", 0) if event.event is EventKind.WAIT_ENDED else 0
+        if self.chunk and working and event.event is not EventKind.RUN_STARTED:
+            passed = max(0, between(self.last, event.timestamp) - rested)
+            for times in (self.chunk_ms, self.uncounted_ms):
+                times[self.chunk] = times.get(self.chunk, 0) + passed
+        self.rested_ms += rested
+        if event.event is EventKind.RUN_STARTED:
+            for chunk, passed in self.uncounted_ms.items():
+                self.chunk_ms[chunk] -= passed
+        if event.event in (EventKind.TIME_USED, EventKind.RUN_STARTED):
+            self.marked, self.rested_ms, self.uncounted_ms = event.timestamp, 0, {}
+        self.first = self.first or event.timestamp
+        self.last = event.timestamp
+
+    def _of_run(self, event: Event) -> None:
+        if event.phase is not None:
+            self.phase = RunPhase(str(event.phase))
+        match event.event:
+            case EventKind.RUN_STARTED:
+                self.start, self.asked_by = event.context, ""
+            case EventKind.WAIT_STARTED:
+                self.wait, self.waits_since = event.context, event.timestamp
+            case EventKind.CHUNK_STARTED:
+                self.chunk = event.chunk
+            case EventKind.CHUNK_ENDED:
+                self.chunk = None
+            case EventKind.STOP_REQUESTED:
+                self.asked_by = self.asked_by or event.context.get("message") or event.actor
+            case EventKind.NOTE if event.context.get("ref", "").startswith("refs/santiago/"):
+                self._let_go(event.context["ref"])
+            case EventKind.RUN_ENDED | EventKind.RUN_PAUSED:
+                self.end = event.context
+                self.chunk = None if self.phase in ENDED else self.chunk
+
+    def _let_go(self, ref: str) -> None:
+        """Note that the ref of an attempt was removed, or those of all where the name is that of a folder."""
+        for story, tried in self.attempts.items():
+            for attempt in tried:
+                attempt.pruned |= ref.endswith(("/", f"/{story}/{attempt.number}"))
+
+    def _of_story(self, story: str, event: Event) -> None:
+        tried = self.attempts.setdefault(story, [])
+        if event.event is EventKind.ATTEMPT_STARTED:
+            number, base = event.attempt or len(tried) + 1, event.context.get("base", "")
+            own_work = event.context.get("ref", event.actor) if event.actor != "santiago" else ""
+            agent = "" if own_work else event.context.get("agent") or self.start.get("agent", "")
+            tests = event.context.get("mode") == TESTS
+            tried.append(
+                AttemptStory(number, event.timestamp, base=base, agent=agent, own_work=own_work, writes_tests=tests)
+            )
+        elif event.event in _ENDS:
+            attempt = next((one for one in reversed(tried) if one.number == event.attempt), None)
+            if attempt is not None:
+                attempt.end(event)
+        if limit := event.context.get("limit"):
+            self.limits[story] = limit
+
+    def of(self, story: str) -> list[AttemptStory]:
+        return self.attempts.get(story, [])

@@ -1,0 +1,102 @@
+"""The text of a new santiago.toml, with what is known of each check as a comment."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import SantiagoError
+from santiago.contract.policy import Workspace
+from santiago.contract.record import record
+from santiago.util.text import flat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from santiago.app.candidates import Found
+    from santiago.app.trying import Tried
+
+
+@record
+class Written:
+    """What goes into a new santiago.toml."""
+
+    checks: Sequence[Found] = ()
+    tried: Sequence[Tried] = ()
+    in_vain: Sequence[Tried] = ()
+    """What was tried for parts of the repository that no check tests."""
+    untried: bool = False
+    """Whether the checks were written without being tried."""
+    provide: tuple[str, ...] = field(default_factory=lambda: Workspace().provide)
+
+    @property
+    def usable(self) -> list[Tried]:
+        """What the checks did when they were tried."""
+        written = {(one.test, one.setup) for one in self.checks}
+        return [one for one in self.tried if (one.command, "".join(one.setup)) in written]
+
+
+def settings(written: Written) -> str:
+    """Return the text of santiago.toml."""
+    setup = dict.fromkeys(one.setup for one in written.checks if one.setup)
+    return "\n".join(
+        [
+            "# Settings of santiago for this repository. `santiago config show` prints all of them with their origin.",
+            "",
+            "[verification]",
+            "# Run after every attempt, in a clean checkout; a story is done only when all of them pass.",
+            *(f"# {flat(line)}" for line in _known(written)),
+            f"story_commands = {_toml_list([one.test for one in written.checks])}",
+            "# Files that judge: a verdict puts them back as they were; @tests stands for all tests.",
+            'protected = ["@tests"]',
+            "",
+            *_agent_lines(),
+            "[workspace]",
+            "# Prepares a fresh checkout, before an attempt and before its verdict.",
+            f"setup = {_toml_list([*setup])}",
+            *_provide_lines(written.provide),
+            "",
+        ]
+    )
+
+
+def _known(written: Written) -> Iterator[str]:
+    """Yield what is known of the checks: that they ran, or why one is not among them."""
+    if written.untried:
+        yield "Nobody has seen them run yet (`santiago init --no-try`); `santiago doctor --checks` tries them."
+    for one in written.usable:
+        yield f"`{one.command}` {one.text}"
+    if written.in_vain:
+        yield "What was tried and could not be made to judge here:"
+    for one in written.in_vain:
+        after = f" after `{one.setup[0]}`" if one.setup else ""
+        yield f"`{one.command}`{after} {one.text}"
+
+
+def _provide_lines(provide: tuple[str, ...]) -> list[str]:
+    if provide == Workspace().provide:
+        return []
+    note = "# Ignored folders of dependencies that a checkout gets from the repository."
+    return [note, f"provide = {_toml_list(provide)}"]
+
+
+def _agent_lines() -> list[str]:
+    """Return a comment about the agent: which one is taken depends on the machine, so nothing is set for others."""
+    from santiago.app.profiles import own_catalog
+
+    try:
+        ready = own_catalog().first_ready(os.environ)
+    except SantiagoError:
+        ready = None
+    name = ready.profile.name if ready else "claude"
+    return [
+        "# [agent]",
+        f'# profile = "{name}"   # without it: the first agent that is installed and signed in; `santiago doctor` shows them',
+        "",
+    ]
+
+
+def _toml_list(values: Sequence[str]) -> str:
+    return "[" + ", ".join(json.dumps(value, ensure_ascii=False) for value in values) + "]"

@@ -1,0 +1,36 @@
+"""What a plan is short of before it is run: checks for its stories, and attempts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.checks import commands_of
+from santiago.util.text import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.contract.plan import Story
+    from santiago.contract.policy import RunInput
+
+MOST = 8
+"""Names in one message."""
+
+
+def unchecked(stories: Sequence[Story], run_input: RunInput) -> list[Story]:
+    """Return the stories that have no check at all."""
+    return [story for story in stories if not commands_of(story, run_input)]
+
+
+def too_few(stories: int, attempts: int, *, each: int = 1, begun: bool = False) -> list[str]:
+    """Return the warning that a run has fewer attempts than its stories need; what it began with is frozen."""
+    if attempts >= stories * each:
+        return []
+    first = ", each with its tests first" if each > 1 else ""
+    told = f"{count(stories, 'story is', 'stories are')} to be done{first}, and limits.run_max_attempts leaves {count(max(attempts, 0), 'attempt')}"
+    more = "`santiago resume --add-attempts N` adds some"
+    return [f"{told}; {more}" if begun else f"{told}: raise it in santiago.toml or the run input; later, {more}"]
+
+
+def named(stories: Sequence[Story]) -> str:
+    return ", ".join(story.id for story in stories[:MOST]) + (" …" if len(stories) > MOST else "")

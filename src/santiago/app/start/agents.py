@@ -1,0 +1,261 @@
+"""Agents as a start of a run needs them: which profile is meant, what it may see and write, whether it can begin."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.agent import catalog, scripted
+from santiago.agent.catalog import Catalog
+from santiago.agent.ralph_fresh import Fenced, RalphFresh
+from santiago.app.profiles import own_catalog
+from santiago.artifacts.files import read_text
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.policy import Agent
+from santiago.contract.reasons import Reason
+from santiago.process import environment, homes
+from santiago.process.credentials import secrets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from santiago.agent.profile import Profile
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports.agent import AgentBackend
+    from santiago.process.command import Command
+    from santiago.process.place import Ground, Place
+    from santiago.process.sandbox import Sandbox
+    from santiago.process.server import ProcessServer
+
+
+def named(agent: Agent, name: str | None, playbook: Path | None, model: str | None) -> Agent:
+    """Return the agent's settings, changed by what a command line says."""
+    if model:
+        agent = replace(agent, model_hint=model)
+    if name == "scripted" or playbook is not None:
+        return replace(agent, mode="scripted", playbook=str(playbook) if playbook else agent.playbook)
+    if not name:
+        return agent
+    if name == "command":
+        raise SantiagoError(Kind.USAGE, "name the command line itself", hint="For instance --agent 'prog arg'.")
+    words = _words(name)
+    if len(words) == 1 and "/" not in words[0] and (words[0] in own_catalog().names() or not shutil.which(words[0])):
+        own_catalog().get(words[0])  # raises where nothing is called like this
+        return replace(agent, mode="ralph_fresh", profile=words[0], command=None)
+    return replace(agent, mode="ralph_fresh", command=words, profile=None)
+
+
+SAME = "same"
+"""Stands for the run's own agent where somebody is to write the tests."""
+
+
+def lasting(name: str) -> str:
+    """Return the name of an agent, or its command line, as it is understood from any folder."""
+    command = named(Agent(), name, None, None).command if name != SAME else None
+    return shlex.join(command) if command else name
+
+
+def for_tests(run_input: RunInput) -> Agent | None:
+    """Return the agent that writes tests first, where that is another one than the run's."""
+    name = run_input.policy.tests_first
+    return named(replace(run_input.agent, model_hint=None), name, None, None) if name not in ("", SAME) else None
+
+
+def _words(line: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(line))
+    except ValueError as error:
+        raise SantiagoError(Kind.USAGE, f"--agent is no command line: {error}", hint="Close the quotes.") from None
+    if not words or not words[0]:
+        raise SantiagoError(Kind.USAGE, "--agent names nothing", hint="Name an agent, or a command line.")
+    own = Path.cwd() / words[0]
+    if "/" not in words[0] or not (own.exists() or _leads_out(words[0])):
+        return words
+    # A path is meant from here; the agent itself starts in a checkout, where an untracked script is not. Without `..`,
+    # because the sandbox has only the folders on the way to the program; its own name stays, which it may go by.
+    return str(own.parent.resolve() / own.name), *words[1:]
+
+
+def _leads_out(path: str) -> bool:
+    return os.path.normpath(path).split("/")[0] == ".."
+
+
+def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
+    """Return the profile that settings mean: the named one, that of any program, or the first that can work here."""
+    own = own_catalog()
+    if agent.profile:
+        profile = own.get(agent.profile)
+        return replace(profile, start=replace(profile.start, argv=agent.command)) if agent.command else profile
+    if agent.command:
+        profile = own.get("command")
+        return replace(profile, start=replace(profile.start, argv=agent.command))
+    ready = own.first_ready(source)
+    if ready is None:
+        raise _none_ready(own, source)
+    return ready.profile
+
+
+def credentials(agent: Agent, source: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the secrets in the files by which the agent is signed in: what it prints must not show them either."""
+    if agent.mode == "scripted":
+        return ()
+    try:
+        profile = profile_of(agent, source)
+    except SantiagoError:
+        return ()  # said where the agent is needed
+    return tuple(value for path in catalog.expanded(profile.sign_in.files, source) for value in secrets_of(path))
+
+
+def passed_over(agent: Agent) -> list[str]:
+    """Return which profiles of the user's play no part in the choice of an agent, because they are none."""
+    return [] if agent.profile or agent.command else [f"a profile is left out: {one}" for one in own_catalog().broken()]
+
+
+def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
+    if broken := own.broken():
+        return broken[0].error  # it may be the one that is meant
+    installed = [one for one in own.availabilities(source) if one.program]
+    if not installed:
+        message, hint = (
+            "no agent is named, and none is installed",
+            "Install one (`santiago doctor` lists those that it knows), or name any program: --agent 'prog arg'.",
+        )
+    else:
+        commands = " or ".join(f"`{one.profile.sign_in.command}`" for one in installed[:3])
+        names = ", ".join(one.profile.name for one in installed)
+        message, hint = (
+            f"no agent is named, and none of {names} is signed in",
+            f"Run {commands}, or name one with --agent.",
+        )
+    return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.AGENT_NOT_SIGNED_IN)
+
+
+def name_of(profile: Profile) -> str:
+    """Return how a run calls its agent."""
+    return Path(profile.start.argv[0]).name if profile.name == "command" else profile.name
+
+
+def refuse_early(
+    profile: Profile, run_input: RunInput, source: Mapping[str, str], lacks: Callable[[str], bool]
+) -> None:
+    """Raise before the first attempt where it is plain that none can succeed or be accounted for.
+
+    `lacks` tells whether a checkout will be without a file.
+    """
+    program = profile.start.argv[0] if profile.start.argv else "?"
+    if missing := _missing(program, source, lacks):
+        raise SantiagoError(
+            Kind.TRANSIENT,
+            f"the agent cannot be started: {missing}"
+            if profile.name == "command"
+            else f"{profile.title or profile.name} is not installed: {missing}",
+            hint=f"Install it: `{profile.install}`."
+            if profile.install
+            else "Correct the command, or name another with --agent; `santiago doctor` lists those that are here.",
+            reason=Reason.AGENT_UNAVAILABLE,
+        )
+    limits = run_input.limits
+    wanted = {"tokens": limits.run_max_tokens, "cost": limits.run_max_cost_usd}
+    unknown = [what for what, limit in wanted.items() if limit is not None and what not in profile.reports]
+    if unknown and run_input.policy.unknown_usage == "block":
+        raise SantiagoError(
+            Kind.BLOCKED,
+            f"there is a limit on {' and '.join(unknown)}, and {profile.name} does not report {' and '.join(unknown)}",
+            hint='Set unknown_usage = "allow" under [policy], take the limit away, or use an agent that reports it.',
+            reason=Reason.USAGE_UNKNOWN,
+        )
+
+
+def _missing(program: str, source: Mapping[str, str], lacks: Callable[[str], bool]) -> str:
+    """Say why a program cannot be started; a relative path is meant from the checkout of the attempt."""
+    if "/" not in program:
+        return "" if catalog.program_of(program, source) else f"there is no {program} on PATH"
+    if program.startswith("/"):
+        there = Path(program)
+        if there.is_file():
+            return "" if os.access(program, os.X_OK) else f"{program} is not executable"
+        return f"{program} {'is a folder' if there.is_dir() else 'does not exist'}"
+    if _leads_out(program):
+        return f"{program} leads out of the checkout in which it would be started; name its whole path"
+    return f"{program} is not here, and not in the last commit" if lacks(program) else ""
+
+
+def playing(run_input: RunInput) -> AgentBackend:
+    """Return the scripted agent; raise where it has no playbook that can be played."""
+    if not run_input.agent.playbook:
+        hint = "Name one with `--playbook FILE` of `santiago run`, or as `playbook` under [agent] in santiago.toml."
+        raise SantiagoError(Kind.USAGE, "the scripted agent has no playbook", hint=hint, reason=Reason.INVALID_INPUT)
+    path = Path(run_input.repo_path) / run_input.agent.playbook
+    return scripted.Scripted(*scripted.load(read_text(path), str(path)))
+
+
+def backend(
+    profile: Profile,
+    run_input: RunInput,
+    server: ProcessServer,
+    source: Mapping[str, str],
+    fence: Callable[[Command, Place, str], Fenced],
+    secrets: tuple[str, ...],
+    scratch: Path,
+    ground: Ground | None = None,
+) -> AgentBackend:
+    """Return what runs a profile's program, with no more of the user's surroundings than it needs."""
+    allowed = catalog.variables(profile, source)
+    if profile.name == "command":
+        allowed += run_input.workspace.env  # nobody but the run input speaks for it
+    env = environment.for_agent(source, run_input.workspace.env, allowed)
+    return RalphFresh(server, profile, env, fence, secrets, scratch, run_input.agent.model_hint, ground)
+
+
+def fenced(
+    command: Command,
+    place: Place,
+    side: str,
+    *,
+    profile: Profile,
+    sandbox: Sandbox,
+    source: Mapping[str, str],
+    hidden: tuple[str, ...],
+) -> Fenced:
+    """Return an agent's command inside the sandbox: its checkout, its own part of the home folder, and the network."""
+    home = _home(side, profile, source) if sandbox.kind != "none" else None
+    program = catalog.program_of(command.argv[0], source)
+    files = [word for word in command.argv if word.startswith("/") and os.path.isfile(word)]  # noqa: PTH113  # never raises
+    # A script that nobody committed lies in the user's own tree, of which nothing else is shown.
+    place = place.reading(*(file for file in files if place.lacks(file)))
+    command = replace(command, argv=tuple(place.called(word) if word in files else word for word in command.argv))
+    needed = [
+        folder
+        for file in dict.fromkeys([*([program] if program else []), *files])
+        for folder in catalog.installation(file)
+    ]
+    wrapped = sandbox.wrap(
+        command,
+        place=place,
+        writable=(side,),
+        readonly=(
+            *(folder for folder in needed if len(Path(folder).parts) > 2),
+            *_existing(profile.needs.readonly, source),
+        ),
+        hidden=hidden,
+        network=True,
+        temporary=str(Path(side, "tmp")),
+        home=home,
+    )
+    return Fenced(wrapped, home)
+
+
+def _home(side: str, profile: Profile, source: Mapping[str, str]) -> homes.Home:
+    needs = profile.needs
+    own, writable, fresh = (
+        tuple(map(str, catalog.expanded(places, source))) for places in (needs.home, needs.writable, needs.fresh)
+    )
+    return homes.copied(side, source.get("HOME", ""), own=own, writable=writable, fresh=fresh)
+
+
+def _existing(places: tuple[str, ...], source: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(str(path) for path in catalog.expanded(places, source) if path.exists())

@@ -1,0 +1,283 @@
+"""The composition root of a run: puts the adapters together around the core, and holds no rule of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from santiago import __version__
+from santiago.app.start import agents, opening, signals
+from santiago.app.start.header import RunHeader
+from santiago.app.start.hold import Hold, Surroundings, check_temporary, look_around, take_hold
+from santiago.app.start.judging import Means
+from santiago.app.start.leaks import SecretsInWork
+from santiago.app.start.leftovers import kill_leftovers, marks
+from santiago.app.start.letters import Letters
+from santiago.app.start.logbook import Logbook, freeze
+from santiago.app.start.prospects import Checkout, foresee
+from santiago.app.start.standing import ground_of
+from santiago.artifacts.attempts import FileAttempts
+from santiago.artifacts.details import FileDetails
+from santiago.contract.checks import commands_of, run_commands_of
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run
+from santiago.contract.phases import ENDED, RunPhase
+from santiago.contract.record import record
+from santiago.engine.threads import ThreadsEngine
+from santiago.executor.loop import Coordinator
+from santiago.executor.perform import StepPerformer
+from santiago.executor.reopen import reopening, reopening_one
+from santiago.process import sandbox
+from santiago.process.server import ProcessServer
+from santiago.util.clock import SystemClock, WorkClock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.app.start.request import Request
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports.agent import AgentBackend
+    from santiago.contract.state import RunState
+    from santiago.process.place import Ground
+    from santiago.process.sandbox import Sandbox
+
+
+def execute(request: Request) -> RunState:
+    """Carry a plan out, or go on where it was left; return where the run stands."""
+    with ExitStack() as stack:
+        # First of all, and before any file of the run is open: its children must not inherit a lock.
+        server = ProcessServer()
+        stack.callback(_close, server, request.out_dir)
+        stack.enter_context(signals.strays_ignored())
+        clock, run_input = WorkClock(SystemClock(), server.worked), request.effective
+        check_temporary()  # finding out which sandbox works needs it
+        around = look_around(run_input)
+        fence = sandbox.detect(run_input.policy.sandbox, around.source)
+        hold = take_hold(request, around, fence, clock, stack)
+        digests = freeze(hold.store, request)
+        start = _Start(
+            request=request,
+            run_input=run_input,
+            server=server,
+            stack=stack,
+            clock=clock,
+            around=around,
+            hold=hold,
+            fence=fence,
+            ground=ground_of(
+                fence,
+                hold.workspace,
+                hold.dependencies,
+                (str(around.repo),),
+                run_input.workspace.setup,
+                _commands(request, run_input),
+                around.source,
+            ),
+            log=Logbook(request, hold, clock.utc()),
+            attempts=FileAttempts(hold.store),
+            checkout=Checkout(run_input, hold.workspace, hold.dependencies),
+        )
+        return start.run(digests)
+
+
+def _commands(request: Request, run_input: RunInput) -> tuple[str, ...]:
+    """Return the checks that a start may run; none where it only leaves stories out."""
+    if request.skips:
+        return ()
+    stories = (command for story in request.plan.stories for command in commands_of(story, run_input))
+    return tuple(dict.fromkeys((*stories, *run_commands_of(request.plan, run_input))))
+
+
+def _close(server: ProcessServer, out_dir: Path) -> None:
+    if not server.close():
+        kill_leftovers(out_dir)  # an agent without a sandbox killed what would have killed its children
+
+
+@record
+class _Start:
+    """One start of a run that this process holds."""
+
+    request: Request
+    run_input: RunInput
+    """With the policy and the agent of this start."""
+    server: ProcessServer
+    stack: ExitStack
+    clock: WorkClock
+    around: Surroundings
+    hold: Hold
+    fence: Sandbox
+    ground: Ground
+    log: Logbook
+    attempts: FileAttempts
+    checkout: Checkout
+
+    def run(self, digests: tuple[str, str]) -> RunState:
+        """Go on where the log ends; `digests` are those of the frozen run input and plan."""
+        hold, log, request = self.hold, self.log, self.request
+        notices = [*hold.notices, *foresee(self.run_input, log.state, request, self.checkout)]
+        self._consent_unfenced()
+        if log.state.phase in ENDED:
+            log.finish(log.state)  # a crash may have come before the result was written
+        if request.own_work:
+            opening.refuse_own_work(log.state, hold.workspace, *request.own_work)
+        if request.accepts:
+            opening.refuse_accepting(log.state, request.accepts[0])
+        if log.state.phase is RunPhase.SUCCESS:
+            hold.workspace.tidy()
+            return log.state
+        going_on = self._going_on()
+        agent, name = self._agent(self.run_input, notices)
+        other = agents.for_tests(self.run_input)
+        writer = self._agent(replace(self.run_input, agent=other), notices) if other else (agent, name)
+        if self.run_input.policy.tests_first:
+            notices.append(f"the tests of each story are written first, by {writer[1]}")
+        coordinator = self._coordinator(agent, writer[0])
+        opening.refuse_cut(log.state, self.attempts, hold.workspace)
+        notices += opening.put_back(log.state, hold.workspace)
+        log.open()
+        self._announce(name, notices)
+        if hold.begun_before:
+            opening.forget_broken(hold.workspace, coordinator.record)
+        coordinator.recovered, ends = opening.recovered(
+            request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms
+        )
+        coordinator.record(ends)
+        if hold.begun_before:
+            hold.workspace.tidy()
+        if log.fresh:
+            coordinator.record([self._created(digests)])
+        coordinator.record([self._started(name), *going_on])
+        if not request.skips:
+            return self._work(coordinator)
+        coordinator.record(opening.skipping(log.state, request.skips))
+        log.project(log.state)
+        return log.state
+
+    def _consent_unfenced(self) -> None:
+        policy = self.run_input.policy.sandbox
+        working = (self.run_input.agent, agents.for_tests(self.run_input))
+        if self.fence.kind == "none" and policy == "auto" and any(one and one.mode != "scripted" for one in working):
+            self.request.consent_unfenced()
+
+    @property
+    def _hidden(self) -> tuple[str, ...]:
+        """What neither agents nor checks have any business with: the run's files, and the checkouts of others."""
+        return str(self.request.out_dir), str(self.hold.workspace.folders.top.parent)
+
+    def _going_on(self) -> list[Fact]:
+        """Return what a person's start adds: approvals, grants, stories that may go on."""
+        state, request, workspace = self.log.state, self.request, self.hold.workspace
+        facts = opening.approvals(request.plan, state, request.consent)
+        one = request.own_work or request.accepts
+        if one:
+            return facts + reopening_one(state, one[0], workspace.head())
+        if not self.log.fresh and not request.skips:
+            return facts + reopening(state, self.run_input.limits, request.grants, workspace.head())
+        return facts
+
+    def _work(self, coordinator: Coordinator) -> RunState:
+        workspace, own_work = self.hold.workspace, self.request.own_work
+        if own_work is not None:
+            begun = opening.own_work(self.log.state, workspace, *own_work)
+            coordinator.record([begun])
+            opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0], begun.context["commit"])
+            coordinator.recovered |= {own_work[0]}
+        if self.request.accepts is not None:
+            coordinator.record(opening.accepting(self.log.state, *self.request.accepts))
+        if not self.log.fresh:
+            self.log.project(self.log.state)  # what agents read may have been changed since
+        with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
+            state = coordinator.run()
+        self.log.finish(state)
+        return state
+
+    def _agent(self, run_input: RunInput, notices: list[str]) -> tuple[AgentBackend, str]:
+        """Return the agent of this start and its name; where none is named, the first that can work here."""
+        source = self.around.source
+        if run_input.agent.mode == "scripted":
+            return agents.playing(run_input), "scripted"
+        profile = agents.profile_of(run_input.agent, source)
+        notices += agents.passed_over(run_input.agent)
+        agents.refuse_early(profile, run_input, source, self.checkout.lacks)
+        fenced = partial(
+            agents.fenced,
+            profile=profile,
+            sandbox=self.fence,
+            source=source,
+            hidden=self._hidden,
+        )
+        scratch = self.hold.workspace.folders.temporary
+        agent = agents.backend(
+            profile, run_input, self.server, source, fenced, self.around.secrets, scratch, self.ground
+        )
+        return agent, agents.name_of(profile)
+
+    def _coordinator(self, agent: AgentBackend, tests_agent: AgentBackend) -> Coordinator:
+        request, run_input, plan, workspace = self.request, self.run_input, self.request.plan, self.hold.workspace
+        means = Means(
+            server=self.server,
+            fence=self.fence,
+            around=self.around,
+            workspace=workspace,
+            hidden=self._hidden,
+            told={"SANTIAGO_RUN": request.run_id, **marks(request.out_dir)},
+            prompt_path=self.attempts.prompt_path,
+            begun=request.check_begun,
+        )
+        performer = StepPerformer(
+            plan=plan,
+            run_input=run_input,
+            workspace=workspace,
+            agent=agent,
+            tests_agent=tests_agent,
+            judge=means.judge(plan, run_input, self.ground),
+            files=self.attempts,
+            details=FileDetails(self.hold.store),
+            clock=self.clock,
+            plan_folder=str(request.out_dir / "tasks"),
+            stories={story.id: story for story in plan.stories},
+            leak=SecretsInWork(self.around.secrets, workspace),
+            mend_plan=self.log.mend_plan,
+        )
+        engine = ThreadsEngine(request.jobs, performer)
+        self.stack.callback(engine.close)
+        return Coordinator(
+            run_id=request.run_id,
+            plan=plan,
+            run_input=run_input,
+            fold=self.log.fold,
+            store=self.hold.store,
+            engine=engine,
+            clock=self.clock,
+            scope=request.scope,
+            outside=Letters(request.out_dir),
+            beat=self.hold.lock.beat,
+            listeners=[self.log.take, *request.listeners],
+        )
+
+    def _announce(self, agent: str, notices: list[str]) -> None:
+        request, plan = self.request, self.request.plan
+        request.announce(
+            RunHeader(
+                request.run_id, request.out_dir, len(plan.stories), len(plan.chunks), agent, self.fence.name,
+                request.jobs, not self.log.fresh, (*notices, *self.hold.store.notices),
+            )
+        )  # fmt: skip
+
+    def _created(self, digests: tuple[str, str]) -> Fact:
+        """Make the run's branch, and return the first fact: everything that the run rests on, by digest."""
+        return of_run(
+            EventKind.RUN_CREATED, RunPhase.CREATED, input_digest=digests[0], plan_digest=digests[1],
+            head=self.hold.workspace.begin(self.hold.found.head), branch=f"santiago/{self.request.run_id}",
+        )  # fmt: skip
+
+    def _started(self, agent: str) -> Fact:
+        return of_run(
+            EventKind.RUN_STARTED,
+            epoch=self.log.state.epoch + 1, pid=os.getpid(), host=socket.gethostname(), version=__version__,
+            agent=agent, sandbox=self.fence.name, jobs=self.request.jobs,
+        )  # fmt: skip

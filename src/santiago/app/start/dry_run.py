@@ -1,0 +1,118 @@
+"""`--dry-run`: what a start would do, in order, with the checks and the limits; it refuses what the start would refuse."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.loading import empty_fold, load
+from santiago.app.start import agents, opening, provide
+from santiago.app.start.identity import refuse_taken
+from santiago.app.start.prospects import Checkout, Prospect, foresee
+from santiago.app.start.scratch import scratch_of
+from santiago.artifacts import frozen
+from santiago.artifacts.names import INPUT, PLAN, has_begun
+from santiago.contract.checks import commands_of
+from santiago.contract.record import record
+from santiago.executor.reopen import reopening
+from santiago.executor.schedule import followed
+from santiago.process import sandbox
+from santiago.util.text import count
+from santiago.workspace.workspace import GitWorkspace
+
+if TYPE_CHECKING:
+    from santiago.app.start.request import Request
+    from santiago.app.start.trust import Waiting
+    from santiago.contract.plan import Story
+    from santiago.contract.policy import RunInput
+    from santiago.contract.state import RunState
+
+
+@record
+class DryRun:
+    """What a start would do."""
+
+    run_input: RunInput
+    state: RunState
+    agent: str
+    sandbox: str
+    notes: list[str]
+    stories: list[dict[str, Any]]
+    """Those that are left, each with its checks and whom it waits for."""
+
+    def data(self) -> dict[str, Any]:
+        """Return it for programs."""
+        told = {"agent": self.agent, "sandbox": self.sandbox, "notes": self.notes, "stories": self.stories}
+        return {"run_id": self.run_input.run_id, **told}
+
+
+def try_out(request: Request, *, trusted: bool, waits: Waiting | None = None) -> DryRun:
+    """Return what a start would do; raise where it would be refused."""
+    run_input = request.effective
+    repo = Path(run_input.repo_path)
+    state = _state(request)
+    workspace = GitWorkspace(repo, request.run_id, scratch_of(repo))
+    workspace.is_dirty()  # raises where no run can work
+    if not has_begun(request.out_dir):
+        refuse_taken(workspace, request.run_id, request.out_dir)
+    checkout = Checkout(run_input, workspace, provide.folders(workspace, run_input, os.environ))
+    notes = foresee(run_input, state, request, checkout)
+    if state.seq and not request.skips and not request.own_work:
+        # Raises where going on would only repeat a failure.
+        reopening(state, run_input.limits, request.grants, workspace.head())
+    agent = _agent(run_input, checkout)
+    if run_input.policy.tests_first:
+        other = agents.for_tests(run_input)
+        writer = _agent(replace(run_input, agent=other), checkout) if other else agent
+        notes.append(f"the tests of each story are written first, by {writer}")
+    fence = sandbox.detect(run_input.policy.sandbox, dict(os.environ))
+    if waits is not None and waits.used:
+        notes.append(f"{waits.sentence}; the start would ask first; --trust-project says yes")
+    if not trusted:
+        notes += _asks(request, state)
+    if fence.kind == "none" and run_input.policy.sandbox == "auto" and agent != "scripted":
+        notes.append("no sandbox works here: the start would ask first; --sandbox off says yes")
+    prospect = Prospect(plan=request.plan, run_input=run_input, state=state, scope=request.scope, checkout=checkout)
+    rows = _rows(prospect.to_do(), request, run_input)
+    return DryRun(run_input=run_input, state=state, agent=agent, sandbox=fence.name, notes=notes, stories=rows)
+
+
+def _state(request: Request) -> RunState:
+    """Return where the run stands; a plan or input that is not its own is refused as the start refuses it."""
+    if not (request.out_dir / "progress.ndjson").exists():
+        return empty_fold(request.plan, request.run_input).state
+    run = load(request.out_dir)
+    frozen.compare(request.out_dir / INPUT, run.run_input, request.run_input)
+    frozen.compare(request.out_dir / PLAN, run.plan, request.plan)
+    return run.state
+
+
+def _agent(run_input: RunInput, checkout: Checkout) -> str:
+    if run_input.agent.mode == "scripted":
+        agents.playing(run_input)
+        return "scripted"
+    profile = agents.profile_of(run_input.agent, os.environ)
+    agents.refuse_early(profile, run_input, os.environ, checkout.lacks)
+    return agents.name_of(profile)
+
+
+def _asks(request: Request, state: RunState) -> list[str]:
+    """Return that a person would be asked about commands of the document."""
+    asked: list[str] = []
+    opening.approvals(request.plan, state, asked.extend)
+    many = count(len(asked), "command of the document waits", "commands of the document wait")
+    return [f"{many} for approval: the start would ask first; --trust-commands says yes"] if asked else []
+
+
+def _rows(stories: list[Story], request: Request, run_input: RunInput) -> list[dict[str, Any]]:
+    behind = followed(request.plan, optimistic=run_input.policy.optimistic)
+    return [
+        {
+            "id": story.id, "title": story.title, "chunk": story.chunk, "depends_on": list(story.depends_on),
+            "behind": [name for name in behind[story.id] if name not in story.depends_on],
+            "checks": list(commands_of(story, run_input)), "files": list(story.files),
+        }
+        for story in stories
+    ]  # fmt: skip

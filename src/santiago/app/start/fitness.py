@@ -1,0 +1,60 @@
+"""Whether a plan that was compiled earlier, or by another program, may begin: by every rule, or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.app.paths import typed
+from santiago.artifacts.files import read_bytes
+from santiago.contract import codec
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.plan import Finding
+from santiago.contract.reasons import Reason
+from santiago.contract.seal import plan_digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.contract.plan import Plan
+
+_MOST = 20
+"""Findings that the one message of an error repeats; all of them are shown."""
+
+
+def refuse_unfit(plan: Plan, path: Path, document: Path) -> None:
+    """Raise with all findings where a plan breaks a rule, or is not the one that its digest was taken of.
+
+    `path` is its file, and `document` what it was compiled from.
+    """
+    from santiago.planner.compile import faults_of_plan
+    from santiago.planner.source import Source
+
+    text = read_bytes(path, codec.MAX_BYTES).decode()  # it was decoded before
+    found = (*_edited(plan, path, document), *faults_of_plan(Source(text, path=path.name)))
+    if not found:
+        return
+    said = [f"line {finding.line}: {finding.message}" if finding.line else finding.message for finding in found]
+    more = [f"and {len(said) - _MOST} more"] if len(said) > _MOST else []
+    raise SantiagoError(
+        Kind.INPUT,
+        "; ".join(said[:_MOST] + more),
+        where=str(path),
+        hint=found[0].hint,
+        reason=Reason.INVALID_INPUT,
+        findings=found,
+    )
+
+
+def _edited(plan: Plan, path: Path, document: Path) -> list[Finding]:
+    now = plan_digest(plan)
+    if now == plan.digest:
+        return []
+    return [
+        Finding(
+            level="error",
+            code="invalid_field",
+            line=0,
+            message=f"it was edited after it was planned: its digest says {plan.digest[:16]} and it is {now[:16]}",
+            hint=f"`santiago plan {typed(path)}` plans what it says now; `santiago plan {typed(document)}` plans the document again.",
+        )
+    ]

@@ -1,0 +1,131 @@
+"""Becoming the only one who works on a run: its out-dir, its part of the repository, and nobody left from before."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.app.start import agents, provide
+from santiago.app.start.identity import refuse_taken
+from santiago.app.start.leftovers import kill_leftovers, marks
+from santiago.app.start.scratch import scratch_of
+from santiago.artifacts import preflight, registry
+from santiago.artifacts.lock import Lock, last_sign
+from santiago.artifacts.names import PLAN
+from santiago.artifacts.store import FileStore
+from santiago.contract.errors import SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.contract.record import record
+from santiago.process.redact import Redactor, to_hide
+from santiago.util.disk import CACHE, guarding
+from santiago.workspace.workspace import GitWorkspace
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from santiago.app.start.request import Request
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports.run import Clock, Sign
+    from santiago.process.place import Dependency
+    from santiago.process.sandbox import Sandbox
+    from santiago.workspace.inspect import Found
+
+_SMALL = 2**20
+"""Bytes that temporary files of santiago's own take, and far more."""
+_DIRTY = "there are uncommitted changes; the run works on the last commit and does not see them"
+
+
+@record
+class Surroundings:
+    """What a start finds where it is called."""
+
+    source: dict[str, str]
+    """The variables."""
+    repo: Path
+    provided: tuple[str, ...]
+    """Files of the repository that git does not know and a checkout gets all the same."""
+    secrets: tuple[str, ...]
+    """What must not reach any file."""
+
+
+def check_temporary() -> None:
+    """Raise where there is no folder for temporary files."""
+    remedy = "name another folder in TMPDIR"
+    with guarding("the folder for temporary files", "nothing was started", remedy):
+        folder = tempfile.gettempdir()
+    preflight.check_place(Path(folder), remedy, least_free=_SMALL)
+
+
+def look_around(run_input: RunInput) -> Surroundings:
+    source, repo = dict(os.environ), Path(run_input.repo_path)
+    provided = provide.present(repo, run_input.workspace.copy)
+    working = (run_input.agent, agents.for_tests(run_input))
+    signed_in = [value for one in working if one is not None for value in agents.credentials(one, source)]
+    secrets = (*to_hide(source), *signed_in, *provide.secrets(repo, provided))
+    return Surroundings(source=source, repo=repo, provided=provided, secrets=secrets)
+
+
+@record
+class Hold:
+    """A run that nobody else works on."""
+
+    store: FileStore
+    lock: Lock
+    workspace: GitWorkspace
+    found: Found
+    """The repository, as the start found it."""
+    dependencies: tuple[Dependency, ...]
+    """Folders of the repository that git ignores and a checkout gets all the same."""
+    begun_before: bool
+    """Whether somebody worked on the run before, whose processes are gone now."""
+    sign: Sign | None
+    """The last sign of life of that one."""
+    notices: tuple[str, ...]
+
+
+def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clock, stack: ExitStack) -> Hold:
+    """Take the run, until the stack is left; raise where another has it, or no run can work here."""
+    out_dir = request.out_dir
+    store = FileStore(out_dir, Redactor(around.secrets), clock.utc)
+    notices = store.preflight()
+    sign = last_sign(out_dir)
+    lock = stack.enter_context(Lock(out_dir, since=clock.utc()))
+    stack.callback(store.close)
+    begun_before = store.get(PLAN) is not None
+    if begun_before:
+        kill_leftovers(out_dir)
+    workspace = GitWorkspace(
+        around.repo, request.run_id, scratch_of(around.repo), marks(out_dir), around.provided, fence.stores
+    )
+    found, dirty = _inspected(workspace, begun_before=begun_before)
+    preflight.check_place(workspace.folders.top.parent, CACHE)
+    for place in (found.common / "santiago", found.objects):
+        preflight.check_place(place)
+    # The out-dir may be a copy, and refs and checkouts are the run's own.
+    stack.enter_context(registry.held(found.common, request.run_id, out_dir, since=clock.utc()))
+    if begun_before:
+        workspace.unlock()
+    if not store.has_log():
+        refuse_taken(workspace, request.run_id, out_dir)
+    return Hold(
+        store=store,
+        lock=lock,
+        workspace=workspace,
+        found=found,
+        dependencies=provide.folders(workspace, request.effective, around.source),
+        begun_before=begun_before,
+        sign=sign,
+        notices=(*notices, *([_DIRTY] if dirty else [])),
+    )
+
+
+def _inspected(workspace: GitWorkspace, *, begun_before: bool) -> tuple[Found, bool]:
+    """Return the repository, and whether something in it is not committed."""
+    try:
+        return workspace.inspect(), workspace.is_dirty()
+    except SantiagoError as error:
+        if begun_before and error.reason is Reason.INVALID_INPUT:  # no advice on how to begin
+            error.hint = "The run began in a repository that stood here: put it back, then `santiago resume`."
+        raise

@@ -1,0 +1,78 @@
+"""The judge of a repository, put together: the same one for a run, and for trying checks before there is a run."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from santiago.app.start import provide
+from santiago.contract.record import record
+from santiago.judge.commands import CommandRunner
+from santiago.judge.port import TreeJudge
+from santiago.judge.running import CheckRunner
+from santiago.judge.trials import Trials
+from santiago.process import environment
+from santiago.workspace.preparing import Preparing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from santiago.app.start.hold import Surroundings
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
+    from santiago.process.place import Ground
+    from santiago.process.sandbox import Sandbox
+    from santiago.process.server import ProcessServer
+    from santiago.workspace.workspace import GitWorkspace
+
+
+@record
+class Means:
+    """What a judge judges with."""
+
+    server: ProcessServer
+    fence: Sandbox
+    around: Surroundings
+    workspace: GitWorkspace
+    hidden: tuple[str, ...]
+    """What checks have no business with."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the run that checks may see."""
+    prompt_path: Callable[[str, int], str] = lambda *_: ""
+    begun: Callable[[str, int, int, str], None] = lambda *_: None
+    """Hears of each check that begins: its folder, which of how many, the command."""
+
+    def judge(self, plan: Plan, run_input: RunInput, ground: Ground) -> TreeJudge:
+        """Return a judge whose checkouts stand on this ground."""
+        runner = CommandRunner(
+            server=self.server,
+            sandbox=self.fence,
+            ground=ground,
+            environment=environment.for_checks(self.around.source, run_input.workspace.env, self.told),
+            timeout_ms=int(run_input.verification.timeout_minutes),
+            scratch=self.workspace.folders.temporary,
+            secrets=self.around.secrets,
+            hidden=self.hidden,
+        )
+        trials = Trials(
+            run_input=run_input,
+            workspace=self.workspace,
+            checks=CheckRunner(runner, self.begun),
+            supply=Preparing(
+                workspace=self.workspace,
+                ground=ground,
+                setup=run_input.workspace.setup,
+                names=run_input.workspace.provide,
+                environment=runner.environment,
+                furnish=partial(provide.into, self.around.repo, self.around.provided, ground),
+            ),
+            prompt_path=self.prompt_path,
+        )
+        return TreeJudge(
+            plan=plan,
+            run_input=run_input,
+            workspace=self.workspace,
+            trials=trials,
+            has_folder=lambda name: (self.around.repo / name).is_dir(),
+        )

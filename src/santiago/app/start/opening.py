@@ -1,0 +1,190 @@
+"""What a start records before the loop begins: approvals, what a crash left, a person's own work, stories left out."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from santiago.app.truth import unknown_commits, unknown_files
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import accepted, of_run, of_story
+from santiago.contract.outcomes import Usage
+from santiago.contract.phases import PARKED, RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
+from santiago.executor import messages, recover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from santiago.artifacts.attempts import FileAttempts
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.ports.run import Sign
+    from santiago.contract.state import RunState
+    from santiago.workspace.workspace import GitWorkspace
+
+_PER_LINE = 5000
+"""Digests in one event: a line of the log has room for some ten thousand."""
+
+
+def approvals(plan: Plan, state: RunState, consent: Callable[[list[str]], None]) -> list[Fact]:
+    """Ask about commands of the document that nobody has approved yet; approved means their digest is in the log."""
+    commands = dict.fromkeys([*(c for story in plan.stories for c in story.verify), *plan.run_verify])
+    digests = {command: sha256(command.encode()).hexdigest() for command in commands}
+    unknown = [command for command, digest in digests.items() if digest not in state.approved]
+    if not unknown:
+        return []
+    consent(unknown)
+    told = [digests[command] for command in unknown]
+    return [
+        of_run(EventKind.COMMANDS_APPROVED, actor="user", digests=told[at : at + _PER_LINE])
+        for at in range(0, len(told), _PER_LINE)
+    ]
+
+
+def put_back(state: RunState, workspace: GitWorkspace) -> list[str]:
+    """Make the run's branch anew where somebody deleted it; return what to tell people."""
+    if state.head is None or workspace.head() is not None:
+        return []
+    workspace.begin(state.head)
+    return [f"the branch {state.branch} was gone; it is back at {state.head[:12]}"]
+
+
+def forget_broken(workspace: GitWorkspace, record: Callable[[Sequence[Fact]], object]) -> None:
+    """Record, then remove, refs of attempts whose work is not in the repository any more; raise where it is the branch."""
+    broken = workspace.broken()
+    for name, commit in broken:
+        if name == workspace.branch:
+            message = f"the run's branch leads to {commit[:12]}, which is not whole any more"
+            hint = "`git fsck` shows what is missing; put the objects back from a clone or a backup, then `santiago resume`."
+            raise SantiagoError(Kind.BLOCKED, message, where=name, hint=hint, reason=Reason.ARTIFACT_CORRUPT)
+    record(
+        [
+            of_run(
+                EventKind.NOTE,
+                ref=name,
+                commit=commit,
+                text=f"{name} led to {commit[:12]}, which is gone; it is removed",
+            )
+            for name, commit in broken
+        ]
+    )
+    workspace.forget(broken)
+
+
+def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> None:
+    """Raise where files or commits tell of more than the log: its end was cut off, and what is done would be done again."""
+    for found in (*unknown_files(state, attempts), *unknown_commits(state, workspace)):
+        hint = "Put the whole log back; `santiago audit` says what else is wrong."
+        raise SantiagoError(Kind.BLOCKED, found.message, where=found.where, hint=hint, reason=Reason.ARTIFACT_CORRUPT)
+
+
+def recovered(
+    plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, sign: Sign | None, most_ms: int
+) -> tuple[frozenset[str], list[Fact]]:
+    """Return what a crash left running: stories whose agent had ended, and the ends of the others, their work kept.
+
+    `sign` is the last start's last sign of life; an attempt takes `most_ms` at the most.
+    """
+    left = {}
+    for story in plan.stories:
+        if story.id in state.running:
+            lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
+            left[story.id] = _take_up(story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
+    judged = frozenset(name for name, one in left.items() if one.judge)
+    return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left)]
+
+
+def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> recover.Left:
+    """Keep what an attempt left where that is still to do; work whose agent had ended is judged."""
+    one = state.stories[story.id]
+    kept = workspace.kept(story.id, one.attempts)
+    if kept is None and not attempts.begun(story.id, one.attempts):
+        return recover.Left(begun=False, files=attempts.seal(story.id, one.attempts, {}))
+    had_ended = recover.may_adopt(state, one) and attempts.ended(story.id, one.attempts)
+    if kept is None:
+        if had_ended and not workspace.whole(story.id, one.attempts):
+            attempts.disown(story.id, one.attempts)  # first, so that no start that finds the work kept judges it
+            had_ended = False
+        message = (
+            messages.commit_message(state.run_id, story, one.attempts, attempts.store.anchor()) if had_ended else ""
+        )
+        kept = workspace.restore(story.id, one.attempts, message, (one.base, *one.onto) if one.base else ())
+        if kept is not None:
+            attempts.keep_work(story.id, one.attempts, kept.patch, kept.left_out)
+    if had_ended and kept is not None:
+        return recover.Left(snapshot=kept, judge=True)
+    ending = attempts.ending(story.id, one.attempts)
+    files = attempts.seal(story.id, one.attempts, {})
+    return recover.Left(snapshot=kept, usage=ending.usage if ending else Usage(), files=files)
+
+
+def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:
+    """Return what leaves stories out; the run rests afterwards."""
+    left_out = [(state.stories[name], why) for name, why in skips]
+    facts = [of_story(story, EventKind.STORY_SKIPPED, attempt=0, actor="user", text=why) for story, why in left_out]
+    rests = state.phase is RunPhase.EXECUTING
+    return [*facts, *([of_run(EventKind.RUN_PAUSED, RunPhase.PAUSED)] if rests else [])]
+
+
+def refuse_accepting(state: RunState, name: str) -> None:
+    """Raise where a story has no work that a person could take as it is."""
+    story = state.stories[name]
+    if story.phase not in PARKED or story.skipped:
+        word = "left out" if story.skipped else story.phase
+        hint = "Only a story that rests with a question, a refusal or a used-up budget can be accepted."
+        raise SantiagoError(Kind.INPUT, f"{name} is {word}, so there is nothing to accept", hint=hint)
+    if story.commit is None:
+        hint = f"Bring work of your own: `santiago verify {name} --from REF`, or leave it out: `santiago skip {name} --why …`."
+        raise SantiagoError(Kind.INPUT, f"no attempt of {name} left any work", hint=hint)
+    if story.unmet or story.behind:
+        hint = f"`santiago explain {name}` says what it waits for."
+        raise SantiagoError(Kind.INPUT, f"{name} waits for other stories, so it cannot be accepted now", hint=hint)
+
+
+def accepting(state: RunState, name: str, why: str) -> list[Fact]:
+    """Return a person's word in place of a verdict; the story is ready again by now."""
+    return accepted(state.stories[name], "user", why)
+
+
+def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> None:
+    """Raise where a person's commit cannot be judged now, before anything is recorded."""
+    story = state.stories[name]
+    word = "left out" if story.skipped else story.phase
+    if story.skipped or story.phase is StoryPhase.DONE:
+        message = f"{name} is {word}, and that is never undone"
+        raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
+    chunk = state.chunks[story.chunk]
+    # What the document wants to run is approved when a run begins, so this is no way to begin one.
+    is_next = not chunk.started and chunk is state.next_chunk() and state.phase is not RunPhase.CREATED
+    can_begin = story.phase is StoryPhase.READY or story.phase in PARKED or is_next
+    if not can_begin or story.unmet or story.behind:
+        hint = f"`santiago explain {name}` says what it waits for."
+        raise SantiagoError(Kind.INPUT, f"{name} is {word}, so its work cannot be judged now", hint=hint)
+    if workspace.repository.resolve(ref) is None:
+        raise _no_commit(ref)
+
+
+def _no_commit(ref: str) -> SantiagoError:
+    return SantiagoError(Kind.USAGE, f"{ref!r} is no commit of this repository", hint="Name a branch or a commit.")
+
+
+def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> Fact:
+    """Return a person's commit as an attempt whose agent has ended; the loop then judges it like any other."""
+    story = state.stories[name]
+    number = story.attempts + 1
+    commit = workspace.take_over(ref, f"{name}: a person's own work\n")
+    if commit is None:
+        raise _no_commit(ref)
+    step, base = f"attempt/{name}/{number}", workspace.base_of(commit)
+    begun, phase = EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING
+    return of_story(story, begun, phase, attempt=number, actor="user", step=step, base=base, ref=ref, commit=commit)
+
+
+def keep_changes(state: RunState, attempts: FileAttempts, workspace: GitWorkspace, name: str, commit: str) -> None:
+    """Keep a person's own work, and write down what it changes, as after an agent; the attempt is in the log by now."""
+    number = state.stories[name].attempts
+    workspace.keep(name, number, commit)
+    kept = workspace.kept(name, number)
+    if kept is not None:
+        attempts.keep_work(name, number, kept.patch, kept.left_out)

@@ -1,0 +1,103 @@
+"""Making one start of a run out of a run input, a plan, and what a person wishes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.app.loading import frozen_input
+from santiago.app.start.agents import lasting
+from santiago.app.start.fitness import refuse_unfit
+from santiago.app.start.identity import derived_id, frozen_path, repository_of
+from santiago.app.start.request import Request
+from santiago.app.start.scope import scope_of
+from santiago.artifacts.names import PLAN, has_begun
+from santiago.artifacts.repository import refuse_linked
+from santiago.contract.policy import Policy
+from santiago.executor.reopen import Grants
+from santiago.executor.situation import Scope
+
+if TYPE_CHECKING:
+    from santiago.app.start.wishes import Wishes
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import Agent, RunInput
+
+
+def prepare(
+    out_dir: Path,
+    run_input: RunInput,
+    plan: Plan,
+    wishes: Wishes,
+    *,
+    base: Path,
+    plan_file: Path | None = None,
+    grants: Grants | None = None,
+    skips: list[tuple[str, str]] | None = None,
+    own_work: tuple[str, str] | None = None,
+    accepts: tuple[str, str] | None = None,
+    agent: Agent | None = None,
+    compiled: bool = False,
+) -> Request:
+    """Return what a start is to do; who starts it adds how to ask, and who listens.
+
+    `base` is the folder that the paths of the run input start from. A plan that was `compiled` just now lies in no file
+    yet, and keeps all rules.
+    """
+    refuse_linked(out_dir)
+    repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
+    if not (compiled or has_begun(out_dir)):  # later, the digest in the log guards it
+        refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
+    # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
+    frozen = replace(
+        run_input.policy,
+        optimistic=wishes.optimistic or run_input.policy.optimistic,
+        tests_first=_tests_first(out_dir, run_input, wishes),
+    )
+    run_id = run_input.run_id or derived_id(out_dir, repo)
+    now = repository_of(out_dir, run_id, repo)
+    settings = replace(run_input, repo_path=frozen_path(out_dir, run_id, repo, now), policy=frozen, run_id=run_id)
+    # A person who brings or accepts work wants it on the branch; no agent is started for what it leaves to do.
+    scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, wishes.chunks, wishes.only)
+    policy = _policy(frozen, wishes)
+    return Request(
+        out_dir=out_dir,
+        run_input=settings,
+        repo=now,
+        policy=policy,
+        plan=plan,
+        jobs=wishes.jobs or policy.jobs,
+        scope=scope,
+        skips=skips or [],
+        own_work=own_work,
+        accepts=accepts,
+        agent=agent,
+        grants=grants or Grants(),
+    )
+
+
+def said_in(wishes: Wishes) -> frozenset[str]:
+    """Return the settings that wishes take the place of."""
+    return frozenset(f"policy.{one.name}" for one in fields(Policy) if getattr(wishes, one.name, None))
+
+
+def _tests_first(out_dir: Path, run_input: RunInput, wishes: Wishes) -> str:
+    """Return who writes tests first as the run began; a later start may say otherwise for itself."""
+    if has_begun(out_dir):
+        return frozen_input(out_dir).policy.tests_first
+    return lasting(wishes.tests_first) if wishes.tests_first else run_input.policy.tests_first
+
+
+def _policy(frozen: Policy, wishes: Wishes) -> Policy:
+    """Return the policy of this start: the run's own, where no wish says otherwise."""
+    return replace(
+        frozen,
+        gate=wishes.gate or frozen.gate,  # type: ignore[arg-type]  # checked where it was given
+        keep_going=wishes.keep_going or frozen.keep_going,
+        assume_external=wishes.assume_external or frozen.assume_external,
+        sandbox=wishes.sandbox or frozen.sandbox,  # type: ignore[arg-type]  # checked where it was given
+        changed_tests=wishes.changed_tests or frozen.changed_tests,  # type: ignore[arg-type]  # checked where it was given
+        doubts=wishes.doubts or frozen.doubts,  # type: ignore[arg-type]  # checked where it was given
+        tests_first=lasting(wishes.tests_first) if wishes.tests_first else frozen.tests_first,
+    )

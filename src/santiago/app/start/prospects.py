@@ -1,0 +1,236 @@
+"""Before the first attempt: what cannot succeed is refused, what is doubtful is said, and nothing is started for either."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+import re
+from functools import cache, cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from santiago.app.shortage import MOST, named, too_few, unchecked
+from santiago.artifacts.repository import find_root
+from santiago.contract.checks import commands_of
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import StoryPhase
+from santiago.contract.reasons import Reason
+from santiago.contract.record import record
+from santiago.executor.schedule import overlap
+from santiago.judge.shell import programs
+from santiago.process.places import inside
+from santiago.util.text import flat
+from santiago.workspace.inspect import find, is_ignored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.app.start.request import Request
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.policy import RunInput
+    from santiago.contract.state import RunState
+    from santiago.executor.situation import Scope
+    from santiago.process.place import Dependency
+    from santiago.workspace.workspace import GitWorkspace
+
+_OWN_PYTHON = re.compile(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*")
+GIVE_CHECK = (
+    'Name a command that tests the work: `santiago run PRD --verify "CMD"`, or story_commands under [verification] '
+    "in santiago.toml; for `execute`, verification.story_commands in the run input."
+)
+
+
+def refuse_outside(document: Path) -> None:
+    """Raise where a document lies in no repository: a run works in the one around it, wherever it is started."""
+    if find_root(document) is not None:
+        return
+    try:
+        find(document.parent)
+    except SantiagoError as error:
+        if error.reason is Reason.INVALID_INPUT and "no git repository" in error.message:
+            error.hint = (
+                "A run works in the repository around its document: move the document into yours, or make one there: "
+            )
+            error.hint += '`git init && git add -A && git commit -m "Start"`.'
+        raise
+
+
+class Checkout:
+    """What the clean checkout of an attempt will hold, as far as can be told before there is one."""
+
+    def __init__(self, run_input: RunInput, workspace: GitWorkspace, provided: Sequence[Dependency] = ()) -> None:
+        self._setting = run_input.workspace
+        self._workspace = workspace
+        self._provided = provided
+        self.repo = Path(run_input.repo_path)
+
+    @cached_property
+    def _commit(self) -> str:
+        return self._workspace.head() or self._workspace.repository.found.head
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        return self._workspace.files(self._commit)
+
+    def gaps(self) -> list[str]:
+        """Say what of the commit a checkout does not hold."""
+        submodules, pointers = self._workspace.not_in_checkouts(self._commit)
+        notes = []
+        if submodules and not any("submodule" in command for command in self._setting.setup):
+            notes.append(
+                f"submodules are empty folders in every checkout: {_few(submodules)}; "
+                'setup = ["git submodule update --init"] under [workspace] fills them'
+            )
+        if pointers:
+            notes.append(
+                "files of Git LFS whose objects are not here, or too large for a copy in every checkout, are only pointers "
+                f"there: {_few(pointers)}; `git lfs pull` brings objects"
+            )
+        return notes
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        return frozenset(str(parent) for file in self.files for parent in PurePosixPath(file).parents)
+
+    def lacks(self, path: str) -> bool:
+        """Tell whether a relative path will be missing; set-up commands, links and submodules may bring anything.
+
+        A folder of dependencies is there as the repository has it.
+        """
+        name = posixpath.normpath(path)
+        if self._setting.setup or name in self._setting.copy or name.startswith(".."):
+            return False
+        if any(inside(name, one.name) for one in self._provided):
+            return not os.path.lexists(self.repo / name)
+        above = {str(parent) for parent in PurePosixPath(name).parents}
+        return name not in self.files and name not in self._folders and above.isdisjoint(self.files)
+
+    def forgotten(self, path: str) -> bool:
+        """Tell whether a path will be missing although it is there: nobody committed it."""
+        return self.lacks(path) and (self.repo / path).is_file()
+
+
+def _few(paths: Sequence[str]) -> str:
+    return flat(", ".join(paths[:MOST])) + (f" and {len(paths) - MOST} more" if len(paths) > MOST else "")
+
+
+def foresee(run_input: RunInput, state: RunState, request: Request, checkout: Checkout) -> list[str]:
+    """Refuse a start that cannot succeed; return what a person should know of one that may."""
+    if request.skips or request.own_work:
+        return []  # a person takes out what stands in the way
+    prospect = Prospect(plan=request.plan, run_input=run_input, state=state, scope=request.scope, checkout=checkout)
+    prospect.refuse()
+    attempts = () if request.grants.attempts else prospect.of_attempts()
+    return [*prospect.of_checks(), *attempts, *checkout.gaps()]
+
+
+@record
+class Prospect:
+    """How a start of a run will fare."""
+
+    plan: Plan
+    run_input: RunInput
+    state: RunState
+    scope: Scope
+    checkout: Checkout
+
+    def refuse(self) -> None:
+        """Raise where a run could never be green: before the first attempt, not after the last."""
+        self._refuse_overtaking()
+        left = [story for story in self.plan.stories if not self.state.stories[story.id].satisfied]
+        refuse_unchecked(left, self.run_input)
+        for script, story in self._scripts(left).items():
+            if self.checkout.forgotten(script) and not self._may_come(script, story):
+                provided = self.run_input.workspace.provide if is_ignored(self.checkout.repo, script) else None
+                raise _forgotten(script, story, provided)
+
+    def _refuse_overtaking(self) -> None:
+        """Raise where the chunks that this start is about wait for one that it leaves out."""
+        chosen, before, chunks = self.scope.chunks, self.state.next_chunk(), list(self.state.chunks.values())
+        places = [place for place, chunk in enumerate(chunks, 1) if chosen and chunk.label in chosen and chunk.left]
+        if before is None or not places or places[0] == chunks.index(before) + 1:
+            return
+        states = ((story, self.state.stories[story.id]) for story in self.plan.stories if story.chunk == before.label)
+        left = [story for story, state in states if not state.skipped and state.phase is not StoryPhase.DONE]
+        message = f"{flat(chunks[places[0] - 1].label)} cannot begin: {named(left)} of {flat(before.label)} must be done first"
+        hint = f"Type the same with `--chunks {chunks.index(before) + 1}..{places[-1]}`, which begins there"
+        raise SantiagoError(Kind.USAGE, message, hint=f"{hint}; `santiago skip STORY --why …` leaves a story out.")
+
+    def to_do(self) -> list[Story]:
+        """Return the stories of the plan that this start is about."""
+        states = ((story, self.state.stories[story.id]) for story in self.plan.stories)
+        return [story for story, state in states if not state.satisfied and self.scope.allows(state)]
+
+    def of_checks(self) -> list[str]:
+        """Return which checks begin with a program that is not there yet."""
+        found = self._scripts(self.to_do(), direct=True).items()
+        return [
+            f"`{script}`, which checks {story.id}, is not in the last commit; a story has to make it"
+            for script, story in found
+            if self.checkout.lacks(script)
+        ][:MOST]
+
+    def of_attempts(self) -> list[str]:
+        """Return the warning that there are fewer attempts than stories."""
+        most = self.run_input.limits.run_max_attempts + self.state.raised.get("run_max_attempts", 0)
+        each = 2 if self.run_input.policy.tests_first else 1
+        return too_few(len(self.to_do()), most - self.state.counted, each=each, begun=self.state.seq > 0)
+
+    def _scripts(self, stories: Sequence[Story], *, direct: bool = False) -> dict[str, Story]:
+        """Return the files that checks begin with, each with the first story that it judges."""
+        found: dict[str, Story] = {}
+        for story in stories:
+            for command in commands_of(story, self.run_input):
+                for script in (_interpreter(command), _script(command, direct=direct)):
+                    if script:
+                        found.setdefault(script, story)
+        return found
+
+    def _may_come(self, path: str, story: Story) -> bool:
+        """Tell whether this story or an earlier one names a file among those that it is about."""
+        stories = self.plan.stories
+        before = stories[: stories.index(story) + 1]
+        return any(overlap(name, path) for one in before for name in one.files)
+
+
+def refuse_unchecked(stories: Sequence[Story], run_input: RunInput) -> None:
+    """Raise where a story has no check at all."""
+    if bare := unchecked(stories, run_input):
+        message = f"nothing checks {named(bare)}: no story can be done without a check"
+        raise SantiagoError(Kind.INPUT, message, hint=GIVE_CHECK, reason=Reason.NOTHING_VERIFIED)
+
+
+@cache
+def _script(command: str, *, direct: bool) -> str | None:
+    """Return the file of the checkout that a check starts with; only a program of its own where that is wanted."""
+    program = next(iter(programs(command)), None)
+    script = program.script if program else None
+    if program is None or script is None or "*" in script:
+        return None
+    own = "/" in program.argv[0]
+    return script if own or (not direct and ("/" in script or "." in script)) else None
+
+
+@cache
+def _interpreter(command: str) -> str | None:
+    """Return the python of the checkout that runs a check's module, as in `.venv/bin/python -m pytest`."""
+    program = next(iter(programs(command)), None)
+    words = program.written if program else ()
+    return next((word.removeprefix("./") for word in words[:3] if _OWN_PYTHON.fullmatch(word)), None)
+
+
+def _forgotten(script: str, story: Story, provided: Sequence[str] | None) -> SantiagoError:
+    """Return the refusal of a check whose program no checkout has; git ignores it where `provided` folders are named."""
+    commit = f"Commit it: `git add {script} && git commit`. What a build makes belongs into setup, under [workspace]."
+    bring = (
+        "Git ignores it, so it cannot be committed. In santiago.toml, under [workspace]: "
+        f"`provide = {json.dumps([*(provided or ()), script.split('/')[0]])}` where its folder holds what is installed, or a "
+        "setup that makes it in each checkout; or name a program that is on PATH."
+    )
+    return SantiagoError(
+        Kind.BLOCKED,
+        f"`{script}` checks {story.id} and is not in the last commit, so no checkout would have it",
+        hint=commit if provided is None else bring,
+        reason=Reason.VERIFICATION_UNRUNNABLE,
+    )

@@ -1,0 +1,56 @@
+"""How the checkouts of a start stand, and that no check sees the user's own files in their place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.util.text import first, flat
+from santiago.workspace.leading import blind_to, elsewhere, leads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from santiago.process.place import Dependency, Ground
+    from santiago.process.sandbox import Sandbox
+    from santiago.workspace.leading import Lead
+    from santiago.workspace.workspace import GitWorkspace
+
+
+def ground_of(
+    fence: Sandbox, workspace: GitWorkspace, provided: Sequence[Dependency], names: Sequence[str],
+    setup: Sequence[str], commands: Sequence[str], source: Mapping[str, str],
+) -> Ground:  # fmt: skip
+    """Return the ground; raise where checkouts stand elsewhere, and installed packages would lead `commands` astray."""
+    root = workspace.inspect().root
+    ground = fence.ground(
+        str(root),
+        names=names,
+        stores=workspace.stores,
+        dependencies=provided,
+        needed=elsewhere(root, [one.source for one in provided]),
+        over=str(workspace.folders.over),
+    )
+    if ground.seen_there:
+        return ground
+    # Links cannot be written over: where set-up installs, it does so in the checkout.
+    dependencies = () if setup else ground.dependencies
+    found = leads(root, [one.source for one in dependencies], source) if commands else []
+    if blind := blind_to(found, commands):
+        raise _led_astray(*blind)
+    order = dict.fromkeys(lead.first for lead in found if lead.first is not None)
+    return replace(ground, dependencies=dependencies, first=tuple(order))
+
+
+def _led_astray(lead: Lead, command: str) -> SantiagoError:
+    deaf = f", and `{first(flat(command), 80)}` leaves PYTHONPATH unheeded" if command else ""
+    return SantiagoError(
+        Kind.BLOCKED,
+        f"it leads to {lead.target} in your own files, so that a check would see them in place of the work{deaf}",
+        where=lead.file,
+        hint="Install bubblewrap (Debian: apt-get install bubblewrap), so that checkouts stand where the repository stands, or "
+        "have setup under [workspace] in santiago.toml install the dependencies in each checkout.",
+        reason=Reason.VERIFICATION_UNRUNNABLE,
+    )

@@ -1,0 +1,150 @@
+"""Trust on first use: what a repository's own settings would start or loosen waits for a person's word, once for each change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.config import effective, of_project, values_of
+from santiago.app.powers import powers
+from santiago.artifacts.trust import Trust
+from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from santiago.contract.policy import RunInput
+
+NAMED = 6
+"""Settings that are named in one message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """Settings that nobody has trusted yet."""
+
+    origin: str
+    settings: dict[str, Any]
+    """All of those that start or loosen something."""
+    used: frozenset[str]
+    """Those of them that this start would act on."""
+    everything: dict[str, Any]
+
+    @property
+    def digest(self) -> str:
+        return codec.digest(self.everything)
+
+    @property
+    def sentence(self) -> str:
+        names = sorted(self.settings)
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        return f"settings of the repository that start or loosen something are not trusted yet: {', '.join(names[:NAMED])}{more}"
+
+
+Ask = Callable[[Waiting, "dict[str, Any] | None"], None]
+"""Asks a person about settings, beside those that were trusted last; raises where they are not trusted."""
+Tell = Callable[[str], None]
+"""Hears of something that went wrong, and stands in nobody's way."""
+
+
+def waiting(root: Path, run_input: RunInput | None = None, said: frozenset[str] = frozenset()) -> Waiting | None:
+    """Return what of a repository's own settings waits for a person's word; None where nothing does.
+
+    `run_input` is what a start would go by, all settings where there is none, and `said` is what flags of it name.
+    """
+    origin, project = of_project(root)
+    found = powers(project, effective(root, project=False)) if project else {}
+    if not found:
+        return None
+    acted_on = {**effective(root), **(values_of(run_input) if run_input else {})}
+    used = {name for name, value in found.items() if name not in said and acted_on[name] == value}
+    result = Waiting(origin=origin, settings=found, used=frozenset(used), everything=project)
+    return None if Trust(root).has(result.digest) else result
+
+
+def approve(
+    root: Path,
+    run_input: RunInput | None = None,
+    *,
+    said: frozenset[str] = frozenset(),
+    trusted: bool,
+    ask: Ask,
+    tell: Tell,
+) -> None:
+    """Settings of the repository's own take effect only after a person's word; raise where there is none.
+
+    Where they are `trusted`, it was given before; else `ask` asks for it.
+    """
+    found = waiting(root, run_input, said)
+    if found is not None and (found.used or trusted):
+        if not trusted:
+            ask(found, Trust(root).latest())
+        _remember(root, found, tell)
+    if run_input is not None and run_input.run_id is not None:
+        _approve_frozen(root, run_input, run_input.run_id, said, trusted=trusted, ask=ask)
+
+
+def _approve_frozen(
+    root: Path, run_input: RunInput, run_id: str, said: frozenset[str], *, trusted: bool, ask: Ask
+) -> None:
+    """Hold a run to the same whose input was made of settings that nobody had trusted, whatever the file says now."""
+    trust = Trust(root)
+    basis = trust.basis(run_id)
+    if basis is None or trust.has(basis):
+        return
+    frozen = {name: value for name, value in values_of(run_input).items() if name not in said}
+    now_trusted = waiting(root) is None
+    found = powers(frozen, effective(root, project=now_trusted))
+    if not found:
+        return
+    if not trusted:
+        origin = f"run-input.json of {run_id}"
+        ask(Waiting(origin=origin, settings=found, used=frozenset(found), everything=frozen), None)
+    trust.rests_on(run_id, None)
+
+
+def note_basis(root: Path, run_id: str | None, tell: Tell) -> None:
+    """Remember that a new run input holds settings that nobody has trusted, should the file have changed when it is used."""
+    if run_id is None:
+        return
+    found, trust = waiting(root), Trust(root)
+    if found is not None:
+        with _noting("which settings this run was made of", tell):
+            trust.rests_on(run_id, found.digest)
+    elif trust.basis(run_id) is not None:
+        trust.rests_on(run_id, None)
+
+
+def trust_own(root: Path, tell: Tell) -> None:
+    """Trust what the user has just had written."""
+    found = waiting(root)
+    if found is not None:
+        _remember(root, found, tell)
+
+
+def _remember(root: Path, found: Waiting, tell: Tell) -> None:
+    with _noting("that these settings are trusted", tell):
+        Trust(root).add(found.digest, found.everything)
+
+
+@contextmanager
+def _noting(what: str, tell: Tell) -> Iterator[None]:
+    """A person's word holds for this start also where it cannot be written down, as on a machine without a home folder."""
+    try:
+        yield
+    except SantiagoError as error:
+        tell(f"{what} could not be noted: {error.where}: {error.message}")
+
+
+def said_by(
+    *, agent: object = None, model: object = None, playbook: object = None, checks: object = None
+) -> frozenset[str]:
+    """Return the settings that these words of a command line take the place of."""
+    names = ["agent.mode", "agent.command", "agent.profile"] if agent else []
+    names += ["agent.model_hint"] if model else []
+    names += ["agent.mode", "agent.playbook"] if playbook else []
+    return frozenset([*names, *(["verification.story_commands"] if checks else [])])

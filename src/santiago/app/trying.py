@@ -1,0 +1,236 @@
+"""Trying checks on the last commit as a run would: in a clean checkout, inside the sandbox, and by the judge itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from santiago.app.start import provide
+from santiago.app.start.hold import look_around
+from santiago.app.start.judging import Means
+from santiago.app.start.scratch import scratch_of
+from santiago.app.start.standing import ground_of
+from santiago.contract.errors import SantiagoError
+from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
+from santiago.contract.reasons import ExitCode, Reason
+from santiago.contract.record import record
+from santiago.process import sandbox
+from santiago.util.clock import SystemClock
+from santiago.util.text import count, first, flat
+from santiago.workspace.workspace import GitWorkspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from santiago.contract.outcomes import CheckResult
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports.judge import Examination, Proposal
+    from santiago.process.place import Dependency
+    from santiago.process.server import ProcessServer
+
+State = Literal["runs", "red", "cannot_run", "blind"]
+_MOST_NAMED = 3
+_LONGEST = 300
+_FEW_WORDS = 3
+_BLIND = "is blind: it passes even when every file but the tests is replaced with garbage"
+_NO_TEST = "is blind: it runs no test"
+
+
+@record
+class Tried:
+    """What came of a check on the last commit."""
+
+    command: str
+    setup: tuple[str, ...]
+    state: State
+    text: str
+    """For people: goes on after the command."""
+    fix: str = ""
+    red: tuple[str, ...] = ()
+    """Tests that fail there already."""
+    tests: int | None = None
+    """How many tests ran, where the runner is known."""
+    ms: int = 0
+    proposal: Proposal | None = None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can judge work: it ran, and can tell good code from bad."""
+        return self.state in ("runs", "red")
+
+    @property
+    def is_hopeful(self) -> bool:
+        """Whether something of it passes; where nothing does, another way may do better."""
+        return self.state == "runs" or (self.state == "red" and len(self.red) < (self.tests or 0))
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "command": self.command, "setup": list(self.setup), "state": self.state, "text": self.text,
+            "fix": self.fix, "red": list(self.red), "tests": self.tests, "seconds": self.ms / 1000,
+        }  # fmt: skip
+
+
+class _Never:
+    """Nobody asks for a stop: an interrupt ends the whole program."""
+
+    def soon(self) -> bool:
+        return False
+
+    def now(self) -> bool:
+        return False
+
+
+@record
+class Bench:
+    """Where checks are tried."""
+
+    means: Means
+    run_input: RunInput
+    provided: tuple[Dependency, ...]
+    commit: str
+    is_dirty: bool
+    """Whether the repository has changes that no checkout has."""
+
+    @property
+    def place(self) -> str:
+        """What a person should know of the place."""
+        fence = self.means.fence
+        return (
+            f"in a clean checkout of {self.commit[:8]}, {'without a sandbox' if fence.kind == 'none' else fence.name}"
+        )
+
+    def tried(self, command: str, setup: Sequence[str]) -> Tried:
+        """Run one check after its set-up, and see whether it can see."""
+        run_input = replace(
+            self.run_input,
+            verification=replace(self.run_input.verification, story_commands=(), run_commands=()),
+            workspace=replace(self.run_input.workspace, setup=tuple(setup)),
+        )
+        clock = SystemClock()
+        since = clock.monotonic_ms()
+        told = self._examined(command, run_input)
+        return replace(told, setup=tuple(setup), ms=clock.monotonic_ms() - since)
+
+    def _examined(self, command: str, run_input: RunInput) -> Tried:
+        means, plan = self.means, _plan(command)
+        names, setup, source = (str(means.around.repo),), run_input.workspace.setup, means.around.source
+        try:
+            ground = ground_of(means.fence, means.workspace, self.provided, names, setup, (command,), source)
+        except SantiagoError as error:
+            text = f"cannot run: {error.where}: {error.message}"
+            return Tried(command=command, setup=setup, state="cannot_run", text=text, fix=error.hint)
+        found = means.judge(plan, run_input, ground).examine(self.commit, plan.stories, _Never())
+        assert found is not None  # only a stop leaves nothing
+        return _told(command, found, run_input.verification.timeout_minutes / 60_000)
+
+
+@contextmanager
+def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
+    """Make a bench, and leave no checkout behind; raise where no run could work here."""
+    around = look_around(run_input)
+    fence = sandbox.detect(run_input.policy.sandbox, around.source)
+    scratch = scratch_of(around.repo)
+    workspace = GitWorkspace(
+        around.repo, f"trying-{os.getpid()}", scratch, provided=around.provided, stores_at=fence.stores
+    )
+    found = workspace.inspect()
+    hidden = (str(workspace.folders.top.parent),)
+    means = Means(server=server, fence=fence, around=around, workspace=workspace, hidden=hidden)
+    try:
+        with _ending_in_order(), workspace.working():
+            yield Bench(
+                means=means,
+                run_input=run_input,
+                provided=provide.folders(workspace, run_input, around.source),
+                commit=found.head,
+                is_dirty=workspace.is_dirty(),
+            )
+    finally:
+        workspace.tidy()
+        with suppress(OSError):
+            scratch.rmdir()  # runs of this repository may have left something there
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Let a signal that ends santiago lead through everything that tidies up."""
+
+    def leave(*_: object) -> None:
+        raise SystemExit(ExitCode.TERMINATED)
+
+    old = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def _told(command: str, found: Examination, minutes: float) -> Tried:
+    """Say what the examination found of its one check."""
+
+    result = found.results[0] if found.results else None
+
+    def tried(state: State, text: str, fix: str = "") -> Tried:
+        return Tried(
+            command=command, setup=(), state=state, text=text, fix=fix,
+            red=found.red if state == "red" else (), tests=result.checks if result else None,
+            proposal=found.proposal,
+        )  # fmt: skip
+
+    if result is None:
+        return tried("cannot_run", f"cannot run: {first(flat(found.message), _LONGEST)}", found.hint)
+    if found.reason is Reason.NOTHING_VERIFIED:
+        return tried("blind", _NO_TEST if result.checks == 0 else _BLIND, found.hint)
+    if found.reason is not None:
+        return tried("cannot_run", found.message.removeprefix(f"the check `{command}` "), found.hint)
+    if result.timed_out:
+        fix = "Name a quicker check, or raise timeout_minutes under [verification]."
+        return tried("cannot_run", f"did not end within {minutes:g} minutes", fix)
+    if result.exit_code in (126, 127):
+        return tried("cannot_run", f"cannot be started in a checkout: {_last_words(result)}", _NOT_THERE)
+    if found.red:
+        return tried("red", _red(found.red, result))
+    passes = f"runs: {count(result.checks or 0, 'test passes', 'tests pass')}"
+    return tried("runs", passes if result.checks else "runs, and passes")
+
+
+_NOT_THERE = "A checkout has what is committed, and the folders of dependencies that git ignores; `setup` under [workspace] makes more."
+
+
+def _red(red: Sequence[str], result: CheckResult) -> str:
+    if red[0] == f"`{result.command}`":
+        return f"runs, and fails already as a whole: {_last_words(result)}"
+    more = f" and {len(red) - _MOST_NAMED} more" if len(red) > _MOST_NAMED else ""
+    of = f" of {count(result.checks, 'test')}" if result.checks else ""
+    error = _ERROR.search(result.output.head + result.output.tail) if len(red) >= (result.checks or 0) else None
+    why = f" ({first(flat(error[0]), _LONGEST)})" if error else ""  # of a few red tests each has its own
+    return f"runs, with {len(red)}{of} red already: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}{why}"
+
+
+def _last_words(result: CheckResult) -> str:
+    lines = [line for line in (result.output.tail or result.output.head).splitlines() if _TELLS.search(line)]
+    telling = [line for line in lines if len(line.split()) > _FEW_WORDS] or lines
+    return first(flat(telling[-1]), _LONGEST) if telling else f"exit {result.exit_code}"
+
+
+_ERROR = re.compile(r"\b[A-Z]\w{0,80}(?:Error|Exception): [^\n]{1,300}")
+_TELLS = re.compile(r"^(?!npm (?:error|ERR!) A complete log|make(?:\[\d+\])?: \*\*\* \[).*\w")
+"""Lines of output that say more than where a log is or that something failed."""
+
+
+def _plan(command: str) -> Plan:
+    """Return a plan of one story with one check: there is no other yet, and the judge asks for whom it judges."""
+    story = Story(
+        id="S1", title="", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(), chunk="",
+        role="developer", profile=None, files=(), verify=(command,), priority=None, claimed_done=False,
+        origin=Origin(id=None, line=0), provenance=(),
+    )  # fmt: skip
+    return Plan(
+        contract_version=CONTRACT_VERSION, title="", source=Source(path="", sha256="", format="", evidence=()), digest="",
+        requirements=(), stories=(story,), chunks=(), run_verify=(), findings=(),
+    )  # fmt: skip

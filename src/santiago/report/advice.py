@@ -1,0 +1,58 @@
+"""What a person should know of a plan before it is run, and the command that runs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.app.paths import typed
+from santiago.app.shortage import named, too_few, unchecked
+from santiago.contract.policy import Limits
+
+if TYPE_CHECKING:
+    from santiago.app.job import Job
+    from santiago.contract.plan import Plan
+
+
+def on_checks(job: Job, plan: Plan) -> list[str]:
+    """Return which stories nothing would check."""
+    bare = unchecked(plan.stories, job.run_input)
+    if not bare:
+        return []
+    which = "no story has a check" if len(bare) == len(plan.stories) else f"nothing checks {named(bare)}"
+    hint = f'{_run(job)} --verify "CMD", or santiago init'
+    if job.from_program:
+        hint = "verification.story_commands in the run input"
+    return [f"{which}, and none is done without one; give one: {hint}"]
+
+
+def on_attempts(job: Job, plan: Plan) -> list[str]:
+    """Return that the attempts were fitted to the plan, or that they are too few."""
+    most, usual = job.run_input.limits.run_max_attempts, Limits().run_max_attempts
+    if job.fitted:
+        times = "twice" if most == 2 * len(plan.stories) else "four times"
+        return [
+            f"limits.run_max_attempts is {most}, {times} the stories: the default of {usual} would end before the last one"
+        ]
+    return too_few(len(plan.stories), most)
+
+
+def next_command(job: Job, plan: Plan, outcome: str) -> str:
+    """Return what to type next, as it works where the person stands; nothing where there is nothing to do."""
+    if outcome == "is unchanged":
+        return ""
+    if outcome not in ("written", "unchanged"):
+        return f"santiago plan {f'--input {typed(job.source)}' if job.source else typed(job.document)}{_place(job)}"
+    if job.source is not None:
+        return f"santiago execute --input {typed(job.source)} --plan {typed(job.out_dir / 'plan.json')}{_place(job)}"
+    if unchecked(plan.stories, job.run_input):
+        return f'{_run(job)} --verify "CMD"'
+    return f"santiago resume {job.out_dir.name if job.is_at_home else typed(job.out_dir)}"
+
+
+def _run(job: Job) -> str:
+    return f"santiago run {typed(job.document)}{_place(job)}"
+
+
+def _place(job: Job) -> str:
+    """Return the option that names the out-dir, where it is needed."""
+    return "" if job.is_at_home and not job.from_program else f" --out-dir {typed(job.out_dir)}"

@@ -1,0 +1,110 @@
+"""What the agents of a run are doing, in a few words: the tool that is used on what, how many, the to-do list, tokens."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from santiago.artifacts.attempts import AGENT_LOG
+from santiago.artifacts.names import attempt_folder
+from santiago.report.evidence import AttemptEvidence, tidied
+from santiago.report.spending import thousands
+from santiago.util.text import count, fit, flat, width
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.agent.activity import Activity
+    from santiago.agent.stream import Reading, Todo
+
+ACTIONS = 20
+"""Uses of tools that are listed; of the others only the number."""
+_SHELL = re.compile(r"""(?:(?<!\S)/\S*/)?(?:ba|z|da)?sh -l?c (?P<mark>['"])(?P<words>.*?)(?:(?P=mark)$|$)""")
+LEAST = 16
+"""Columns that are left to what happens now, however much else there is to say."""
+
+
+class Doing:
+    """Follows the logs of attempts that are under way, each from where it was left."""
+
+    def __init__(self, out_dir: Path, agent: str, *, joint: str = " · ", once: bool = False) -> None:
+        from santiago.app.profiles import understood  # most looks at a run are at none that is under way
+
+        self.out_dir = out_dir
+        self.once = once
+        """There is only this one look, so that it has to be a whole one."""
+        self.profile = understood(agent)
+        self.joint = joint
+        """What stands between what happens now and each figure."""
+        self.followed: dict[str, tuple[int, Activity]] = {}
+
+    def line(self, story: str, attempt: int, room: int) -> str:
+        """Return a place in a table: a use of a tool speaks for itself, a line of text needs to be said whose it is."""
+        if self.profile.on:
+            return self.words(story, attempt, room) or "agent"
+        return f"agent  {self.words(story, attempt, room - 7)}".rstrip()
+
+    def words(self, story: str, attempt: int, room: int = 400) -> str:
+        """Return what an attempt's agent does now; cut where it is long, and not the figures behind it."""
+        reading = self.reading(story, attempt)
+        now = plain(reading.now()) or self._last_line(story, attempt)
+        figures = figures_of(reading)
+        if not figures:
+            return fit(now, room).rstrip()
+        behind = self.joint.join(figures)
+        left = max(LEAST, room - width(behind) - len(self.joint))
+        return self.joint.join(part for part in (fit(now, left).rstrip(), behind) if part)
+
+    def reading(self, story: str, attempt: int) -> Reading:
+        activity = self._of(story, attempt)
+        return activity.catch_up() if self.once else activity.look()
+
+    def _of(self, story: str, attempt: int) -> Activity:
+        from santiago.agent.activity import Activity
+
+        number, activity = self.followed.get(story, (0, None))
+        if activity is None or number != attempt:
+            activity = Activity(self.out_dir / attempt_folder(story, attempt) / AGENT_LOG, self.profile)
+            self.followed[story] = (attempt, activity)
+        return activity
+
+    def _last_line(self, story: str, attempt: int) -> str:
+        """Return the last line of a program that prints text; a line of JSON is nothing to look at."""
+        line = AttemptEvidence(self.out_dir, story, attempt).last_line()
+        return "" if line.startswith("{") and self.profile.on else line
+
+
+def activity_data(reading: Reading, now: str) -> dict[str, Any]:
+    """Return what a log tells of an agent's work, for programs."""
+    return {
+        "now": now,
+        "tools": reading.tools,
+        "actions": [{"tool": flat(one.tool), "subject": plain(one.subject)} for one in reading.actions[-ACTIONS:]],
+        "todo": [{"text": flat(todo.text), "state": state_of(todo)} for todo in reading.todos.values()],
+        "tokens": reading.tokens,
+        "cost_usd": reading.cost / 1e6 if reading.cost is not None else None,
+        "session": flat(reading.session) if reading.session else None,
+        "denials": [flat(name) for name in reading.denials],
+    }
+
+
+def plain(text: str) -> str:
+    """Return what an agent does as a person would say it: without the checkout's path and the shell around a command."""
+    return flat(_SHELL.sub(r"\g<words>", tidied(text)))
+
+
+def state_of(todo: Todo) -> str:
+    return "done" if todo.done else "active" if todo.active else "open"
+
+
+def figures_of(reading: Reading) -> list[str]:
+    """Return what can be counted, the most telling first."""
+    found = []
+    if reading.tools:
+        found.append(count(reading.tools, "tool"))
+    if reading.todos:
+        done = sum(todo.done for todo in reading.todos.values())
+        found.append(f"to-do {done}/{len(reading.todos)}")
+    if reading.tokens:
+        found.append(f"{thousands(reading.tokens)} tokens")
+    return found

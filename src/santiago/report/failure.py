@@ -1,0 +1,234 @@
+"""The failure report: what failed, its output, where the evidence is, and what to type next."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.app.history import History
+from santiago.app.paths import near
+from santiago.artifacts.attempts import AGENT_LOG
+from santiago.artifacts.names import attempt_folder
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.record import record
+from santiago.executor.budget import Budget
+from santiago.executor.result import status_of
+from santiago.executor.situation import Scope
+from santiago.report import refused
+from santiago.report.endings import origin
+from santiago.report.evidence import AttemptEvidence, Check, checks_in, first_failing, totals
+from santiago.report.waiting import lacking, named, unmet
+from santiago.util.text import count, flat
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.policy import RunInput
+    from santiago.contract.state import RunState, StoryState
+
+
+FULL = 3
+"""Stories that are shown with their output; of the others only the name."""
+OUTPUT_LINES = 20
+_SAME = "This is the same failure as in the attempt before"
+_BEFORE = "This failed in the same way before the attempt:"
+
+
+class Output(NamedTuple):
+    """What somebody printed; how it is framed is up to whoever shows it."""
+
+    lines: list[str]
+    command: str = ""
+    """The check that printed it; nothing where something else is quoted."""
+    ended: str = ""
+
+
+def _output(check: Check) -> Output:
+    return Output(check.lines(OUTPUT_LINES), check.command, check.ended)
+
+
+@record
+class Report:
+    """The report of one run; all of it comes from plan, log and evidence."""
+
+    plan: Plan
+    run_input: RunInput
+    state: RunState
+    out_dir: Path
+    history: History = field(default_factory=History)
+    """What the log tells beside the state, as far as it was heard."""
+    frozen: RunInput | None = None
+    """What the run itself keeps, where the run input has the flags of one start in it."""
+    scope: Scope = field(default_factory=Scope)
+    """What that start was about."""
+
+    def needing(self) -> list[Story]:
+        """Return the stories that somebody has to look at: failed ones, then blocked ones."""
+        found = [
+            story
+            for phase in (StoryPhase.FAILED, StoryPhase.BLOCKED)
+            for story in self.plan.stories
+            if self.state.stories[story.id].phase is phase and not self.state.stories[story.id].skipped
+        ]
+        return found or self._running_out()
+
+    def _running_out(self) -> list[Story]:
+        """Where the run itself ran out, the stories that had been tried in vain are what people ask about."""
+        if self.state.phase not in (RunPhase.FAILED, RunPhase.BLOCKED):
+            return []
+        return [
+            story
+            for story in self.plan.stories
+            if self.state.stories[story.id].attempts and status_of(self.state.stories[story.id]) == "pending"
+        ]
+
+    def counts(self) -> str:
+        """Return how many stories ended how: `3 done, 1 not done of 4`."""
+        found: dict[str, int] = {}
+        for story in self.plan.stories:
+            status = status_of(self.state.stories[story.id])
+            found[status] = found.get(status, 0) + 1
+        told = ", ".join(f"{number} {'not done' if word == 'pending' else word}" for word, number in found.items())
+        return f"{told} of {len(self.plan.stories)}"
+
+    def attempts(self, joint: str = "/") -> str:
+        """Return how much of the run's attempts is used: `6/20 attempts`."""
+        most = Budget(self.run_input.limits, self.state).run_attempts
+        return f"{self.state.counted}{joint}{most} attempts"
+
+    def heading(self, planned: Story) -> str:
+        story = self.state.stories[planned.id]
+        ended = story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and not self.run_is_spent(story)
+        word = story.phase if ended else "not done"
+        return f"{planned.id} {flat(planned.title)}: {word}"
+
+    def block(self, planned: Story) -> list[str | Output]:
+        """Return everything about one story, without its heading."""
+        story = self.state.stories[planned.id]
+        lines: list[str | Output] = [
+            f"why        {self.why(story)}",
+            f"from       {self.plan.source.path}:{planned.origin.line}   {', '.join(planned.requirements[:6])}",
+        ]
+        if stopped := refused.of_story(self.state, self.run_input, self.out_dir, story.id):
+            lines += stopped
+        elif story.attempts:
+            lines += self._attempt(planned, story)
+        for question in self.state.open_questions():
+            if question.story == planned.id and question.kind == "agent":  # the judge's question stands above, whole
+                lines += [f"question   {flat(question.id)}: {flat(question.text)}"]
+        return lines
+
+    def why(self, story: StoryState) -> str:
+        """Return what a story came to grief of: where its budget is used up, what its last attempt ended with."""
+        if self.run_is_spent(story):
+            left = count(self.left(), "story is", "stories are")
+            return f"{Reason.ATTEMPT_BUDGET_EXHAUSTED}: the run used {self.attempts(' of ')}; {left} left"
+        budget = Budget(self.run_input.limits, self.state)
+        spent = f"{story.counted} of {budget.story_attempts(story.id)} attempts"
+        if story.reason != Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is not StoryPhase.READY:
+            sentence = self._sentence(story)
+            return f"{story.reason or '-'}: {sentence} ({spent})"
+        reason = AttemptEvidence(self.out_dir, story.id, story.attempts).reason() or story.reason or self.state.reason
+        minutes = ", and all of its minutes" if budget.story_ms_left(story) <= 0 else ""
+        return f"{origin(self.out_dir, story.id, story.attempts, reason or '')}, {spent} used{minutes}"
+
+    def _sentence(self, story: StoryState) -> str:
+        planned = next(one for one in self.plan.stories if one.id == (story.parent or story.id))
+        if names := lacking(planned, story):
+            return f"It depends on {names}, outside the document."
+        return MEANINGS[story.reason].sentence if story.reason else ""
+
+    def run_is_spent(self, story: StoryState | None = None) -> bool:
+        """Tell whether it is the run's attempts that are used up, and not those of this story, or of any that failed."""
+        if story is None:
+            needing = self.needing()
+            return bool(needing) and all(self.run_is_spent(self.state.stories[one.id]) for one in needing)
+        budget = Budget(self.run_input.limits, self.state)
+        own = story.counted >= budget.story_attempts(story.id) or budget.story_ms_left(story) <= 0
+        return story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and not own
+
+    def left(self) -> int:
+        """Return how many stories are neither done nor left out."""
+        return sum(not story.skipped and story.phase is not StoryPhase.DONE for story in self.state.stories.values())
+
+    def at_rest(self) -> list[str]:
+        """Return why a run rests that nobody stopped."""
+        return refused.of_rest(self.state, self.run_input, self.out_dir)
+
+    def _attempt(self, planned: Story, story: StoryState) -> list[str | Output]:
+        number = story.attempts
+        evidence = AttemptEvidence(self.out_dir, planned.id, number)
+        lines: list[str | Output] = []
+        failing = evidence.failing()
+        if failing is not None:
+            lines.append(_output(failing))
+        elif (critique := evidence.critique()) and story.reason != Reason.AGENT_ASKED:  # the question says it all
+            told = [line for line in critique.splitlines() if line.strip() and not line.startswith(("# ", _SAME))]
+            lines.append(Output(told[:OUTPUT_LINES]))
+        lines += self._same(planned.id, number)
+        if _BEFORE in evidence.critique():
+            lines.append("before     failures that were there before the attempt count too: the critique names them")
+        if stats := evidence.stats():
+            lines.append(f"changes    {totals(stats)}{self._kept(planned.id, number)}")
+        folder = self.out_dir / attempt_folder(planned.id, number)
+        lines.append(f"log        {near(folder / AGENT_LOG)}   ({count(evidence.log_lines(), 'line')})")
+        lines.append(f"evidence   {near(folder)}")
+        return lines
+
+    def failing_check(self, story: str) -> list[Output]:
+        """Return the output of the check that a story's latest attempt failed on."""
+        failing = AttemptEvidence(self.out_dir, story, self.state.stories[story].attempts).failing()
+        return [_output(failing)] if failing else []
+
+    def _kept(self, story: str, number: int) -> str:
+        if any(one.pruned for one in self.history.of(story) if one.number == number):
+            return "; its ref was removed by `santiago clean`"
+        return f", kept at refs/santiago/{self.state.run_id}/{story}/{number}"
+
+    def _same(self, story: str, number: int) -> list[str]:
+        """Say since which attempt the failure has been the same."""
+        since = number
+        while since > 1 and _SAME in AttemptEvidence(self.out_dir, story, since).critique():
+            since -= 1
+        if since == number:
+            return []
+        which = f"attempts {since} {'and' if number == since + 1 else 'to'} {number}"
+        return [f"same failure in {f'all {number} attempts' if since == 1 and number > 2 else which}"]
+
+    @property
+    def run_heading(self) -> str:
+        return f"the whole run: {self.state.phase}"
+
+    def run_check(self) -> list[str | Output]:
+        """Return the output of the run's own check that failed, or why none could run."""
+        name = f"run-{self.state.verify_rounds}" if self.state.verify_rounds else "base"
+        path = self.out_dir / "evidence" / f"{name}.json"
+        failing, message = first_failing(checks_in(path)), self.history.end.get("message", "")
+        if failing is None and not message:
+            return []
+        told = _output(failing) if failing else Output(message.splitlines()[:OUTPUT_LINES])
+        sentence = MEANINGS[self.state.reason].sentence if self.state.reason else ""
+        return [f"why        {self.state.reason}: {sentence}", told, f"evidence   {near(path)}"]
+
+    def accounts(self) -> list[str]:
+        """Return who ended how, by name."""
+        by: dict[str, list[str]] = {}
+        for story in self.plan.stories:
+            by.setdefault(status_of(self.state.stories[story.id]), []).append(story.id)
+        words = {"failed": "Failed", "blocked": "Blocked", "done": "Done", "skipped": "Left out", "pending": "Not done"}
+        parts = [f"{word}: {_shortened(by[status])}" for status, word in words.items() if by.get(status)]
+        waiting = [
+            f"{name} needs {named(needed)}"
+            for name in by.get("pending", [])
+            if (needed := [n for n in unmet(self.state, self.state.stories[name]) if self._is_parked(n)])
+        ]
+        return ["     ".join(parts) + (f"  ({'; '.join(waiting[:4])})" if waiting else "")]
+
+    def _is_parked(self, name: str) -> bool:
+        return self.state.stories[name].phase in (StoryPhase.FAILED, StoryPhase.BLOCKED)
+
+
+def _shortened(names: list[str]) -> str:
+    return " ".join(names[:12]) + (f" … ({len(names)})" if len(names) > 12 else "")

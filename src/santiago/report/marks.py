@@ -1,0 +1,46 @@
+"""How the state of a story looks: a symbol, a word and a colour."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.contract.phases import StoryPhase
+
+if TYPE_CHECKING:
+    from santiago.contract.state import StoryState
+
+
+class Mark(NamedTuple):
+    """How a state looks: never by colour or symbol alone."""
+
+    symbol: str
+    plain: str
+    """The symbol where the terminal has no others."""
+    word: str
+    colour: str
+
+
+_MARKS = {
+    StoryPhase.PLANNED: Mark("·", ".", "waiting", "white"),
+    StoryPhase.READY: Mark("·", ".", "ready", "white"),
+    StoryPhase.PROPOSED: Mark("?", "?", "proposed", "cyan"),
+    StoryPhase.RUNNING: Mark("▶", ">", "running", "cyan"),
+    StoryPhase.EVIDENCE_COLLECTED: Mark("▶", ">", "judged", "cyan"),
+    StoryPhase.VERIFIED: Mark("+", "+", "verified", "green"),
+    StoryPhase.DONE: Mark("✓", "*", "done", "green"),
+    StoryPhase.FAILED: Mark("✗", "x", "failed", "red"),
+    StoryPhase.BLOCKED: Mark("!", "!", "blocked", "yellow"),
+}
+_LEFT_OUT = Mark("-", "-", "left out", "yellow")
+_STOPPED = Mark("-", "-", "stopped", "cyan")
+
+
+def mark_of(phase: StoryPhase) -> Mark:
+    return _MARKS[phase]
+
+
+def mark(story: StoryState, *, at_rest: bool = False) -> Mark:
+    """Return how a story looks; `at_rest` where nobody works on the run, so that nothing of it can be running."""
+    if story.skipped:
+        return _LEFT_OUT
+    return _STOPPED if at_rest and story.phase is StoryPhase.RUNNING else _MARKS[story.phase]

@@ -1,0 +1,59 @@
+"""Times and sizes as people read them."""
+
+from __future__ import annotations
+
+from santiago.util.clock import between
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def span(ms: int) -> str:
+    """Return a length of time: `0.4 s`, `12 s`, `2m14s`, `1h05m`."""
+    seconds = max(ms, 0) / 1000
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE}m{whole % _MINUTE:02}s"
+    return f"{whole // _HOUR}h{whole % _HOUR // _MINUTE:02}m"
+
+
+def clock(ms: int) -> str:
+    """Return a running time: `0:07`, `12:40`, `1:02:03`."""
+    whole = max(ms, 0) // 1000
+    hours, rest = divmod(whole, _HOUR)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
+
+
+def limit(ms: int) -> str:
+    """Return a limit of time: `45 s`, `20m`, `3h`, `1h30m`."""
+    whole = ms // 1000
+    if whole < _MINUTE:
+        return f"{whole} s"
+    hours, minutes = divmod(whole // _MINUTE, 60)
+    return f"{hours}h{minutes:02}m" if hours and minutes else f"{hours}h" if hours else f"{minutes}m"
+
+
+def ago(utc: str, now: str) -> str:
+    seconds = between(utc, now) // 1000
+    if seconds < _MINUTE:
+        return f"{seconds} s ago"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE} min ago"
+    if seconds < 2 * _DAY:
+        return f"{seconds // _HOUR} h ago"
+    return f"{seconds // _DAY} days ago"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes: `812 B`, `4.2 MiB`."""
+    if count < 1024:
+        return f"{count} B"
+    number = float(count)
+    for unit in ("KiB", "MiB", "GiB"):
+        number /= 1024
+        if number < 1024 or unit == "GiB":
+            break
+    return f"{number:.1f} {unit}"

@@ -1,0 +1,263 @@
+"""What to type next after a run that did not succeed: each command with what it does."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from shlex import join, quote
+from typing import TYPE_CHECKING
+
+from santiago.app.finding import find_run
+from santiago.app.loading import load
+from santiago.app.paths import near
+from santiago.contract.errors import SantiagoError
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.executor.budget import Budget
+from santiago.report.asking import asked, put_off
+from santiago.report.endings import is_the_agents
+from santiago.report.failure import Report
+from santiago.report.waiting import lacking
+from santiago.util.text import flat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.app.loading import Run
+    from santiago.contract.policy import Agent
+    from santiago.contract.state import Question
+
+Rows = list[tuple[str, str]]
+_BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
+
+
+_ASKED = frozenset({Reason.AGENT_ASKED, Reason.CHANGED_EXPECTATION, Reason.DOUBTED, Reason.NEEDS_USER_CONFIRMATION})
+"""A person's answer lets the run go on."""
+
+
+def next_commands(report: Report) -> list[str]:
+    """Return what to type next; the answer to an open question comes first."""
+    state, folder, needing = report.state, target(report.out_dir), report.needing()
+    unanswered, _ = asked(state, report.out_dir)
+    rows: Rows = [row for one in unanswered[:3] for row in _answers(folder, one)]
+    for story in needing[:1]:
+        if attempts := state.stories[story.id].attempts:
+            rows.append((f"santiago show{folder} {story.id} --attempt {attempts}", "all of that attempt"))
+    rows += _remedies(report)
+    stories = [state.stories[planned.id] for planned in report.plan.stories]
+    pending = [story.id for story in stories if story.phase is StoryPhase.PLANNED and not story.skipped]
+    if pending and needing and not report.run_is_spent():
+        named_run = f" --run{folder}" if folder else ""
+        rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
+    return listed(rows)
+
+
+def _answers(folder: str, question: Question) -> Rows:
+    if question.kind == "agent":
+        return [(f'santiago answer{folder} {question.id} "YOUR ANSWER"', "the answer goes into the next attempt")]
+    return [
+        (f"santiago answer{folder} {question.id} accept", "take the work as it is"),
+        (f'santiago answer{folder} {question.id} refuse --text "…"', "have it done again, with your words in the next attempt"),
+    ]  # fmt: skip
+
+
+def listed(rows: Rows) -> list[str]:
+    """Return commands one below the other, each with what it does as a comment, so that all of it may be pasted."""
+    size = max((len(command) for command, _ in rows), default=0)
+    return [f"{'next:' if at == 0 else '     '} {command:{size}}   # {why}" for at, (command, why) in enumerate(rows)]
+
+
+def resume(report: Report, more: str = "") -> str:
+    """Return the command that goes on as the run was started last: with the flags of that start that nothing has kept."""
+    jobs = report.history.start.get("jobs", 0)
+    beside = [f"--jobs {jobs}"] if jobs and jobs != report.run_input.policy.jobs else []
+    flags = [*beside, *_policy_flags(report), *_agent_flags(report, more), *_scope_flags(report)]
+    return " ".join(filter(None, (f"santiago resume{target(report.out_dir)}", more, *flags)))
+
+
+def _policy_flags(report: Report) -> list[str]:
+    was, now = report.frozen.policy if report.frozen else report.run_input.policy, report.run_input.policy
+    told = {
+        f"--gate {now.gate}": now.gate != was.gate,
+        "--keep-going": now.keep_going != was.keep_going,
+        "--assume-external": now.assume_external != was.assume_external,
+        f"--sandbox {now.sandbox}": now.sandbox != was.sandbox,
+        f"--changed-tests {now.changed_tests}": now.changed_tests != was.changed_tests,
+        f"--doubts {now.doubts}": now.doubts != was.doubts,
+        f"--tests-first {quote(now.tests_first)}": now.tests_first != was.tests_first,
+    }
+    return [flag for flag, is_new in told.items() if is_new]
+
+
+def _agent_flags(report: Report, more: str) -> list[str]:
+    """Return what names the agent of this start where it is not the run's own; another that is named instead wins."""
+    was, now = report.frozen.agent if report.frozen else report.run_input.agent, report.run_input.agent
+    if now == was or "--agent" in more:
+        return []
+    other = now != replace(was, model_hint=now.model_hint)
+    named = [f"--agent {quote(_agent_name(now))}"] if other else []
+    return [*named, *([f"--model {quote(now.model_hint)}"] if now.model_hint and "--model" not in more else [])]
+
+
+def _agent_name(agent: Agent) -> str:
+    return "scripted" if agent.mode == "scripted" else join(agent.command or ()) or agent.profile or ""
+
+
+def _scope_flags(report: Report) -> list[str]:
+    """Return what names the chunks or stories of this start, where somebody or something ended it before they were through."""
+    state, scope = report.state, report.scope
+    left = [story for story in state.stories.values() if scope.allows(story) and not story.satisfied]
+    if not left or (state.phase is RunPhase.PAUSED and not state.reason):
+        return []
+    places = [at for at, label in enumerate(state.chunks, 1) if label in (scope.chunks or ())]
+    chunks = [f"--chunks {places[0]}..{places[-1]}" if len(places) > 1 else f"--chunks {places[0]}"] if places else []
+    return [*chunks, *(f"--only {story.id}" for story in left if scope.stories)]
+
+
+def _remedies(report: Report) -> Rows:
+    again, reason = resume(report), report.state.reason
+    match reason:
+        case Reason.ATTEMPT_BUDGET_EXHAUSTED:
+            return [_more_attempts(report)]
+        case Reason.AGENT_RATE_LIMITED:
+            return [
+                (again, "go on when the limit is over"),
+                (resume(report, "--agent NAME"), "go on with another agent"),
+            ]
+        case Reason.AGENT_NOT_SIGNED_IN:
+            return [("santiago doctor --online", "does the agent answer now?"), (again, "go on once it does")]
+        case Reason.USAGE_UNKNOWN:
+            more = "--add-cost 5" if report.run_input.limits.run_max_cost_usd is not None else "--add-tokens 100000"
+            return [(resume(report, more), "accept what is unknown so far, and go on")]
+        case Reason.RUN_TIMEOUT | Reason.COST_BUDGET_EXHAUSTED:
+            more = "--add-minutes 60" if reason is Reason.RUN_TIMEOUT else _more(report)
+            return [(resume(report, more), "go on with more of it")]
+        case Reason.RUN_VERIFICATION_FAILED:
+            return [
+                (f"git switch {report.state.branch}", "mend it there, commit, switch back"),
+                (again, "run the checks again on its head"),
+            ]
+        case Reason.VERIFICATION_UNRUNNABLE:
+            return _to_run_checks(report, again)
+        case Reason.NOTHING_VERIFIED if not report.state.counted:
+            return [
+                (
+                    f'santiago run {quote(report.plan.source.path)} --verify "COMMAND"',
+                    "start anew with a check that sees",
+                )
+            ]
+        case Reason.BLOCKED_DEPENDENCY:
+            return [_past_dependency(report)]
+        case _ if reason in _ASKED:
+            return _after_questions(report)
+        case None | Reason.INTERRUPTED:
+            return [(again, "go on")]
+        case _:
+            more = "--model NAME" if reason is Reason.AGENT_MODEL_NOT_FOUND else ""
+            return [(resume(report, more), "go on" if is_the_agents(reason) else MEANINGS[reason].hint)]
+
+
+def _to_run_checks(report: Report, again: str) -> Rows:
+    """Return what helps where a check could not start, or where no checkout could be made ready for an agent."""
+    anew = f"santiago run {quote(report.plan.source.path)}"
+    latest = [one for story in report.needing()[:1] for one in report.history.of(story.id)[-1:]]
+    unready = "[workspace] setup" in report.history.end.get("message", "") or any(
+        one.status == "voided" for one in latest
+    )
+    if not unready:
+        anew = f'{anew} --verify "COMMAND"'
+        return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
+    agent, checks = report.run_input.agent, report.run_input.verification.story_commands
+    flags = [
+        ("--agent", _agent_name(agent)),
+        ("--playbook", agent.playbook),
+        *(("--verify", check) for check in checks),
+    ]
+    anew = " ".join([anew, *(f"{flag} {quote(value)}" for flag, value in flags if value)])
+    return [(again, "go on once the set-up works here"), (anew, "or start anew with another [workspace] setup")]
+
+
+def _after_questions(report: Report) -> Rows:
+    """Return what helps a run whose agents asked: it goes on with answers; what was put off takes another decision."""
+    unanswered, answered = asked(report.state, report.out_dir)
+    stories, folder = report.state.stories, target(report.out_dir)
+    later = [story.id for story in report.needing() if put_off(report.state, stories[story.id])][:1]
+    rows: Rows = []
+    for name in later:
+        rows.append((f'santiago change{folder} {name} --text "YOUR ANSWER"', "it was put off; say now what is wanted"))
+        rows.append((f'santiago skip{folder} {name} --why "YOUR REASON"', "or leave it out"))
+    why = "go on with the answer" if answered else "go on once it is answered" if unanswered else "go on"
+    return [*rows, (resume(report), f"try {later[0]} again, with what was said since" if later else why)]
+
+
+def _past_dependency(report: Report) -> tuple[str, str]:
+    """Return what goes on past a dependency; one that the document does not define is named."""
+    found = [lacking(story, report.state.stories[story.id]) for story in report.needing()]
+    if names := ", ".join(dict.fromkeys(filter(None, found))):
+        return resume(report, "--assume-external"), f"go on; this takes {flat(names)} to be there"
+    return resume(report), MEANINGS[Reason.BLOCKED_DEPENDENCY].hint
+
+
+def _more_attempts(report: Report) -> tuple[str, str]:
+    """Return what gets a run going whose attempts are used up: those of the run, or the attempts or minutes of stories."""
+    needing = [report.state.stories[story.id] for story in report.needing()]
+    if not needing:
+        return resume(report), "go on without what was left out"
+    if report.run_is_spent():
+        # Each story that came to rest for lack of attempts gets as many, and so does the run.
+        each = -(-report.left() // len(needing))
+        return resume(report, f"--add-attempts {each}"), "go on with an attempt for each story that is left"
+    names = ", ".join(story.id for story in needing[:4])
+    budget = Budget(report.run_input.limits, report.state)
+    late = any(budget.story_ms_left(story) <= 0 for story in needing)
+    # Where both are used up, one alone would end at once on the other.
+    tried = not late or any(story.counted >= budget.story_attempts(story.id) for story in needing)
+    more = " ".join([*(["--add-attempts 2"] if tried else []), *(["--add-minutes 30"] if late else [])])
+    return resume(report, more), f"retry {names} with the critique, then go on"
+
+
+@contextmanager
+def granting(out_dir: Path) -> Iterator[None]:
+    """Let a refusal to go on name the command that gives what this run lacks: more budget, or a check."""
+    try:
+        yield
+    except SantiagoError as error:
+        if error.reason not in (*_BUDGETS, Reason.NOTHING_VERIFIED):
+            raise
+        run = load(out_dir)
+        if error.reason is Reason.NOTHING_VERIFIED:
+            error.hint = f"What a run was planned with stays as it is; start anew: `{anew(run)}`."
+            raise
+        report = Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=out_dir, history=run.history)
+        (command, _), *_ = _remedies(report)
+        error.hint = f"`{command}` grants more; `santiago skip{target(out_dir)} STORY --why …` leaves a story out."
+        raise
+
+
+def anew(run: Run) -> str:
+    """Return the command that plans and runs the document again, with a check."""
+    repo, path = Path(run.run_input.repo_path), run.plan.source.path
+    return f'santiago run {quote(near(repo / path) if repo.is_absolute() else path)} --verify "CMD"'
+
+
+def _more(report: Report) -> str:
+    """Return what grants more of that which does not suffice for another attempt: tokens, money, or both."""
+    budget = Budget(report.run_input.limits, report.state)
+    given = (("--add-tokens", budget.tokens, 100_000, 1), ("--add-cost", budget.money, 5_000_000, 1_000_000))
+    gone = [
+        f"{words} {max(1, -(-purse.lacking(0) // step)) * step // unit}"
+        for words, purse, step, unit in given
+        if purse is not None and not purse.admits(0)
+    ]
+    return " ".join(gone) or "--add-cost 5"
+
+
+def target(out_dir: Path) -> str:
+    """Return how to name a run on a command line, with a space before it; nothing where it is the latest one here."""
+    try:
+        if find_run(None) == out_dir:
+            return ""
+    except SantiagoError:
+        pass
+    return f" {quote(near(out_dir))}"

@@ -1,0 +1,72 @@
+"""Why a run rests that has not ended: somebody stopped it, or all that this start was to do is done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
+from santiago.report.waiting import named, waits_for
+from santiago.util.text import flat
+
+if TYPE_CHECKING:
+    from santiago.app.history import History
+    from santiago.contract.events import Event
+    from santiago.contract.state import RunState, StoryState
+    from santiago.executor.situation import Scope
+
+
+def because(state: RunState, scope: Scope, history: History) -> str:
+    """Return the cause in a sentence; nothing where the run ended, or where its reason says enough."""
+    if state.phase is not RunPhase.PAUSED:
+        return ""
+    if state.reason == Reason.INTERRUPTED:
+        return f"{asked_by(history.asked_by)} asked it to stop"
+    if state.reason:
+        return ""
+    if scope.stories is not None:
+        return _chosen(state, scope.stories)
+    chunks = [chunk for chunk in state.chunks.values() if chunk.left]
+    following = f"; {flat(chunks[0].label)} is next" if chunks else ""
+    if scope.chunks is not None and not any(chunk.label in scope.chunks for chunk in chunks):
+        return f"the chunks that --chunks names are through{following}"
+    return f"--gate chunk rests after each chunk{following}"
+
+
+def _chosen(state: RunState, chosen: frozenset[str]) -> str:
+    if not chosen:
+        return "only the given work was to be judged"
+    chosen_ones = sorted((state.stories[name] for name in chosen), key=lambda story: story.index)
+    left = [story for story in chosen_ones if not story.skipped and story.phase is not StoryPhase.DONE]
+    before = next((chunk for chunk in state.chunks.values() if chunk.left), None)
+    waiting = [
+        f"{story.id} {_standing(state, story)}"
+        + (f", and {flat(before.label)} comes before it" if before and before.label != story.chunk else "")
+        for story in left
+    ]
+    return named(waiting, "; ") or "the stories that --only names are through"
+
+
+def _standing(state: RunState, story: StoryState) -> str:
+    passed = "passed its checks and " if story.phase is StoryPhase.VERIFIED else ""
+    return f"{passed}{waits_for(state, story) or story.phase}"
+
+
+def asked_by(actor: str) -> str:
+    """Return who wants a run to stop: a person by name, or a signal."""
+    signals = {
+        "SIGINT": "a signal (ctrl-c)",
+        "SIGTERM": "a signal (SIGTERM)",
+        "SIGHUP": "a closed terminal (SIGHUP)",
+        "SIGQUIT": "a signal (SIGQUIT)",
+    }
+    return {"": "a signal", "santiago": "a signal", "user": "`santiago stop`", **signals}.get(actor, flat(actor))
+
+
+def stopping(event: Event, running: str = "") -> str:
+    """Say when a run stops that was asked to, by whom, and what a stop at once costs."""
+    who = "" if event.actor == "santiago" else f", as {asked_by(event.actor)} asked"
+    if event.context.get("mode") == "stop-now" or event.context.get("message") == "SIGQUIT":
+        return f"now{running}{who}, which costs an attempt; its work is kept"
+    key = "ctrl-c" if who else "ctrl-c again" if event.context.get("message") == "SIGINT" else "a second signal"
+    return f"after the current step{running}{who}; {key} stops now, which costs an attempt; its work is kept"

@@ -1,0 +1,96 @@
+"""Tokens and money in words: what is known, against its limit; what nobody said is called unknown and is never a zero."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.executor.budget import Budget
+from santiago.util.text import count
+
+if TYPE_CHECKING:
+    from santiago.contract.policy import Limits
+    from santiago.contract.state import RunState, StoryState
+
+
+class Sum(NamedTuple):
+    """One kind of figure over attempts that have ended."""
+
+    amount: int
+    silent: int
+    """Attempts that did not say."""
+    most: int | None = None
+    """The limit, where there is one."""
+
+    @property
+    def unknown(self) -> bool:
+        # A person's own work uses nothing; that says nothing of the others.
+        return self.silent > 0 and not self.amount
+
+    @property
+    def worth_saying(self) -> bool:
+        return bool(self.amount or self.silent or self.most is not None)
+
+
+def tokens_of(one: RunState | StoryState, most: int | None = None) -> Sum:
+    return Sum(one.tokens, one.unreported, most)
+
+
+def cost_of(one: RunState | StoryState, most: int | None = None) -> Sum:
+    return Sum(one.cost_micro_usd, one.unpriced, most)
+
+
+def of_run(state: RunState, limits: Limits, *, brief: bool = False) -> list[str]:
+    """Return what a run has used; `brief` where every column counts."""
+    budget = Budget(limits, state)
+    tokens, money = budget.tokens, budget.money
+    return said(
+        tokens_of(state, tokens.most if tokens else None), cost_of(state, money.most if money else None), brief=brief
+    )
+
+
+def of_story(story: StoryState) -> list[str]:
+    return said(tokens_of(story), cost_of(story))
+
+
+def said(tokens: Sum, cost: Sum, *, brief: bool = False) -> list[str]:
+    """Return the parts of a line about usage; nothing where there is nothing to say."""
+    if tokens.unknown and cost.unknown and tokens.most is None and cost.most is None:
+        return ["usage unknown"]
+    parts = [_tokens(tokens, brief=brief)] if tokens.worth_saying else []
+    if cost.worth_saying and not (brief and cost.unknown and cost.most is None):
+        parts.append(_cost(cost))
+    silent = max(tokens.silent, 0 if cost.unknown and cost.most is None else cost.silent)
+    if silent and not brief:
+        parts[-1] += f" ({count(silent, 'attempt')} did not report)"
+    return parts
+
+
+def _tokens(tokens: Sum, *, brief: bool) -> str:
+    number = thousands if brief else "{:,}".format
+    if tokens.unknown:
+        return "tokens unknown" if tokens.most is None else f"tokens unknown, limit {number(tokens.most)}"
+    more = "+" if tokens.silent else ""
+    limit = f" of {number(tokens.most)}" if tokens.most is not None else ""
+    return f"{number(tokens.amount)}{more}{limit} tokens"
+
+
+def _cost(cost: Sum) -> str:
+    if cost.unknown:
+        return "cost unknown" if cost.most is None else f"cost unknown, limit {dollars(cost.most)}"
+    more = "+" if cost.silent else ""
+    return dollars(cost.amount) + more + (f" of {dollars(cost.most)}" if cost.most is not None else "")
+
+
+def thousands(number: int) -> str:
+    """Return a number as short as it can be said: `812`, `12.3k`, `1.2M`."""
+    if number < 1000:
+        return str(number)
+    scaled, unit = (number / 1000, "k") if number < 999_950 else (number / 1_000_000, "M")
+    return f"{scaled:.1f}".removesuffix(".0") + unit
+
+
+def dollars(micro: int) -> str:
+    """Return an amount of money; a small one with as many places as it needs to be seen."""
+    if 0 < micro < 100:
+        return "<$0.0001"
+    return f"${micro / 1e6:.2f}" if micro == 0 or micro >= 10_000 else f"${micro / 1e6:.4f}"

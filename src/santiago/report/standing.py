@@ -1,0 +1,192 @@
+"""Where a run stands, in words and as data: its state, what needs a person, the other runs of its repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.loading import Run, load, working
+from santiago.artifacts import registry
+from santiago.artifacts.names import PLAN
+from santiago.artifacts.repository import find_root
+from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
+from santiago.contract.phases import ENDED, RunPhase, StoryPhase
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.executor.budget import Budget
+from santiago.executor.result import status_of, sums, usage_of
+from santiago.report.asking import asked, put_off
+from santiago.report.doing import Doing, activity_data
+from santiago.report.endings import ending_of, helping, is_the_agents
+from santiago.report.remedies import listed, target
+from santiago.report.waiting import explanation, lacking
+from santiago.util.clock import SystemClock, between
+from santiago.util.text import flat
+
+if TYPE_CHECKING:
+    from santiago.contract.state import ChunkState, Question, RunState, StoryState
+
+OTHERS = 5
+"""Other runs that are named."""
+STATUSES = ("done", "failed", "blocked", "pending", "skipped")
+
+
+def word_of(run: Run) -> str:
+    """Return the run's state in a word that people use."""
+    if not run.begun:
+        return "planned"
+    if run.worker is not None:
+        return "stopping" if run.state.stop_requested else "running"
+    if run.state.phase is RunPhase.PAUSED:
+        return "stopped"
+    return str(run.state.phase) if run.state.phase in ENDED else "interrupted"
+
+
+def counts_of(run: Run, chunk: ChunkState) -> dict[str, int]:
+    found = dict.fromkeys(STATUSES, 0)
+    for name in chunk.stories:
+        found[status_of(run.state.stories[name])] += 1
+    return found
+
+
+def chunk_ms(run: Run, chunk: ChunkState) -> int:
+    passed = run.history.chunk_ms.get(chunk.label, 0)
+    rests = run.state.wait_until and not run.state.running
+    if run.worker and run.history.chunk == chunk.label and not rests:
+        passed += between(run.history.last, SystemClock().utc())
+    return passed
+
+
+def _used_up(run: Run, story: StoryState) -> str:
+    """Say which budget a story ended for: its own, or the run's."""
+    budget = Budget(run.run_input.limits, run.state)
+    if run.history.limits.get(story.id) == "run_max_attempts":
+        return f"the run used all of its {budget.run_attempts} attempts"
+    return f"it used {story.counted} of {budget.story_attempts(story.id)} attempts"
+
+
+def needs_of(run: Run) -> list[str]:
+    """Return what only a person can do."""
+    state, (unanswered, answered) = run.state, asked(run.state, run.out_dir)
+    run_named = target(run.out_dir) if unanswered or answered else ""
+    found = [f"{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} {_words(one)})" for one in unanswered]
+    found += [f"{one.id} is answered; `santiago resume{run_named}` takes it up" for one in answered if not run.worker]
+    asking = {one.story for one in (*unanswered, *answered)}
+    for story in state.stories.values():
+        if story.skipped or story.id in asking:
+            continue
+        if story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is StoryPhase.FAILED:
+            found.append(f"{story.id}: {_used_up(run, story)}")
+        elif story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and story.reason:
+            found.append(f"{story.id} is {story.phase}: {_sentence(run, story)}{_help(run, story)}")
+    if word_of(run) == "interrupted":
+        found.append(
+            f"nobody is working on it; it was interrupted, and `santiago resume{target(run.out_dir)}` continues it"
+        )
+    return found
+
+
+def _words(question: Question) -> str:
+    return '"YOUR ANSWER"' if question.kind == "agent" else "accept|refuse"
+
+
+def _sentence(run: Run, story: StoryState) -> str:
+    """Return what a story rests for, by name where that is known."""
+    if question := put_off(run.state, story):
+        return f"{question.id} was put off ({flat(question.answer or '')})."
+    planned = run.story(story.id)
+    names = lacking(planned, story) if planned else ""
+    return f"it depends on {names}, outside the document." if names else MEANINGS[Reason(story.reason or "")].sentence
+
+
+def _help(run: Run, story: StoryState) -> str:
+    """Return what helps against something that lies with the agent's program, account or service."""
+    if not is_the_agents(story.reason):
+        return ""
+    return f" {helping(story.reason, ending_of(run.out_dir, story.id, story.attempts))}"
+
+
+def mending(state: RunState, out_dir: Path, name: str, ref: str) -> list[str] | None:
+    """Return what to type after a person's own work did not pass; None where it did, or others have come since."""
+    story, run = state.stories[name], target(out_dir)
+    if story.phase is not StoryPhase.READY or story.skipped or not story.attempts:
+        return None
+    looking = (f"santiago show{run} {name} --attempt {story.attempts}", "all of that attempt")
+    return listed([looking, (f"santiago verify{run} {name} --from {quote(ref)}", "once it is mended")])
+
+
+def others_of(out_dir: Path) -> tuple[list[tuple[str, str]], int]:
+    """Return the newest of the other runs of this repository, each with its state in a word, and how many more there are."""
+    root = find_root(Path.cwd())
+    common = registry.common_git_dir(root) if root else None
+    others = [run for run in registry.runs(common) if run.out_dir != out_dir] if common else []
+    return [(run.run_id, _standing(run.out_dir)) for run in others[:OTHERS]], max(0, len(others) - OTHERS)
+
+
+def _standing(out_dir: Path) -> str:
+    if not (out_dir / PLAN).is_file():
+        return "its folder is gone"
+    if working(out_dir):
+        return "running"
+    try:
+        run = load(out_dir)
+    except SantiagoError:
+        return "damaged"
+    word = word_of(run)
+    return f"{word} (resumable)" if run.resumable and word != "running" else word
+
+
+def document(run: Run) -> dict[str, Any]:
+    """Return everything that is shown, for programs."""
+    state = run.state
+    others, more = others_of(run.out_dir)
+    return {
+        "contract_version": 1,
+        "run_id": run.run_id,
+        "out_dir": str(run.out_dir),
+        "state": word_of(run),
+        "phase": str(state.phase),
+        "reason": state.reason,
+        "resumable": run.resumable,
+        "worker": run.worker,
+        "branch": state.branch,
+        "head": state.head,
+        "seq": state.seq,
+        "last_event": run.history.last or None,
+        "plan_unchanged": not run.begun or codec.digest(run.plan) == state.plan_digest,
+        "agent": run.history.start.get("agent"),
+        "usage": codec.to_data(usage_of(state)),
+        "waiting": {"until": state.wait_until, "reason": run.history.wait.get("reason")} if state.wait_until else None,
+        "chunks": [
+            {"label": chunk.label, "started": chunk.started, "seconds": run.history.chunk_ms.get(chunk.label, 0) / 1000, **counts_of(run, chunk)}
+            for chunk in state.chunks.values()
+        ],
+        "stories": [
+            {
+                "id": story.id, "title": run.titles.get(story.id, ""), "phase": str(story.phase), "status": status_of(story),
+                "attempts": story.counted, "reason": story.reason, "proof": story.proof, "commit": story.commit,
+                "waits": _why(run, story.id), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
+            }
+            for story in state.stories.values()
+        ],
+        "questions": [{"id": q.id, "story": q.story, "text": q.text} for q in asked(state, run.out_dir)[0]],
+        "needs": needs_of(run),
+        "others": [{"run_id": name, "state": word} for name, word in others],
+        "more_others": more,
+    }  # fmt: skip
+
+
+def _doing(run: Run, story: StoryState) -> dict[str, Any] | None:
+    """Return what the agent of a story does now; None where none is at work."""
+    if run.worker is None or story.phase is not StoryPhase.RUNNING:
+        return None
+    following = Doing(run.out_dir, run.history.start.get("agent", ""), once=True)
+    return activity_data(following.reading(story.id, story.attempts), following.words(story.id, story.attempts))
+
+
+def _why(run: Run, name: str) -> list[str]:
+    planned = run.story(name)
+    if planned is None or run.state.stories[name].phase is StoryPhase.DONE:
+        return []
+    return explanation(run.state, planned, run.run_input)

@@ -1,0 +1,83 @@
+"""The page that GitHub shows beside a job: what came of the run, as Markdown in which no title can give orders."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from santiago.contract.phases import RunPhase
+from santiago.contract.reasons import Reason
+from santiago.executor.result import status_of
+from santiago.report import spending
+from santiago.report.measures import span
+from santiago.util.text import count, flat, harmless
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Story
+    from santiago.report.failure import Report
+
+MOST = 200
+"""Stories in the table; those that failed are always among them before others."""
+CELL = 120
+"""Characters of one cell."""
+_MARKS = re.compile(r"[!-&(-+./:-@\[-`{-~]")
+
+
+def page(report: Report, following: list[str]) -> list[str]:
+    """Return the lines of the page; `following` is what to type next."""
+    state = report.state
+    word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
+    why = f": {plain(state.reason)}" if state.reason and state.reason != Reason.INTERRUPTED else ""
+    shown = _shown(report)
+    left = len(report.plan.stories) - len(shown)
+    return [
+        f"### santiago: {word}{why}",
+        "",
+        f"Run {plain(state.run_id)}: {', '.join([report.counts(), report.attempts(), span(state.used_ms), *_spent(report)])}",
+        "",
+        "| story | title | status | attempts | proof |",
+        "|---|---|---|--:|---|",
+        *(_row(report, story) for story in shown),
+        *(["", f"… and {count(left, 'story', 'stories')} more"] if left else []),
+        "",
+        *([f"Branch: {plain(state.branch)}", ""] if state.branch else []),
+        *(["```text", *(_line(line) for line in following), "```"] if following else []),
+    ]
+
+
+def plain(text: str) -> str:
+    """Return a text that Markdown shows letter by letter: no markup, no HTML, no link, no end of its cell."""
+    words = flat(text)
+    cut = words if len(words) <= CELL else f"{words[: CELL - 1]}…"
+    return _MARKS.sub(lambda mark: f"&#{ord(mark[0])};", cut)
+
+
+def _line(text: str) -> str:
+    """Return a text with its columns, on one line, which cannot end the block that it stands in."""
+    return harmless(text).replace("\n", " ")[: 4 * CELL]
+
+
+def _shown(report: Report) -> list[Story]:
+    stories = report.plan.stories
+    if len(stories) <= MOST:
+        return [*stories]
+    badly = [story for story in stories if _status(report, story) in ("failed", "blocked")]
+    chosen = {story.id for story in [*badly, *stories][:MOST]}
+    return [story for story in stories if story.id in chosen]
+
+
+def _row(report: Report, story: Story) -> str:
+    state = report.state.stories[story.id]
+    status = _status(report, story)
+    word = "not done" if status == "pending" else status
+    why = f": {state.reason}" if state.reason and status != "done" else ""
+    cells = (story.id, story.title, f"{word}{why}", str(state.counted), (state.proof or "") if status == "done" else "")
+    return f"| {' | '.join(plain(cell) for cell in cells)} |"
+
+
+def _status(report: Report, story: Story) -> str:
+    return status_of(report.state.stories[story.id])
+
+
+def _spent(report: Report) -> list[str]:
+    return [plain(part) for part in spending.of_run(report.state, report.run_input.limits)]

@@ -1,0 +1,156 @@
+"""Where a story stands, in one symbol and one word, and what it waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.report.asking import put_off
+from santiago.report.marks import mark
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Story
+    from santiago.contract.policy import RunInput
+    from santiago.contract.state import RunState, StoryState
+
+MOST = 6
+"""Names in one list."""
+
+
+def waits_for(state: RunState, story: StoryState) -> str:
+    """Say in a few words what a story that is not under way waits for."""
+    if story.skipped:
+        return ""
+    match story.phase:
+        case StoryPhase.PLANNED:
+            needed = unmet(state, story)
+            if needed:
+                return f"waits for {named(needed)}"
+            chunk = state.chunks[story.chunk]
+            return "waits" if chunk.started else "waits for its chunk"
+        case StoryPhase.READY:
+            return "next" if next(state.ready_stories(), None) is story else ""
+        case StoryPhase.VERIFIED:
+            first = state.order[state.retire_at] if state.retire_at < len(state.order) else story.id
+            return f"waits for {first} to go first" if first != story.id else "goes onto the branch"
+        case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
+            return "work kept, judged on resume"
+        case StoryPhase.FAILED | StoryPhase.BLOCKED:
+            return story.reason or ""
+        case _:
+            return ""
+
+
+def unmet(state: RunState, story: StoryState) -> list[str]:
+    """Return the stories that keep this one from beginning, in plan order."""
+    needs = (name for name in state.needs.get(story.id, ()) if name in state.stories)
+    found = [state.stories[name] for name in dict.fromkeys(needs) if not _out_of_the_way(state, story, name)]
+    return [other.id for other in sorted(found, key=lambda other: other.index)]
+
+
+def _out_of_the_way(state: RunState, story: StoryState, name: str) -> bool:
+    other = state.stories[name]
+    return other.satisfied if story.id in state.dependents.get(name, ()) else other.clear
+
+
+def named(names: list[str], joint: str = ", ") -> str:
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return joint.join(names[:MOST]) + more
+
+
+def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[str]:
+    """Say in whole sentences why a story is where it is, and what would move it."""
+    story = state.stories[planned.id]
+    if story.skipped:
+        return ["A person left it out; nobody waits for it."]
+    match story.phase:
+        case StoryPhase.PLANNED:
+            return _of_planned(state, story, planned)
+        case StoryPhase.READY:
+            return [*_external(planned, run_input), *_of_ready(story)]
+        case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
+            return [f"The agent of attempt {story.attempts} has ended; its work is kept, and judged on resume."]
+        case StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED:
+            return [f"Attempt {story.attempts} is under way{', writing its tests' if story.writes_tests else ''}."]
+        case StoryPhase.VERIFIED:
+            return [f"Its checks passed; it {waits_for(state, story)}. Stories go onto the branch in plan order."]
+        case StoryPhase.DONE:
+            return [
+                f"It is on the branch as {(story.commit or '')[:12]}; its checks passed ({story.proof or 'no proof'})."
+            ]
+        case StoryPhase.PROPOSED:
+            return ["Its detailed plan waits for approval."]
+        case _:
+            return _of_parked(state, story, planned)
+
+
+def _of_planned(state: RunState, story: StoryState, planned: Story) -> list[str]:
+    lines = []
+    for name in unmet(state, story):
+        other = state.stories[name]
+        why = "it depends on it" if name in planned.depends_on else "both touch the same files"
+        lines.append(f"It waits for {name} ({why}), which is {standing(state, other)}.")
+    chunk = state.chunks[story.chunk]
+    if not chunk.started:
+        earlier = [one for one in state.chunks.values() if one.left and one.label != chunk.label]
+        before = [one for one in earlier if _first(state, one.stories) < story.index]
+        lines += [f"Its chunk has not begun: {one.label} has {one.left} unfinished." for one in before[:MOST]]
+    return lines or ["Its chunk has not begun yet."]
+
+
+def _first(state: RunState, names: tuple[str, ...]) -> int:
+    return min((state.stories[name].index for name in names), default=0)
+
+
+def standing(state: RunState, other: StoryState) -> str:
+    """Say where another story stands, and where it waits itself, for whom."""
+    word = mark(other).word
+    if other.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED):
+        return f"{word} ({other.reason})"
+    if other.phase is StoryPhase.PLANNED and (needed := unmet(state, other)):
+        return f"waiting for {named(needed)}"
+    return f"{word}, attempt {other.attempts}" if other.phase is StoryPhase.RUNNING else word
+
+
+def _external(planned: Story, run_input: RunInput) -> list[str]:
+    if not planned.external_depends_on or run_input.policy.assume_external:
+        return []
+    names = ", ".join(planned.external_depends_on)
+    return [f"It depends on {names}, outside the document; --assume-external takes that to be there."]
+
+
+def lacking(planned: Story, story: StoryState) -> str:
+    """Return what a story is blocked for that lies outside the document; nothing where that is not its reason."""
+    blocked = story.phase is StoryPhase.BLOCKED and story.reason is Reason.BLOCKED_DEPENDENCY
+    return ", ".join(planned.external_depends_on) if blocked else ""
+
+
+def _of_ready(story: StoryState) -> list[str]:
+    if story.writes_tests and story.tests:
+        return [f"Its tests are written; it is ready for attempt {story.attempts + 1}."]
+    if story.attempts:
+        return [
+            f"It is ready for attempt {story.attempts + 1}; the last one ended with {story.reason or 'no verdict'}."
+        ]
+    return ["It is ready and waits for a free place."]
+
+
+def _of_parked(state: RunState, story: StoryState, planned: Story) -> list[str]:
+    lines = [f"It is {story.phase}: {story.reason or 'for no recorded reason'}."]
+    later = put_off(state, story)
+    if later is not None:
+        lines += [
+            f"Its question {later.id} was put off ({later.answer}): {later.text}",
+            "What to do: `resume` tries it again, after `change` with what you say there; `skip` leaves it out.",
+        ]
+    elif names := lacking(planned, story):
+        lines += [f"It depends on {names}, outside the document.", "What to do: `resume --assume-external` goes on."]
+    elif story.reason is not None:
+        meaning = MEANINGS[story.reason]
+        lines += [meaning.sentence, f"What to do: {meaning.hint}"]
+    for question in state.open_questions():
+        if question.story == story.id:
+            lines.append(f"Open question {question.id}: {' '.join(question.text.split())}")
+    waiting = [name for name in state.dependents.get(story.id, ()) if not state.stories[name].satisfied]
+    return [*lines, *([f"Waiting for it: {named(waiting)}."] if waiting else [])]

@@ -1,0 +1,49 @@
+"""Text that people read: nothing in it can do harm, wide letters fit their columns, and what is counted is named."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_CONTROLS = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+
+
+def harmless(text: str) -> str:
+    """Return text without terminal escapes, control characters and direction marks."""
+    return text if text.isprintable() else re.sub(_CONTROLS, "", text)
+
+
+def flat(text: str) -> str:
+    """Return a text that stays on its line and does nothing else either."""
+    return " ".join(harmless(text).split())
+
+
+def first(text: str, most: int) -> str:
+    """Return no more than the beginning of a text."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def width(text: str) -> int:
+    """Return the number of columns that a text takes."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(letter: str) -> int:
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2
+    # Marks, joiners and the vowels of decomposed Korean are drawn over the letter before.
+    return 0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") or "\u1160" <= letter <= "\u11ff" else 1
+
+
+def fit(text: str, columns: int) -> str:
+    """Return a text cut or padded to exactly this many columns."""
+    text = harmless(text[: 4 * columns]).replace("\n", " ")
+    if width(text) > columns:
+        while text and width(text) > columns - 1:
+            text = text[:-1]
+        text += "…"
+    return text + " " * (columns - width(text))
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
