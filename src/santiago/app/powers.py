@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CHOICES: dict[str, tuple[object, ...]] = {
-    "policy.gate": ("auto", "chunk"),
+    "policy.gate": ("auto", "chunk", "step"),
     "policy.proof": ("regression", "own_tests", "proved"),
     "policy.changed_tests": ("accept", "ask", "refuse"),
     "policy.doubts": ("accept", "ask", "refuse"),
@@ -23,7 +23,7 @@ _CHOICES: dict[str, tuple[object, ...]] = {
 """Settings of few values, the loosest first; any other value names a program."""
 _AT_MOST = ("limits.", "policy.jobs", "verification.timeout_minutes")
 """How numbers begin of which less is tighter."""
-_AT_LEAST_ALL_OF = frozenset({"verification.protected"})
+_AT_LEAST_ALL_OF = frozenset({"verification.protected", "policy.gates"})
 _NONE_BEYOND = frozenset({"workspace.copy", "workspace.provide", "workspace.env"})
 _HARMLESS = frozenset({"policy.exhausted"})
 """Settings that only name how something ends."""
