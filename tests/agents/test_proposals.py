@@ -152,13 +152,14 @@ def test_secrets_in_a_plan_are_redacted_also_where_it_is_cut(
 
 
 @pytest.mark.parametrize(
-    "left", ["os.symlink('/etc/passwd', path)", "os.mkfifo(path)", "os.mkdir(path)", "open(path, 'w').close()"]
+    "left",
+    ["open(path + 2 * 'x', 'w').close(); os.symlink(path + 2 * 'x', path)", "os.mkfifo(path)", "os.mkdir(path)"],
 )
 def test_a_link_or_a_pipe_in_place_of_the_plan_is_none(
     server: ProcessServer, packet: Packet, tmp_path: Path, left: str
 ) -> None:
     agent = program(server, tmp_path, f"import os; path = os.environ['SANTIAGO_DETAIL']; {left}")
-    assert detailing.read(agent.attempt(packet, Never()).detail)[0] is None
+    assert agent.attempt(packet, Never()).detail is None
 
 
 def test_bytes_that_are_no_text_do_no_harm(server: ProcessServer, packet: Packet, tmp_path: Path) -> None:
