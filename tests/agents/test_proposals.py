@@ -18,6 +18,7 @@ from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.agent.scripted import Scripted
 from santiago.cli.start import agents
 from santiago.contract.detail import LONGEST
+from santiago.contract.reasons import Reason
 from santiago.executor import detailing
 from santiago.process.fence import Sandbox
 from tests.agents.bench import bench
@@ -199,6 +200,12 @@ def test_a_playbook_plays_the_proposals_of_a_story_one_after_the_other(packet: P
     assert player.attempt(replace(packet, proposes=False), Never()).detail is None
 
 
+def test_a_player_that_is_out_of_time_has_written_no_plan(packet: Packet) -> None:
+    player = Scripted({}, None, {"S1": [{"detail": "words", "seconds": 60}]})
+    ending = player.attempt(replace(packet, timeout_ms=1), Never())
+    assert (ending.reason, ending.detail) == (Reason.AGENT_TIMEOUT, None)
+
+
 # The prompt
 
 
@@ -234,8 +241,8 @@ def test_a_revised_proposal_is_told_of_the_one_before_of_its_faults_and_of_what_
         ("## What is wrong with the proposal before", ["- checks: none", "- x"]),
         ("## What a person says", ["In Euros."]),
     ):
-        at = lines.index(title)
-        assert lines[at + 2 : at + 4 + len(body)] == ["<<m>>", *body, "<<m>>"]
+        at = lines.index("<<m>>", lines.index(title))
+        assert lines[at : at + 2 + len(body)] == ["<<m>>", *body, "<<m>>"]
 
 
 def test_an_approved_plan_is_in_the_prompt_of_an_attempt_whole_and_by_its_digest(packet: Packet) -> None:
