@@ -302,7 +302,8 @@ def test_a_substep_is_a_story_of_its_own_with_what_the_plan_says_of_it() -> None
 
 
 def test_a_story_gets_the_checks_of_its_plan_and_its_files_where_it_names_none() -> None:
-    story = detailing.detailed(STORY, replace(DETAIL, checks=("make greet", "", "make test")))
+    plan = replace(DETAIL, checks=("make greet", "", "make test"), delete=("./src/old.py", "src/greet.py"))
+    story = detailing.detailed(STORY, plan)
     assert story.verify == ("make test", "make greet")
     assert story.files == ("src/new.py", "src/greet.py", "src/old.py")
     assert detailing.detailed(replace(STORY, files=("a",)), DETAIL).files == ("a",)
