@@ -16,7 +16,7 @@ from santiago.agent.packet import render
 from santiago.agent.profile import parse
 from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.agent.scripted import Scripted
-from santiago.cli.start import agents
+from santiago.app.start import agents
 from santiago.contract.detail import LONGEST
 from santiago.contract.reasons import Reason
 from santiago.executor import detailing
