@@ -100,7 +100,7 @@ class TerminalDesk:
 
     def _show(self, asked: Card) -> None:
         width = min(columns_of(stderr=True) or 80, 100)
-        head = f"── {asked.story} {asked.title} " if asked.story else "── "
+        head = f"── {asked.id} ── {asked.title} " if asked.title else f"── {asked.id} "
         say("", err=True)
         say(paint(f"{harmless(head)}".ljust(width, "─")[:width], "cyan", bold=True), err=True)
         for line in asked.lines:

@@ -47,7 +47,8 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
 
     An empty list is to wait for a word; None is to go ahead.
     """
-    if at.run_input.policy.stepwise and story.reason is Reason.INTERRUPTED and story.commit:
+    interrupted = story.reason is Reason.INTERRUPTED and story.commit and not story.change_requested
+    if at.run_input.policy.stepwise and interrupted:
         return _taking_up(at, story)
     detail = story.detail if story.detail and story.detail.approved else None
     if detail and detail.substeps and not story.parts:

@@ -99,6 +99,7 @@ def _shown(request: Request, flags: Flags, *after: Callable[[Sequence[Event], Ru
     screen = Screen(
         request.plan, request.effective,
         as_json=flags.as_json, plain=flags.plain, scope=request.scope, frozen=request.run_input,
+        desk=request.attended,
     )  # fmt: skip
     request.listeners += [screen.take, *after]
     if not request.skips:  # leaving a story out starts nothing that would have to be announced
