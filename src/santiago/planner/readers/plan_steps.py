@@ -11,7 +11,7 @@ from dataclasses import replace
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, Status, Unit
-from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, tickets
+from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, substeps, tickets
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
 
@@ -43,7 +43,26 @@ def _worded(source: Source) -> Document | None:
         return _boxes_with_details(
             source, found, listed, [*evidence, f"{len(listed)} numbered boxes, some of them the same tasks"]
         )
-    return _with_ticks(source, found, evidence)
+    return _steps(source) if kind == "Step" else _with_ticks(source, found, evidence)
+
+
+def _steps(source: Source) -> Document:
+    """Return the document of headings `Step N`, each with its substeps `Step N.M` in it."""
+    found = [index for index in heads.of_kind(source, "step") if source.zones[index] != Zone.NEVER]
+    owners = substeps.parents(source, found)
+    inside = sum(owner is not None for owner in owners.values())
+    evidence = [f"{len(found) - inside} headings Step N", *([f"{inside} substeps Step N.M"] if inside else [])]
+    places, twins = substeps.made(source, found, owners), heads.twins(source, found)
+    document = assemble.document(source, "plan-steps", evidence, places, repeated=sorted(twins.values()))
+    labels = substeps.labelled(source, places)
+    units = {
+        index: _ticked(source, substeps.with_labels(unit, said), twins.get(index))
+        for index, unit, said in zip(found, document.units, labels, strict=True)
+    }
+    known = {line for said in labels for line in said.labels}
+    document.findings = [one for one in document.findings if one.code != "unknown_label" or one.line not in known]
+    document.findings += substeps.orphans(source, owners)
+    return ordering.ordered(source, assemble.with_units(document, substeps.merged(units, owners)))
 
 
 def _numbered(source: Source) -> Document | None:
