@@ -555,6 +555,16 @@ def test_a_step_is_done_only_with_all_of_its_substeps_and_a_cancelled_one_is_rep
     assert found(document, "dropped")[0].line == 10
 
 
+def test_steps_that_name_actions_and_results_are_the_plan_of_a_longer_text() -> None:
+    overview = "# Plan\n\n## Overview\n\n" + "Much is said before.\n\n" * 40
+    steps = (
+        "## Step 1: Push\n\nActions:\n- Push\n\nResult: it is there\n\n## Step 2: Wait\n\n**Validation**: it is green\n"
+    )
+    document = readers.read(Source(overview + steps))
+    assert document is not None
+    assert [criteria(unit) for unit in document.units] == [["it is there"], ["it is green"]]
+
+
 def test_steps_of_a_procedure_inside_a_longer_text_are_no_units() -> None:
     document = readers.read(
         Source(

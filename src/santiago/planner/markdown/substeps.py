@@ -54,17 +54,23 @@ def _in_section(source: Source, index: int) -> bool:
     return carriers.chunk_of(source, index) is not None or any(lead and lead.id == first for lead in above)
 
 
-def made(source: Source, found: Sequence[int], owners: Mapping[int, int | None]) -> list[Carrier]:
-    """Return the place of each step and substep; what follows a substep inside its step's section goes with it."""
-    ends = source.outline.ends
+def made(source: Source, found: Sequence[int]) -> list[Carrier]:
+    """Return the place of each step and substep; what follows a substep inside a step's section goes with it."""
+    ends, steps = source.outline.ends, set(found)
     made = []
     for start, after in zip(found, [*found[1:], len(source.outline.blocks)], strict=True):
-        owner = owners.get(start)
-        end = min(max(ends[start], ends[owner] if owner is not None else 0), after)
+        around = (outer for outer in source.outline.path(start) if outer in steps)
+        end = min(max(ends[start], *(ends[outer] for outer in around), 0), after)
         made.append(
             carriers.carrier(source, start, end=end, found=source.leads[start], chunk=carriers.chunk_of(source, start))
         )
     return made
+
+
+def are_planned(source: Source, found: Sequence[int]) -> bool:
+    """Tell whether at least half of these sections say both what to do and what comes of it."""
+    told = [said(source.outline, start + 1, end) for start, end in carriers.bounded(source, list(found))]
+    return sum(bool(one.judged and one.actions) for one in told) * 2 >= len(told)
 
 
 def labelled(source: Source, places: Sequence[Carrier]) -> list[Said]:
