@@ -65,8 +65,8 @@ class Notice:
         for event in events:
             if event.event is EventKind.QUESTION_ASKED:
                 name, kind = event.context.get("question", ""), event.context.get("kind", "agent")
-                words = ", ".join(KINDS.get(kind, ()))
-                self.question(name, f"{event.context.get('text', '')}\nAnswers: {words}", self._answer(name))
+                words = f"Answers: {', '.join(KINDS.get(kind, ()))}" if kind in KINDS else ""
+                self.question(name, f"{event.context.get('text', '')}\n{words}".strip(), self._answer(name))
 
     def question(self, name: str, text: str, command: str) -> None:
         """Tell that somebody is asked something, and how to answer."""
