@@ -45,7 +45,8 @@ MEANS = {
     "workspace.copy": "ignored files that agent and checks get",
     "workspace.provide": "ignored folders that agent and checks get",
     "workspace.env": "variables of yours that agent and checks see",
-    "notify.command": "run at the end, outside the sandbox",
+    "notify.command": "run at questions and at the end, outside the sandbox",
+    "notify.webhook": "the address that questions and the end are sent to",
 }
 """What a setting does, for the person who is asked."""
 

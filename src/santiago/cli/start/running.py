@@ -104,7 +104,8 @@ def _shown(request: Request, flags: Flags, *after: Callable[[Sequence[Event], Ru
     request.listeners += [screen.take, *after]
     if not request.skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
-    notice, own_work = Notice(Path(request.effective.repo_path)), request.own_work
+    notice, own_work = Notice(Path(request.effective.repo_path), request.run_id, request.out_dir), request.own_work
+    request.listeners.append(notice.take)
     if notice.missing:
         _note(notice.missing)
     try:
