@@ -66,6 +66,9 @@ def test_each_thing_it_does_is_a_line_also_of_a_move_that_breaks_off(packet: Pac
         ("seconds: .inf", "seconds must be"),
         ("tokens: many", "tokens must be"),
         ("cost_usd: -1", "cost_usd must be"),
+        ("detail: [a]", "detail must be a text, or a mapping"),
+        ("detail: {objective: 2026-01-02}", "detail must be"),
+        ("detail: &a {objective: *a}", "detail must be"),
         ("wrote: {a: b}", "unknown key wrote"),
         ("just words", "it must hold some of write, append"),
     ],
@@ -79,7 +82,18 @@ def test_a_playbook_is_checked_when_it_is_read_and_the_fault_has_its_place(move:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "stories: []", "stories:", "tales: {}", "stories: {R1: 5}", "stories: {}\ntests: []", "{", "[" * 5000],
+    [
+        "",
+        "[]",
+        "stories: []",
+        "stories:",
+        "tales: {}",
+        "stories: {R1: 5}",
+        "stories: {}\ntests: []",
+        "stories: {}\nproposals: []",
+        "{",
+        "[" * 5000,
+    ],
 )
 def test_what_is_no_playbook_is_refused(text: str) -> None:
     with pytest.raises(SantiagoError, match="not a playbook"):
@@ -88,8 +102,9 @@ def test_what_is_no_playbook_is_refused(text: str) -> None:
 
 def test_a_playbook_may_hold_everything_that_it_can() -> None:
     move = "{write: {a/b.py: x}, append: {c: y}, delete: [d], say: 5, ask: why, exit: 1, seconds: 0.5, tokens: 3, cost_usd: 0.1}"
-    stories, tests = load(f"stories: {{1: {move}, R2: [], R3: [{{}}]}}\ntests: {{R2: {move}}}", "play.yaml")
-    assert (list(stories), list(tests)) == (["1", "R2", "R3"], ["R2"])
+    more = f"tests: {{R2: {move}}}\nproposals: {{R3: {{detail: {{objective: x}}, say: y}}}}"
+    books = load(f"stories: {{1: {move}, R2: [], R3: [{{}}]}}\n{more}", "play.yaml")
+    assert [list(book) for book in books] == [["1", "R2", "R3"], ["R2"], ["R3"]]
 
 
 def test_an_attempt_that_writes_tests_plays_moves_of_its_own_and_the_others_begin_with_the_first(

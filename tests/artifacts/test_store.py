@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from santiago.artifacts import preflight
-from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.names import attempt_folder
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
@@ -388,7 +387,7 @@ def test_what_names_the_last_event_waits_until_that_is_on_disk(tmp_path: Path, m
     store = begun(tmp_path)
     store.append([event(2, EventKind.NOTE)])
     calls = calls_of(monkeypatch, "fsync", "fdatasync")
-    assert FileAttempts(store).anchor().startswith("2:")
+    assert store.anchor().startswith("2:")
     assert calls == ["fdatasync"]
-    FileAttempts(store).anchor()
+    store.anchor()
     assert calls == ["fdatasync"]

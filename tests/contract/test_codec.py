@@ -211,12 +211,12 @@ def test_a_refusal_says_where_why_and_what_to_do() -> None:
 def test_the_hint_names_a_schema_that_exists(kind: type) -> None:
     with pytest.raises(SantiagoError) as caught:
         decode(kind, b"{}", "f")
-    names = ("run-input", "plan", "result", "session", "ticket", "event")
+    names = ("run-input", "plan", "detail", "result", "session", "ticket", "event")
     assert any(f"`santiago schema {name}`" in caught.value.hint for name in names)
 
 
 def test_a_value_outside_a_closed_list_is_refused_with_the_list() -> None:
-    assert refusal(policy={"gate": "maybe"}) == "policy.gate: input should be 'auto' or 'chunk'"
+    assert refusal(policy={"gate": "maybe"}) == "policy.gate: input should be 'auto', 'chunk' or 'step'"
 
 
 @pytest.mark.parametrize("run_id", ["", "..", "../up", "a/b", "a b", "-x", "a\n", "x" * 81, "ü"])

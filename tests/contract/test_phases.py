@@ -16,7 +16,7 @@ from santiago.contract.phases import (
 )
 
 STORY_ARROWS = """
-    planned            → ready blocked
+    planned            → ready failed blocked
     ready              → proposed running evidence_collected planned failed blocked
     proposed           → ready running failed blocked
     running            → ready evidence_collected failed blocked
@@ -26,7 +26,7 @@ STORY_ARROWS = """
     failed             → ready
     blocked            → ready planned
 """
-"""Beside the design's own: claimed work is judged without an attempt, and a voided dependency sends back to planned."""
+"""Beside the design's own: claimed work is judged without an attempt, a voided dependency sends back to planned, and a parent fails with its substeps."""
 
 RUN_ARROWS = """
     created          → planning executing

@@ -31,8 +31,8 @@ def validator(name: str) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(schema_of(name))
 
 
-def test_the_public_documents_are_these_six() -> None:
-    assert list(SCHEMAS) == ["run-input", "plan", "event", "result", "session", "ticket"]
+def test_the_public_documents_are_these_seven() -> None:
+    assert list(SCHEMAS) == ["run-input", "plan", "detail", "event", "result", "session", "ticket"]
 
 
 @every_document

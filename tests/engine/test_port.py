@@ -8,17 +8,21 @@ import pytest
 
 from santiago.contract.ports.engine import Engine
 from santiago.engine.threads import ThreadsEngine
-from tests.engine.works import LONG_MS, at_once, outcome, promptly, step
+from tests.engine.works import LONG_MS, Works, at_once, begin, outcome, promptly, step
 from tests.executor.simulation import EventEngine, VirtualClock
 
 Make = Callable[[int], Engine]
 
 
 def _simulated(jobs: int) -> Engine:
-    return EventEngine(jobs, VirtualClock(), lambda step: 1000 - int(step.id.split("/")[1][1:]))
+    return EventEngine(jobs, VirtualClock(), lambda step: 1000 - int(step.id.split("/")[1][1:]), Works())
 
 
-@pytest.fixture(params=[ThreadsEngine, _simulated], ids=["threads", "simulated"])
+def _threads(jobs: int) -> Engine:
+    return ThreadsEngine(jobs, Works())
+
+
+@pytest.fixture(params=[_threads, _simulated], ids=["threads", "simulated"])
 def make(request: pytest.FixtureRequest) -> Make:
     made: Make = request.param
     return made
@@ -27,9 +31,9 @@ def make(request: pytest.FixtureRequest) -> Make:
 def test_a_step_takes_a_place_until_its_outcome_is_fetched(make: Make) -> None:
     engine = make(2)
     assert engine.capacity() == 2
-    engine.submit(step(1), at_once(1))
+    begin(engine, 1, at_once(1))
     assert engine.capacity() == 1
-    engine.submit(step(2), at_once(2))
+    begin(engine, 2, at_once(2))
     assert engine.capacity() == 0
     assert engine.wait(LONG_MS) is not None
     assert engine.capacity() == 1
@@ -44,7 +48,7 @@ def test_every_one_of_many_steps_comes_back_once_and_with_its_own_outcome(make: 
     for _ in range(300):
         while waiting and engine.capacity():
             number = waiting.pop()
-            engine.submit(step(number), at_once(number))
+            begin(engine, number, at_once(number))
         finished = engine.wait(LONG_MS)
         assert finished is not None, f"{len(results)} came"
         results[finished[0].id] = finished[1]
@@ -63,14 +67,14 @@ def test_a_wait_with_nothing_under_way_gives_nothing_when_its_time_is_up(make: M
 def test_a_step_that_came_back_may_be_begun_again(make: Make) -> None:
     engine = make(1)
     for _ in range(2):
-        engine.submit(step(1), at_once(1))
+        begin(engine, 1, at_once(1))
         assert engine.wait(LONG_MS) == (step(1), outcome(1))
 
 
 def test_a_closed_engine_holds_nothing_any_more(make: Make) -> None:
     engine = make(2)
-    engine.submit(step(1), at_once(1))
-    engine.submit(step(2), at_once(2))
+    begin(engine, 1, at_once(1))
+    begin(engine, 2, at_once(2))
     promptly(engine.close)
     assert engine.capacity() == 2
     assert engine.wait(0) is None

@@ -13,7 +13,9 @@ from tests.engine.works import (
     LONG_MS,
     SECONDS,
     Gated,
+    Works,
     at_once,
+    begin,
     outcome,
     promptly,
     step,
@@ -23,21 +25,21 @@ from tests.engine.works import (
 
 
 def test_as_many_steps_as_there_are_places_run_at_the_same_time() -> None:
-    engine, meeting = ThreadsEngine(4), threading.Barrier(4)
+    engine, meeting = ThreadsEngine(4, Works()), threading.Barrier(4)
 
     def meets() -> IntegrationOutcome:
         meeting.wait(SECONDS)  # it breaks for all of them where one is missing
         return outcome(1)
 
     for number in range(4):
-        engine.submit(step(number), meets)
+        begin(engine, number, meets)
     came = [engine.wait(LONG_MS) for _ in range(4)]
     assert [result for _, result in filter(None, came)] == [outcome(1)] * 4
 
 
 def test_a_step_beyond_the_places_is_begun_all_the_same_and_there_is_never_less_than_no_place() -> None:
     """The core puts integration before new attempts, also where every place is taken."""
-    engine, works = ThreadsEngine(1), [Gated(1), Gated(2)]
+    engine, works = ThreadsEngine(1, Works()), [Gated(1), Gated(2)]
     under_way(engine, *works)
     assert engine.capacity() == 0
     works[0].gate.set()
@@ -49,7 +51,7 @@ def test_a_step_beyond_the_places_is_begun_all_the_same_and_there_is_never_less_
 
 
 def test_outcomes_come_in_the_order_in_which_steps_end() -> None:
-    engine, works = ThreadsEngine(3), {number: Gated(number) for number in (1, 2, 3)}
+    engine, works = ThreadsEngine(3, Works()), {number: Gated(number) for number in (1, 2, 3)}
     under_way(engine, *works.values())
     for number in (3, 1, 2):
         works[number].gate.set()
@@ -64,7 +66,7 @@ def test_outcomes_come_in_the_order_in_which_steps_end() -> None:
 def test_a_step_that_raises_comes_back_as_its_exception_and_gives_up_its_place(
     error: BaseException, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    engine, bad, good = ThreadsEngine(2), Gated(1, error), Gated(2)
+    engine, bad, good = ThreadsEngine(2, Works()), Gated(1, error), Gated(2)
     under_way(engine, bad, good)
     bad.gate.set()
     finished = engine.wait(LONG_MS)
@@ -78,7 +80,7 @@ def test_a_step_that_raises_comes_back_as_its_exception_and_gives_up_its_place(
 
 
 def test_a_wait_that_runs_out_of_time_leaves_the_step_under_way() -> None:
-    engine, work = ThreadsEngine(1), Gated(1)
+    engine, work = ThreadsEngine(1, Works()), Gated(1)
     under_way(engine, work)
     assert promptly(lambda: engine.wait(0)) is None
     assert promptly(lambda: engine.wait(1)) is None
@@ -88,13 +90,13 @@ def test_a_wait_that_runs_out_of_time_leaves_the_step_under_way() -> None:
 
 
 def test_what_ends_while_nobody_waits_is_kept_until_somebody_asks() -> None:
-    engine, error = ThreadsEngine(50), ValueError("a defect")
+    engine, error = ThreadsEngine(50, Works()), ValueError("a defect")
     with threads_of_the_block() as alive:
         for number in range(49):
-            engine.submit(step(number), at_once(number))
+            begin(engine, number, at_once(number))
         bad = Gated(49, error)
         bad.gate.set()
-        engine.submit(step(49), bad)
+        begin(engine, 49, bad)
         for thread in alive():
             thread.join(SECONDS)
         assert alive() == []
@@ -115,10 +117,10 @@ def test_the_thread_of_a_step_is_over_when_its_outcome_is_there() -> None:
             threading.Event().wait(0.05)  # time enough for a wait that does not care
             order.append("let go")
 
-    engine, work = ThreadsEngine(1), Lingering(1)
+    engine, work = ThreadsEngine(1, Works()), Lingering(1)
     gate = work.gate
     with threads_of_the_block() as alive:
-        engine.submit(step(1), work)
+        begin(engine, 1, work)
         del work  # the thread alone has it now
         gate.set()
         assert engine.wait(LONG_MS) == (step(1), outcome(1))
@@ -127,7 +129,7 @@ def test_the_thread_of_a_step_is_over_when_its_outcome_is_there() -> None:
 
 
 def test_closing_waits_for_what_is_under_way_and_drops_what_came_of_it() -> None:
-    engine, works = ThreadsEngine(3), [Gated(1), Gated(2, ValueError("a defect")), Gated(3)]
+    engine, works = ThreadsEngine(3, Works()), [Gated(1), Gated(2, ValueError("a defect")), Gated(3)]
     order: list[str] = []
 
     def last() -> IntegrationOutcome:
@@ -140,7 +142,7 @@ def test_closing_waits_for_what_is_under_way_and_drops_what_came_of_it() -> None
         order.append("closed")
 
     under_way(engine, *works[:2])
-    engine.submit(step(3), last)
+    begin(engine, 3, last)
     with threads_of_the_block() as alive:
         closing = threading.Thread(target=close, daemon=True)
         closing.start()
@@ -157,7 +159,7 @@ def test_closing_waits_for_what_is_under_way_and_drops_what_came_of_it() -> None
 def test_a_thread_that_the_system_refuses_costs_no_place_and_closing_does_not_wait_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    engine = ThreadsEngine(1)
+    engine = ThreadsEngine(1, Works())
 
     def refuse(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
@@ -165,8 +167,8 @@ def test_a_thread_that_the_system_refuses_costs_no_place_and_closing_does_not_wa
     with monkeypatch.context() as refusing:
         refusing.setattr(threading.Thread, "start", refuse)
         with pytest.raises(RuntimeError, match="new thread"):
-            engine.submit(step(1), at_once(1))
+            begin(engine, 1, at_once(1))
     assert engine.capacity() == 1
     promptly(engine.close)
-    engine.submit(step(1), at_once(1))
+    begin(engine, 1, at_once(1))
     assert engine.wait(LONG_MS) == (step(1), outcome(1))

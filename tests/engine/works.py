@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-from santiago.contract.outcomes import IntegrationOutcome
+from santiago.contract.outcomes import IntegrationOutcome, Outcome
 from santiago.contract.ports.engine import Engine
-from santiago.contract.steps import Integrate, Step
+from santiago.contract.ports.run import Stop
+from santiago.contract.steps import Integrate, Order, Step
 
 T = TypeVar("T")
 
@@ -21,6 +22,28 @@ LONG_MS = SECONDS * 1000
 
 def step(number: int) -> Step:
     return Integrate(story=f"S{number}", attempt=1, commit="0" * 40)
+
+
+def order(number: int) -> Order:
+    return Order(step=step(number), run_id="run-1", head="", base="", began="", anchor="")
+
+
+class Works:
+    """Carries out each order as it was told to beforehand."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, Callable[[], IntegrationOutcome]] = {}
+        self.stops: dict[str, Stop] = {}
+
+    def perform(self, order: Order, stop: Stop) -> Outcome:
+        self.stops[order.id] = stop
+        return self.of.pop(order.id)()
+
+
+def begin(engine: Engine, number: int, work: Callable[[], IntegrationOutcome]) -> None:
+    """Submit an order whose work is this."""
+    engine.performer.of[step(number).id] = work  # type: ignore[attr-defined]  # every engine of these tests has one
+    engine.submit(order(number))
 
 
 def outcome(number: int) -> IntegrationOutcome:
@@ -49,7 +72,7 @@ class Gated:
 def under_way(engine: Engine, *works: Gated) -> None:
     """Submit works, and return when all of them have begun."""
     for work in works:
-        engine.submit(step(work.number), work)
+        begin(engine, work.number, work)
     assert all(work.begun.wait(SECONDS) for work in works)
 
 

@@ -19,6 +19,7 @@ from santiago.contract.outcomes import (
     IntegrationOutcome,
     Outcome,
     Proof,
+    ProposalOutcome,
     RunVerdict,
     Usage,
     Verdict,
@@ -26,12 +27,14 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
 from santiago.contract.policy import Limits, Policy, RunInput
-from santiago.contract.ports.desk import Heard
+from santiago.contract.ports.desk import Heard, Letter
+from santiago.contract.ports.engine import Performer
 from santiago.contract.ports.run import Sign, Stop
 from santiago.contract.reasons import Reason
-from santiago.contract.state import RunState, initial
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Step, VerifyRun
+from santiago.contract.state import Question, RunState, initial
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Order, Propose, Step, VerifyRun
 from santiago.contract.units import Minutes
+from santiago.desk.outside import understood
 from santiago.executor.loop import Coordinator
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
@@ -80,6 +83,7 @@ def random_plan(random: Random, most: int = 14) -> Plan:
     return plan_of(stories)
 
 
+DONE = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=1))
 BEGIN = ms_of("2026-01-01T00:00:00Z")
 
 
@@ -99,9 +103,9 @@ class VirtualClock:
 class EventEngine:
     """Steps end when the virtual clock reaches their end; waiting moves the clock."""
 
-    def __init__(self, jobs: int, clock: VirtualClock, duration: Callable[[Step], int]) -> None:
-        self.jobs, self.clock, self.duration = jobs, clock, duration
-        self.heap: list[tuple[int, int, Step, Callable[[], Outcome]]] = []
+    def __init__(self, jobs: int, clock: VirtualClock, duration: Callable[[Step], int], performer: Performer) -> None:
+        self.jobs, self.clock, self.duration, self.performer = jobs, clock, duration, performer
+        self.heap: list[tuple[int, int, Order]] = []
         self.count = 0
         self.alarm: Callable[[], int | None] = lambda: None
         """When the coordinator would look up again, by its own polling, before a step ends."""
@@ -111,9 +115,11 @@ class EventEngine:
     def capacity(self) -> int:
         return self.jobs - len(self.heap)
 
-    def submit(self, step: Step, work: Callable[[], Outcome]) -> None:
+    def submit(self, order: Order) -> None:
         self.count += 1
-        heapq.heappush(self.heap, (self.clock.now + self.duration(step), self.count, step, work))
+        heapq.heappush(self.heap, (self.clock.now + self.duration(order.step), self.count, order))
+
+    def stop(self, step: str, *, now: bool) -> None: ...
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
         alarm = self.alarm()
@@ -122,12 +128,22 @@ class EventEngine:
                 self.idle.append(self.clock.now)
             self.clock.now = max(self.clock.now + timeout_ms, alarm or 0)
             return None
-        end, _, step, work = heapq.heappop(self.heap)
+        end, _, order = heapq.heappop(self.heap)
         self.clock.now = max(self.clock.now, end)
-        return step, work()
+        return order.step, self.performer.perform(order, Unhurried())
 
     def close(self) -> None:
         self.heap.clear()
+
+
+class Unhurried:
+    """Nobody wants a step to stop."""
+
+    def soon(self) -> bool:
+        return False
+
+    def now(self) -> bool:
+        return False
 
 
 class MemoryStore:
@@ -139,6 +155,9 @@ class MemoryStore:
 
     def append(self, events: Sequence[Event]) -> None:
         self.log += events
+
+    def anchor(self) -> str:
+        return f"{len(self.log)}:0"
 
     def put(self, path: str, content: bytes) -> None: ...
 
@@ -162,25 +181,33 @@ class SimulatedPerformer:
     unfit: set[str] = field(default_factory=set)
     """Commits that do not fit the run's head any more."""
     heads: int = 0
+    proposes: Callable[[Propose], ProposalOutcome] = lambda step: ProposalOutcome(
+        step=step.id, story=step.story, number=step.number, ending=DONE, digest="d" * 64
+    )
+    proposed: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
+    """Story, number and what people said, of each proposal that was asked for."""
     bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
-        match step:
+    def perform(self, order: Order, stop: Stop) -> Outcome:
+        match step := order.step:
             case Attempt():
                 assert step.id not in self.kept, f"{step.id} was begun twice"
                 self.kept.add(step.id)
                 self.bases[step.id] = step.base
-                return lambda: self._attempt(step)
+                return self._attempt(step)
             case Integrate():
-                return lambda: self._integrate(step)
+                return self._integrate(step)
             case JudgeClaim():
-                return lambda: ClaimOutcome(step=step.id, story=step.story, commit="claimed", verdict=PASSED)
+                return ClaimOutcome(step=step.id, story=step.story, commit="claimed", verdict=PASSED)
             case ExamineBase():
-                return lambda: BaseExamined(step=step.id, reason=self.base, message="as it is")
+                return BaseExamined(step=step.id, reason=self.base, message="as it is")
             case VerifyRun():
-                return lambda: RunVerdict(step=step.id, verdict=PASSED)
+                return RunVerdict(step=step.id, verdict=PASSED)
+            case Propose():
+                self.proposed.append((step.story, step.number, order.notes))
+                return self.proposes(step)
             case Adopt():
-                return lambda: self._ended(step)
+                return self._ended(step)
             case _:
                 raise AssertionError(step)
 
@@ -237,6 +264,9 @@ class Simulation:
     scope: Scope = field(default_factory=Scope)
     heard: Callable[[RunState, int], Literal["soon", "now"] | None] = lambda state, now: None
     """Whether people stop the run, by state and time."""
+    answers: Callable[[Question], str | None] = lambda question: None
+    """What a person says to an open question; nothing yet."""
+    attended: bool = False
     beat: Callable[[Sign], None] = lambda sign: None
     polls: bool = False
     """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
@@ -247,13 +277,13 @@ class Simulation:
         fold = Fold(initial(self.plan, followed(self.plan, optimistic=self.policy.optimistic)))
         for event in self.store.log:
             fold.apply(event)
-        self.engine = EventEngine(self.jobs, self.clock, self.duration)
+        self.engine = EventEngine(self.jobs, self.clock, self.duration, self.performer)
         self.engine.alarm = lambda: (
             ms_of(fold.state.wait_until) - self.clock.wall if fold.state.wait_until and not self.polls else None
         )
         loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
-            performer=self.performer, clock=self.clock, scope=self.scope, outside=Outside(self), beat=self.beat,
+            clock=self.clock, scope=self.scope, attended=self.attended, outside=Outside(self), beat=self.beat,
         )  # fmt: skip
         if not self.store.log:
             loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])
@@ -270,11 +300,22 @@ class Simulation:
         return [event for event in self.store.log if event.event in kinds]
 
 
+def letter(question: Question, words: str) -> Letter:
+    """Return what somebody writes: a word, and behind a colon what is said beside it; `--rest chunk` for more of the same."""
+    words, _, scope = words.partition(" --rest ")
+    word, _, text = words.partition(": ")
+    return Letter(kind="answer", subject=question.id, answer=word, text=text, scope=scope, actor="ann")
+
+
 @dataclass
 class Outside:
     simulation: Simulation
 
     def hear(self, state: RunState) -> Heard:
-        return Heard(stop=self.simulation.heard(state, self.simulation.clock.now))
+        said = [(one, self.simulation.answers(one)) for one in state.open_questions()]
+        letters = [letter(one, words) for one, words in said if words is not None]
+        heard = understood(letters, state)
+        heard.stop = heard.stop or self.simulation.heard(state, self.simulation.clock.now)
+        return heard
 
     def done(self) -> None: ...

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +43,14 @@ class Player:
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
         self.packets.append(packet)
         return self.play(packet, stop)
+
+
+def ctrl_c(stop: Stop) -> None:
+    """Press it while the agent works, and go on when the agent was told."""
+    os.kill(os.getpid(), signal.SIGINT)
+    told = threading.Event()
+    while not stop.soon():
+        told.wait(0.01)
 
 
 def ending(reason: Reason | None = None, tokens: int | None = 100, **more: Any) -> AgentEnding:
@@ -112,7 +123,7 @@ def test_the_usage_of_an_attempt_that_is_adopted_after_a_stop_is_kept(
     def play(packet: Packet, stop: Stop) -> AgentEnding:
         good(packet)
         if packet.story.id == "S1":
-            stop.urgency.asked = True  # type: ignore[attr-defined]  # ctrl-c while the agent works
+            ctrl_c(stop)
         return ending(tokens=1234)
 
     world = World(tmp_path, monkeypatch, play)

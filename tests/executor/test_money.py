@@ -130,7 +130,7 @@ def test_attempts_under_way_reserve_what_the_largest_so_far_used() -> None:
     flying: list[int] = []
 
     def duration(step: Step) -> int:
-        flying.append(sum(isinstance(entry[2], Attempt) for entry in run.engine.heap) + 1)
+        flying.append(sum(isinstance(entry[2].step, Attempt) for entry in run.engine.heap) + 1)
         return 1000
 
     performer = SimulatedPerformer(uses=lambda name, attempt: Usage(tokens=100 if name == "S1" else 1))

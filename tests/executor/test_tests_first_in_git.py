@@ -23,7 +23,7 @@ from santiago.contract.seal import sealed
 from santiago.contract.state import RunState
 from tests.executor.parity import repository
 from tests.executor.simulation import plan_of, story
-from tests.executor.test_endings import Player, ending
+from tests.executor.test_endings import Player, ctrl_c, ending
 
 Play = Callable[[Packet, Stop], AgentEnding]
 
@@ -105,7 +105,7 @@ def test_tests_whose_agent_had_ended_at_a_stop_are_judged_by_the_next_start(
 ) -> None:
     def play(packet: Packet, stop: Stop) -> AgentEnding:
         if packet.tests_only:
-            stop.urgency.asked = True  # type: ignore[attr-defined]  # ctrl-c while the agent works
+            ctrl_c(stop)
         return honest(packet, stop)
 
     world = World(tmp_path, monkeypatch, play, story("S1"))

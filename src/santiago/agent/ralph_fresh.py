@@ -13,12 +13,14 @@ from santiago.agent.activity import Activity
 from santiago.agent.litter import cleared
 from santiago.agent.normalize import ending_of
 from santiago.agent.packet import render
+from santiago.contract.detail import LONGEST
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.reasons import Reason
 from santiago.contract.units import Usd
 from santiago.process.command import Command
 from santiago.process.environment import own
 from santiago.process.place import Ground
+from santiago.process.redact import Redactor
 from santiago.process.temporary import Temporary
 from santiago.util import regular
 from santiago.util.disk import failed
@@ -46,6 +48,8 @@ MOST_ARGUMENT = 100_000
 EVIDENCE = "evidence.json"
 """File beside the agent's folder in which it names the test of each criterion."""
 MOST_EVIDENCE, MOST_NAME = 200, 500
+DETAIL = "detail.json"
+"""File beside the agent's folder into which it writes a detailed plan."""
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
@@ -85,7 +89,8 @@ class RalphFresh:
         return render(_seen(packet, self._place(packet)))
 
     def _place(self, packet: Packet) -> Place:
-        return self.ground.place(packet.folder, packet.plan_folder, packet.prompt_file)
+        place = self.ground.place(packet.folder, packet.plan_folder, packet.prompt_file)
+        return replace(place, readonly=packet.proposes)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
         with ExitStack() as stack:
@@ -100,15 +105,22 @@ class RalphFresh:
                 report = self.server.run(command, lambda: "now" if stop.now() else None)
             reading = self._read(packet, Path(side, self.profile.start.report_name))
             evidence = _evidence(_document(Path(side, EVIDENCE)) or {})
+            detail = self._detail(Path(side, DETAIL)) if packet.proposes else None
             left = home.left() if home else ()
-        return replace(ending_of(report, reading, self.profile), evidence=evidence, left=left, ms=report.ms)
+        ending = ending_of(report, reading, self.profile)
+        return replace(ending, evidence=evidence, detail=detail, left=left, ms=report.ms)
 
     def _command(self, packet: Packet, place: Place, side: str) -> Command:
         start, seen = self.profile.start, _seen(packet, place)
+        if packet.proposes:
+            seen = replace(seen, detail_file=f"{side}/{DETAIL}")
+        writes = (
+            {"SANTIAGO_DETAIL": seen.detail_file} if packet.proposes else {"SANTIAGO_EVIDENCE": f"{side}/{EVIDENCE}"}
+        )
         return Command(
             argv=self.argv(seen, side, Path(packet.prompt_file)),
             cwd=packet.folder,
-            env={**self.environment, **start.env, **variables(seen), "SANTIAGO_EVIDENCE": f"{side}/{EVIDENCE}"},
+            env={**self.environment, **start.env, **variables(seen), **writes},
             timeout_ms=packet.timeout_ms,
             stdin=packet.prompt_file if start.prompt == "stdin" else None,
             log=packet.log,
@@ -143,6 +155,14 @@ class RalphFresh:
         if document is not None:
             reader.take(document, self.profile.report)
         return reader.reading
+
+    def _detail(self, file: Path) -> str | None:
+        """Return the detailed plan that the agent left, without secrets; of one that is too long enough to see that it is."""
+        # More is read than is kept, so that no secret is cut in two and passes.
+        content = regular.content(file, 2 * LONGEST, follow=False)
+        return (
+            None if content is None else Redactor(self.secrets).whole(content).decode("utf-8", "replace")[: LONGEST + 1]
+        )
 
 
 def variables(packet: Packet) -> dict[str, str]:

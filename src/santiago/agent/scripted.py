@@ -12,15 +12,21 @@ stories:
 tests:                         # where tests are written first, the same for the attempts that write them
   R1:
     - write: {tests/test_a.py: "…"}
+proposals:                     # where a person approves each story first: its detailed plans, one after the other
+  R1:
+    - detail: {objective: "…", modify: [src/a.py], actions: ["…"], checks: ["…"]}   # or the text of the file
+      say: a first idea
 """
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.agent.packet import render
+from santiago.contract.detail import LONGEST
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.reasons import Reason
@@ -52,6 +58,13 @@ def _is_evidence(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(one, str) for pair in value.items() for one in pair)
 
 
+def _is_detail(value: Any) -> bool:
+    try:
+        return isinstance(value, str) or (isinstance(value, dict) and bool(json.dumps(value)))
+    except (TypeError, ValueError):  # a date, or an anchor that leads to itself
+        return False
+
+
 def _is_said(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
@@ -71,6 +84,7 @@ KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "append": _TEXTS,
     "delete": ("a list of relative paths", _are_paths),
     "evidence": ("criteria, each with the test that shows it", _is_evidence),
+    "detail": ("a text, or a mapping as `santiago schema detail` has it", _is_detail),
     "say": ("a text", _is_said),
     "ask": ("a text", _is_said),
     "exit": ("a whole number from 0", _is_count),
@@ -85,13 +99,14 @@ Moves = dict[str, list[dict[str, Any]]]
 """Story → what its attempts do, one after the other."""
 
 
-def load(text: str, where: str) -> tuple[Moves, Moves]:
-    """Return a playbook: for each story the moves of its attempts, and of those that only write its tests."""
+def load(text: str, where: str) -> tuple[Moves, Moves, Moves]:
+    """Return a playbook: for each story the moves of its attempts, of those that only write its tests, and of its proposals."""
     import yaml
 
     try:
         data = yaml.safe_load(text)
-        return _moves_of(data, "stories"), _moves_of({"tests": {}, **data}, "tests")
+        stories = _moves_of(data, "stories")
+        return stories, _moves_of({"tests": {}, **data}, "tests"), _moves_of({"proposals": {}, **data}, "proposals")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SantiagoError(
             Kind.INPUT,
@@ -132,16 +147,16 @@ def _faults(move: Any) -> Iterator[str]:
 class Scripted:
     """Plays the next move of a story; a story without moves changes nothing."""
 
-    def __init__(self, stories: Moves, tests: Moves | None = None) -> None:
+    def __init__(self, stories: Moves, tests: Moves | None = None, proposals: Moves | None = None) -> None:
         self.stories = stories
         self.tests = tests or {}
+        self.proposals = proposals or {}
 
     def render(self, packet: Packet) -> str:
         return render(packet)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
-        moves = self.tests if packet.tests_only else self.stories
-        move = _move(moves, packet.story, packet.attempt - packet.tests_by)
+        move = self._next(packet)
         # Written line by line, so that whoever looks sees what it is at, and what it said before it was stopped.
         with Path(packet.log).open("w", encoding="utf-8", buffering=1) as log:
             log.write(f"{move['say']}\n" if move.get("say") else "")
@@ -157,6 +172,12 @@ class Scripted:
         if move.get("ask"):
             return _ended(Reason.AGENT_ASKED, move)
         return _ended(Reason.AGENT_EXIT_NONZERO if move.get("exit") else None, move)
+
+    def _next(self, packet: Packet) -> dict[str, Any]:
+        if packet.proposes:
+            return _move(self.proposals, packet.story, packet.proposal)
+        moves = self.tests if packet.tests_only else self.stories
+        return _move(moves, packet.story, packet.attempt - packet.tests_by)
 
 
 def _move(playbook: Moves, story: Story, attempt: int) -> dict[str, Any]:
@@ -196,4 +217,11 @@ def _ended(reason: Reason | None, move: dict[str, Any]) -> AgentEnding:
         usage=Usage(tokens=move.get("tokens", 0), cost_usd=Usd.of(cost) if cost is not None else Usd(0)),
         question=str(move["ask"]) if move.get("ask") else None,
         evidence=tuple(move.get("evidence", {}).items()),
+        detail=_detail(move.get("detail")),
     )
+
+
+def _detail(given: Any) -> str | None:
+    """Return what an agent's file would hold."""
+    text = given if isinstance(given, str) or given is None else json.dumps(given, ensure_ascii=False, indent=2)
+    return text and text[: LONGEST + 1]

@@ -39,10 +39,6 @@ class FileAttempts:
     def __init__(self, store: FileStore) -> None:
         self.store = store
 
-    def anchor(self) -> str:
-        head = self.store.anchor()
-        return f"{head.seq}:{head.hash}"
-
     def log_path(self, story: str, attempt: int) -> str:
         return str(self.store.path / attempt_folder(story, attempt) / AGENT_LOG)
 

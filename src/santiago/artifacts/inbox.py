@@ -92,7 +92,7 @@ class Inbox:
 
     def _link(self, inbox: int, name: str, letter: Letter) -> bool:
         temporary = beneath.temporary_of(f"{os.getpid()}-{name}")
-        data = {"kind": letter.kind, "subject": letter.subject, "answer": letter.answer, "text": letter.text, "actor": letter.actor}  # fmt: skip
+        data = {name: getattr(letter, name) for name in ("kind", "subject", "answer", "text", "scope", "actor")}
         beneath.write(inbox, temporary, json.dumps(data, indent=2).encode() + b"\n", sync=True)
         try:
             os.link(temporary, name, src_dir_fd=inbox, dst_dir_fd=inbox)
@@ -161,6 +161,7 @@ def _letter(name: str, data: Any) -> Letter | None:
         subject=_text(data, "subject"),
         answer=_text(data, "answer", None if kind == "answer" else ""),
         text=_text(data, "text", None if kind == "change" else ""),
+        scope=_text(data, "scope"),
         actor=_text(data, "actor", "user"),
         name=name,
     )

@@ -157,11 +157,11 @@ class FileStore:
             raise RuntimeError("the log is not open")
         return self._log.head
 
-    def anchor(self) -> LogHead:
+    def anchor(self) -> str:
         """Return the place of the last event once it is on disk, for those who name it elsewhere."""
         if self._log is not None:
             self._log.sync()
-        return self.head
+        return f"{self.head.seq}:{self.head.hash}"
 
     # Files
 

@@ -6,7 +6,7 @@ import json
 
 import click
 
-NAMES = ("run-input", "plan", "event", "result", "session", "ticket")
+NAMES = ("run-input", "plan", "detail", "event", "result", "session", "ticket")
 
 
 @click.command("schema")

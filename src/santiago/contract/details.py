@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import Proof
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.state import Question, Refusal, RunState, StoryState
+from santiago.contract.state import DetailState, Question, Refusal, RunState, StoryState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 W = TypeVar("W", Reason, Proof)
 TESTS = "tests"
 """Mode of an attempt that only writes its story's tests."""
+REST = "rest"
+"""Mode of a stop that a person asked for at a question."""
+EXPIRED = "expired"
+"""What stands in place of an answer that did not come in time."""
+PARKING = frozenset({"detail", "result", "grant", "resume"})
+"""Kinds of questions about a story that leaves the order until they are answered; its phase stays."""
 _REASONS = {reason.value: reason for reason in Reason}
 _PROOFS = {proof.value: proof for proof in Proof}
 
@@ -99,16 +105,29 @@ def _base_examined(state: RunState, event: Event) -> None:
     state.examined, state.red = event.status == "ok", tuple(event.context.get("tests", ()))
 
 
-def _stop_requested(state: RunState, _: Event) -> None:
-    state.stop_requested = True
+def _stop_requested(state: RunState, event: Event) -> None:
+    state.stop_requested, state.rests = True, event.context.get("mode") == REST
 
 
 def _question_asked(state: RunState, event: Event) -> None:
     context = event.context
-    name = context.get("question", "")
-    if name not in state.questions:  # asked again it is still the same question, and its answer stands
-        text, options = context.get("text", ""), tuple(context.get("options", ()))
-        state.questions[name] = Question(name, event.story_id, text, options, context.get("kind", "agent"))
+    name, kind = context.get("question", ""), context.get("kind", "agent")
+    if name in state.questions:  # asked again it is still the same question, and its answer stands
+        return
+    state.questions[name] = Question(
+        name,
+        event.story_id,
+        context.get("text", ""),
+        tuple(context.get("options", ())),
+        kind,
+        round=context.get("round", 1),
+        asked_at=event.timestamp,
+        until=context.get("until", ""),
+        limit=context.get("limit", ""),
+    )
+    story = state.stories.get(event.story_id or "")
+    if story is not None and kind in PARKING:
+        story.asked, story.gated = name, story.gated or kind == "result"
 
 
 def _question_answered(state: RunState, event: Event) -> None:
@@ -116,9 +135,46 @@ def _question_answered(state: RunState, event: Event) -> None:
     question = state.questions.get(event.context.get("question", ""))
     if question is None or question.answer is not None:
         return
-    question.answer, question.detail = event.context.get("answer", ""), event.context.get("text", "")
-    if event.story_id in state.stories and question.detail:
-        _note(state, state.stories[event.story_id], event)
+    _close(state, question, event.context.get("answer", ""), event)
+    question.detail = event.context.get("text", "")
+    if scope := event.context.get("scope"):
+        state.rest[question.kind] = "run" if scope == "run" else event.chunk or state.active_chunk or ""
+    if question.kind == "continue":
+        state.continue_after = ""
+    story = state.stories.get(event.story_id or "")
+    if story is None:
+        return
+    if question.detail:
+        _note(state, story, event)
+    _take(story, question.kind, question.answer or "")
+
+
+def _take(story: StoryState, kind: str, answer: str) -> None:
+    """Note what an answer decides about its story beside a phase."""
+    match kind, answer:
+        case "detail", "approve" if story.detail:
+            story.detail.approved = True
+        case "result", "validate":
+            story.validated, story.adjusting = True, False
+        case "result", "change":
+            story.adjusting, story.gated, story.change_requested = True, False, story.attempts + 1
+        case "grant", "refuse":
+            story.change_requested = 0
+        case (("detail" | "result"), "defer"):
+            story.deferred = True
+
+
+def _question_expired(state: RunState, event: Event) -> None:
+    question = state.questions.get(event.context.get("question", ""))
+    if question is not None and question.answer is None:
+        _close(state, question, EXPIRED, event)
+
+
+def _close(state: RunState, question: Question, answer: str, event: Event) -> None:
+    question.answer, question.actor, question.answered_at = answer, event.actor, event.timestamp
+    story = state.stories.get(question.story or "")
+    if story is not None and story.asked == question.id:
+        story.asked = ""
 
 
 # Of a story
@@ -134,7 +190,10 @@ def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
 
 def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.change_requested = story.attempts + 1
+    story.adjusting, story.gated, story.deferred = bool(story.attempts or story.parts), False, False
     story.tests = None  # they may ask for what is not wanted any more
+    if question := state.questions.get(story.asked):
+        _close(state, question, "change", event)
     _note(state, story, event)
 
 
@@ -148,6 +207,9 @@ def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
 
 def _story_done(state: RunState, story: StoryState, event: Event) -> None:
     story.commit, story.reason = event.context.get("commit") or story.commit, None
+    story.adjusting = False
+    if not story.parent:
+        state.continue_after = story.id
     state.head = event.context.get("head") or state.head
 
 
@@ -160,6 +222,7 @@ def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
 def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
+    story.validated = story.gated = False
     story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
     story.onto = tuple(event.context.get("onto", ()))
     story.writes_tests = event.context.get("mode") == TESTS
@@ -177,7 +240,9 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
         if reason_of(event) is Reason.VERIFICATION_UNRUNNABLE:  # no checkout could be made ready, for whichever story
             state.shut = Reason.VERIFICATION_UNRUNNABLE
     if kind is EventKind.CLAIM_JUDGED:
-        story.judged = True
+        story.judged, story.validated = True, False
+        if story.parts and (words := context.get("message")):
+            story.notes = (*story.notes, words)  # its substeps are done, and this is what they lack together
     story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
     if not story.writes_tests:
         story.commit = context.get("commit") or story.commit
@@ -196,6 +261,28 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
             story.change_requested = 0
         _spend(state, story, event)
         _hear(state, story, event)
+
+
+def _proposal_started(_: RunState, story: StoryState, __: Event) -> None:
+    story.proposals += 1
+
+
+def _proposal_ended(state: RunState, story: StoryState, event: Event) -> None:
+    """A detailed plan, or why there is none; it is no attempt, but what it used counts."""
+    context = event.context
+    story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
+    story.sent_back = event.status == "failed"
+    if event.status != "voided":
+        story.detail = DetailState(
+            revision=context.get("revision", story.proposals),
+            digest=context.get("digest", ""),
+            substeps=tuple(context.get("substeps", ())),
+            commands=tuple(context.get("digests", ())),
+            findings=tuple(context.get("findings", ())),
+        )
+    story.reason = reason_of(event)
+    _spend(state, story, event)
+    _hear(state, story, event)
 
 
 def _spend(state: RunState, story: StoryState, event: Event) -> None:
@@ -246,9 +333,13 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.STOP_REQUESTED: _stop_requested,
     EventKind.QUESTION_ASKED: _question_asked,
     EventKind.QUESTION_ANSWERED: _question_answered,
+    EventKind.QUESTION_EXPIRED: _question_expired,
 }
 
 OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
+    EventKind.PROPOSAL_STARTED: _proposal_started,
+    EventKind.PROPOSAL_ENDED: _proposal_ended,
+    EventKind.STORY_PROPOSED: _proposal_ended,
     EventKind.ATTEMPT_STARTED: _attempt_started,
     EventKind.ATTEMPT_ENDED: _attempt_ended,
     EventKind.ATTEMPT_VOIDED: _attempt_ended,

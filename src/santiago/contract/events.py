@@ -51,7 +51,12 @@ class EventKind(StrEnum):
     """The machine slept; the time does not count. Nothing writes it any more: it is kept so that logs with it are read."""
     NOTE = "note"
     # A story
+    PROPOSAL_STARTED = "proposal_started"
+    """An agent is asked for a story's detailed plan; counted, however it ends."""
+    PROPOSAL_ENDED = "proposal_ended"
+    """There is no detailed plan to show: it is sent back, or the agent could not be asked."""
     STORY_PROPOSED = "story_proposed"
+    """A detailed plan waits for a person's word."""
     ATTEMPT_STARTED = "attempt_started"
     ATTEMPT_ENDED = "attempt_ended"
     ATTEMPT_VOIDED = "attempt_voided"
@@ -74,6 +79,8 @@ class EventKind(StrEnum):
     # People
     QUESTION_ASKED = "question_asked"
     QUESTION_ANSWERED = "question_answered"
+    QUESTION_EXPIRED = "question_expired"
+    """Nobody answered in time, which is no approval."""
     CHANGE_REQUESTED = "change_requested"
     HINT_ADDED = "hint_added"
 
@@ -144,6 +151,12 @@ class Context(TypedDict, total=False):
     answer: str
     text: str
     revision: int
+    round: int
+    """How often the same thing was asked."""
+    scope: str
+    """How far an approval reaches beyond what was asked: `chunk` or `run`."""
+    findings: list[str]
+    """What is wrong with a detailed plan."""
     mode: str
     substeps: list[str]
     offset: int

@@ -65,6 +65,7 @@ class Fold:
         self.state = state
         self._members = {
             StoryPhase.RUNNING: state.running,
+            StoryPhase.PROPOSED: state.proposed,
             StoryPhase.VERIFIED: state.verified,
             StoryPhase.FAILED: state.failed,
             StoryPhase.EVIDENCE_COLLECTED: state.collected,
@@ -80,12 +81,15 @@ class Fold:
             elif event.story_id is None:
                 self._move_run(phase, event)
         state.seq = event.seq
+        before = _standing(story) if story is not None and kind in _PARKING else None
         if story is not None and (of_story := OF_STORY.get(kind)) is not None:
             of_story(state, story, event)
         elif (of_run := OF_RUN.get(kind)) is not None:
             of_run(state, event)
         if kind in _STRUCTURAL:
             self._restructure(story, event)
+        if story is not None and before is not None:
+            self._tell(story, before)
 
     def _restructure(self, story: StoryState | None, event: Event) -> None:
         if event.event is EventKind.CHUNK_STARTED and event.chunk in self.state.chunks:
@@ -94,6 +98,8 @@ class Fold:
             self._skip(story)
         elif event.event is EventKind.STORY_SPLIT and story is not None:
             self._split(story, event)
+        elif event.event is EventKind.QUESTION_ANSWERED and story is None:
+            self._take_up_deferred(event)
 
     # Phases
 
@@ -111,7 +117,7 @@ class Fold:
             raise IllegalMoveError(event, old)
         phase, alike = move
         # Between phases of one kind nothing changes for others; the long way is for the rest.
-        before = None if alike and not story.lost else _standing(story)
+        before = None if alike and not (story.lost or story.gated) else _standing(story)
         story.blocked_from = old if phase is _BLOCKED else None
         self._enter(story, phase)
         if phase is _DONE and not story.skipped:
@@ -200,9 +206,18 @@ class Fold:
             self._skip(child)
         self._advance()
 
+    def _take_up_deferred(self, event: Event) -> None:
+        """A person goes on with what was put off."""
+        if event.context.get("answer") == "continue":
+            for story in [one for one in self.state.stories.values() if one.deferred]:
+                before = _standing(story)
+                story.deferred = False
+                self._tell(story, before)
+
     def _split(self, parent: StoryState, event: Event) -> None:
         """Substeps come into being, one after the other in plan order; their parent waits for all of them."""
         names = [name for name in dict.fromkeys(event.context.get("substeps") or ()) if name not in self.state.stories]
+        parent.parts, parent.base, parent.judged = (*parent.parts, *names), self.state.head, False
         for name in names:
             self._add_substep(parent, name)
         self._insert_before(parent, names)
@@ -273,5 +288,17 @@ def _standing(story: StoryState) -> Standing:
     return story.satisfied, story.hopeless and not story.skipped, story.clear
 
 
-_STRUCTURAL = frozenset({EventKind.CHUNK_STARTED, EventKind.STORY_SKIPPED, EventKind.STORY_SPLIT})
+_STRUCTURAL = frozenset(
+    {EventKind.CHUNK_STARTED, EventKind.STORY_SKIPPED, EventKind.STORY_SPLIT, EventKind.QUESTION_ANSWERED}
+)
 """Events that change more than one story."""
+
+_PARKING = frozenset(
+    {
+        EventKind.QUESTION_ASKED,
+        EventKind.QUESTION_ANSWERED,
+        EventKind.QUESTION_EXPIRED,
+        EventKind.CHANGE_REQUESTED,
+    }
+)
+"""Events that take a story out of the order, or put it back, without moving it to another phase."""

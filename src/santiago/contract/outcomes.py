@@ -151,6 +151,8 @@ class AgentEnding:
     """Criterion → the test that the agent says shows it; believed only as far as the test shows it."""
     left: tuple[str, ...] = ()
     """Files that it wrote or removed in its copy of its settings in the home folder; the user's own are as they were."""
+    detail: str | None = None
+    """What it wrote as the detailed plan of its story; None where it wrote none."""
 
 
 StepStatus = Literal["ok", "failed", "voided", "stopped"]
@@ -183,6 +185,29 @@ class AttemptOutcome:
     """The commit with nothing but the tests that it wrote, where they are to judge the story."""
     notes: tuple[str, ...] = ()
     """What else was seen of it, and was put right."""
+
+
+@record
+class ProposalOutcome:
+    """A story's detailed plan, or why there is none."""
+
+    step: str
+    story: str
+    number: int
+    ending: AgentEnding | None
+    digest: str = ""
+    """Of its file; empty where nothing that can be read was written."""
+    substeps: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    """Digests of the commands that approving it approves."""
+    findings: tuple[str, ...] = ()
+    files: str = ""
+    """Digest of the list of its files."""
+    agent_ms: int = 0
+    verify_ms: int = 0
+    stopped: bool = False
+    message: str = ""
+    """Why no agent could be asked."""
 
 
 @record
@@ -243,4 +268,4 @@ class BaseExamined:
     stopped: bool = False
 
 
-Outcome = AttemptOutcome | ClaimOutcome | IntegrationOutcome | RunVerdict | BaseExamined
+Outcome = ProposalOutcome | AttemptOutcome | ClaimOutcome | IntegrationOutcome | RunVerdict | BaseExamined

@@ -26,6 +26,8 @@ class Limits:
     """Time in which santiago was executing; pauses do not count."""
     wait_max_minutes: Minutes = Minutes.of(360)
     """Waiting for a rate limit or a person."""
+    story_max_proposals: Annotated[int, AtLeast(1)] = 10
+    """Detailed plans that an agent may write for one story, those that were sent back included."""
     run_max_tokens: Annotated[int, AtLeast(0)] | None = None
     """Tokens of all attempts together, as the agent reports them."""
     run_max_cost_usd: Usd | None = None
@@ -80,12 +82,20 @@ class Agent:
     """What the scripted agent plays; relative to the repository."""
 
 
+Gate = Literal["detail", "result", "chunk"]
+GateWord = Literal["auto", "chunk", "step"]
+GATES: dict[GateWord, tuple[Gate, ...]] = {"auto": (), "chunk": ("chunk",), "step": ("detail", "result")}
+"""What the words of `--gate` stand for."""
+
+
 @record
 class Policy:
     """How a run goes about its work."""
 
-    gate: Literal["auto", "chunk"] = "auto"
-    """When a run rests by itself: only at its end, or after every chunk."""
+    gate: GateWord = "auto"
+    """A word for several gates: none, a rest after every chunk, or step by step."""
+    gates: tuple[Gate, ...] = ()
+    """Where a person's word is needed: for a story's detailed plan, for its result, or after each chunk."""
     jobs: Annotated[int, AtLeast(1)] = 1
     """Stories that may be worked on at the same time."""
     proof: Literal["regression", "own_tests", "proved"] = "regression"
@@ -110,6 +120,16 @@ class Policy:
     """Dependencies outside the document are taken to be there."""
     unknown_usage: Literal["block", "allow"] = "block"
     """What to do where a money or token limit is set and the agent does not report."""
+
+    @property
+    def closed(self) -> frozenset[Gate]:
+        """The gates at which a person is asked."""
+        return frozenset((*GATES[self.gate], *self.gates))
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether a person approves each story's plan and its result: then one story at a time is under way."""
+        return {"detail", "result"} <= self.closed
 
 
 @record

@@ -20,6 +20,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
+class DetailState:
+    """A story's latest detailed plan."""
+
+    revision: int
+    digest: str
+    """Of its file; empty where the agent wrote none that can be read."""
+    substeps: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    """Digests of the commands that approving it approves."""
+    findings: tuple[str, ...] = ()
+    approved: bool = False
+
+
+@dataclass(slots=True)
 class StoryState:
     """Where one story stands."""
 
@@ -78,6 +92,23 @@ class StoryState:
     judged: bool = False
     """The document's claim that it is done was looked into."""
     skipped: bool = False
+    asked: str = ""
+    """The open question that it waits for; it has left the order until that is answered."""
+    gated: bool = False
+    """A person is asked about its verified work: until it is done, it serves nobody as a base."""
+    validated: bool = False
+    """A person has validated the verified work of its latest attempt."""
+    deferred: bool = False
+    """A person has put it off; it comes again when nothing else is left."""
+    proposals: int = 0
+    """Detailed plans that an agent was asked for."""
+    sent_back: bool = False
+    """The latest of them was sent back to the agent with what is wrong."""
+    detail: DetailState | None = None
+    parts: tuple[str, ...] = ()
+    """Its substeps; from then on it is judged when they are done, without an attempt."""
+    adjusting: bool = False
+    """A person asked for changes after there was work; until that is validated or done."""
     change_requested: int = 0
     """Number of the attempt that is the first to know of a change that a person asked for, until it has ended; else 0."""
     notes: tuple[str, ...] = ()
@@ -89,17 +120,22 @@ class StoryState:
 
     @property
     def satisfied(self) -> bool:
-        return self.skipped or self.phase in SATISFIED
+        return self.skipped or (self.phase in SATISFIED and not (self.gated and self.phase is StoryPhase.VERIFIED))
+
+    @property
+    def aside(self) -> bool:
+        """Waits for a person's word, and nobody waits behind it."""
+        return bool(self.asked) or self.deferred
 
     @property
     def hopeless(self) -> bool:
-        """Cannot go on by itself: parked, or waiting for one that is; it has left the order."""
-        return self.phase in PARKED or (self.lost > 0 and self.phase in WAITING)
+        """Cannot go on by itself: parked, or waiting for a person, or for one that is; it has left the order."""
+        return self.phase in PARKED or self.aside or (self.lost > 0 and self.phase in WAITING)
 
     @property
     def clear(self) -> bool:
         """Out of the way of those that must not overtake it; one that left the order only where nobody before it is."""
-        return self.phase in SATISFIED or ((self.skipped or self.hopeless) and self.behind == 0)
+        return self.satisfied or ((self.skipped or self.hopeless) and self.behind == 0)
 
 
 @dataclass(slots=True)
@@ -122,9 +158,19 @@ class Question:
     text: str
     options: tuple[str, ...]
     kind: str = "agent"
-    """Who asks: the agent, or the judge about a `changed_expectation`, a `doubt`, a repeated `refusal`."""
+    """What it is about; `contract.answers` has the words that each kind takes."""
+    round: int = 1
+    """How often the same thing was asked."""
+    asked_at: str = ""
+    until: str = ""
+    """When it expires; empty where it stays open for as long as it takes."""
     answer: str | None = None
     detail: str = ""
+    actor: str = ""
+    """Who answered."""
+    answered_at: str = ""
+    limit: str = ""
+    """Of a question for more: what it is that has run out."""
 
 
 @dataclass(slots=True)
@@ -162,6 +208,7 @@ class RunState:
     """Positions of the ready stories, negative: the next in plan order is the last, and taking it away moves no other."""
     running: set[str] = field(default_factory=set)
     verified: set[str] = field(default_factory=set)
+    proposed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     collected: set[str] = field(default_factory=set)
     """Stories whose passing verdict is recorded, and no more."""
@@ -202,6 +249,12 @@ class RunState:
     branch: str | None = None
     reason: Reason | None = None
     stop_requested: bool = False
+    rests: bool = False
+    """It stops because a person at a question said so, which is a rest and no interruption."""
+    continue_after: str = ""
+    """The story that was done last, as long as nobody said to go on after it."""
+    rest: dict[str, str] = field(default_factory=dict)
+    """Kind of question → chunk, or `run`, for which a person approved all that is still to come."""
     verify_rounds: int = 0
     examined: bool = False
     """Every check ran once on the base, and nothing stands in the way of a verdict."""
@@ -219,6 +272,12 @@ class RunState:
     def next_chunk(self) -> ChunkState | None:
         """Return the first chunk with a story left; those after it wait for all of it."""
         return next((chunk for chunk in self.chunks.values() if chunk.left), None)
+
+    def family(self, story: StoryState) -> Iterator[StoryState]:
+        """Yield the stories that share a story's budget: a parent and its substeps."""
+        parent = self.stories[story.parent] if story.parent else story
+        yield parent
+        yield from (self.stories[name] for name in parent.parts)
 
     def open_questions(self) -> list[Question]:
         return [question for question in self.questions.values() if question.answer is None]

@@ -1,4 +1,4 @@
-"""Steps: what `decide` wants done next. A step is data with a stable id; it can be carried out anywhere."""
+"""Steps: what `decide` wants done next; and orders: steps with what they need of the state, to be carried out anywhere."""
 
 from __future__ import annotations
 
@@ -20,6 +20,19 @@ class Attempt:
     @property
     def id(self) -> str:
         return f"attempt/{self.story}/{self.number}"
+
+
+@record
+class Propose:
+    """Have an agent write the detailed plan of a story, for a person to approve."""
+
+    story: str
+    number: int
+    timeout_ms: int
+
+    @property
+    def id(self) -> str:
+        return f"propose/{self.story}/{self.number}"
 
 
 @record
@@ -81,7 +94,53 @@ class VerifyRun:
         return f"verify-run/{self.round}"
 
 
-Step = ExamineBase | Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
+Step = ExamineBase | Propose | Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
+
+
+@record
+class DetailRef:
+    """A detailed plan, by its digest."""
+
+    story: str
+    revision: int
+    digest: str
+
+
+@record
+class Order:
+    """A step with what it needs of the state, taken when it begins: data, so that any engine can have it carried out."""
+
+    step: Step
+    run_id: str
+    head: str
+    """Where the run's branch stands."""
+    base: str
+    """The commit that the story's latest attempt began on; the head where there is none."""
+    began: str
+    """The commit that the run began from."""
+    anchor: str
+    """Where the log stood: `<seq>:<hash>`, for the trailer of the commit."""
+    notes: tuple[str, ...] = ()
+    """Answers, hints and change requests for the agent, oldest first."""
+    tokens: int | None = None
+    """What the attempt may use, beside what is reserved for others; None where that is not limited."""
+    micro_usd: int | None = None
+    tests_by: int = 0
+    """Number of the attempt that wrote the story's tests, where it stands on them; else 0."""
+    stories: tuple[tuple[str, int], ...] = ()
+    """Of a step about the run: the stories that it concerns, each with its latest attempt."""
+    parent: str | None = None
+    """Whose substep the story is."""
+    details: tuple[DetailRef, ...] = ()
+    """The approved detailed plans of the stories that it concerns, and of their parents; of a proposal, the one before."""
+    findings: tuple[str, ...] = ()
+    """What was wrong with the proposal before, where it was sent back."""
+    parts: bool = False
+    """The story's substeps are done, and it is judged with them against what it began on."""
+
+    @property
+    def id(self) -> str:
+        return self.step.id
 
 
 def story_of(step: Step) -> str | None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.answers import understood as understood_as
+from santiago.contract.details import REST
+from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
-from santiago.contract.facts import accepted, of_run, of_story
-from santiago.contract.phases import StoryPhase
+from santiago.contract.facts import of_run, of_story
+from santiago.contract.phases import WAITING, StoryPhase
 from santiago.contract.ports.desk import Heard, Letter
+from santiago.desk.answering import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +33,33 @@ def understood(letters: Sequence[Letter], state: RunState) -> Heard:
             heard.stop = "now" if letter.kind == "stop-now" or heard.stop == "now" else "soon"
             heard.facts.append(of_run(EventKind.STOP_REQUESTED, actor=letter.actor, mode=letter.kind))
         elif letter.kind == "answer":
-            heard.facts += _answer(letter, state)
+            _hear_answer(letter, state, heard)
         elif letter.kind == "change":
             fact = _change(letter, state)
             heard.facts.append(fact)
             if fact.story is not None:
                 heard.changed.append(fact.story)
     return heard
+
+
+def _hear_answer(letter: Letter, state: RunState, heard: Heard) -> None:
+    """The first answer counts; to stop at a question is no answer to it, and leaves it open."""
+    question = state.questions.get(letter.subject)
+    if question is None or question.answer is not None:
+        message = f"answer to {letter.subject}: there is no such open question"
+        heard.facts.append(of_run(EventKind.NOTE, actor=letter.actor, message=message))
+        return
+    try:
+        answer = understood_as(question.kind, letter.answer, letter.text)
+    except SantiagoError as error:
+        message = f"answer to {letter.subject}: {error.message}"
+        heard.facts.append(of_run(EventKind.NOTE, actor=letter.actor, message=message))
+        return
+    if answer.word == "stop":
+        heard.stop = heard.stop or "soon"
+        heard.facts.append(of_run(EventKind.STOP_REQUESTED, actor=letter.actor, mode=REST))
+    if answer.word != "stop" or question.kind == "continue":
+        heard.facts += facts_of(answer, question, state, letter.actor, letter.scope)
 
 
 def _put_aside(faults: Sequence[str]) -> list[Fact]:
@@ -47,34 +71,10 @@ def _put_aside(faults: Sequence[str]) -> list[Fact]:
 
 
 def _change(letter: Letter, state: RunState) -> Fact:
-    """A story that is done or left out is never attempted again, so nothing can be changed about it."""
+    """A story that is done or left out is never attempted again; any other goes back to be worked on."""
     story = state.stories.get(letter.subject)
-    if story is None or story.satisfied:
+    if story is None or story.skipped or story.phase is StoryPhase.DONE:
         message = f"change of {letter.subject}: {'it is ' + story.phase if story else 'there is no such story'}"
         return of_run(EventKind.NOTE, actor=letter.actor, message=message)
-    return Fact(event=EventKind.CHANGE_REQUESTED, story=story.id, actor=letter.actor, context={"text": letter.text})
-
-
-def _answer(letter: Letter, state: RunState) -> list[Fact]:
-    """The first answer counts; a story that waited for it may go on, unless the answer is to put it off."""
-    question = state.questions.get(letter.subject)
-    if question is None or question.answer is not None:
-        message = f"answer to {letter.subject}: there is no such open question"
-        return [of_run(EventKind.NOTE, actor=letter.actor, message=message)]
-    if question.kind != "agent" and letter.answer not in ("accept", "refuse", "defer", "stop"):
-        message = f"answer to {letter.subject}: it takes accept or refuse, not {letter.answer[:40]!r}"
-        return [of_run(EventKind.NOTE, actor=letter.actor, message=message)]
-    facts = [
-        Fact(
-            event=EventKind.QUESTION_ANSWERED,
-            story=question.story,
-            actor=letter.actor,
-            context={"question": question.id, "answer": letter.answer, "text": letter.text},
-        )
-    ]
-    story = state.stories.get(question.story or "")
-    if story is not None and story.phase is StoryPhase.BLOCKED and letter.answer not in ("defer", "stop"):
-        facts.append(of_story(story, EventKind.STORY_REOPENED, StoryPhase.READY, attempt=0, actor=letter.actor))
-        if question.kind != "agent" and letter.answer == "accept":
-            facts += accepted(story, letter.actor, letter.text)
-    return facts
+    phase = None if story.phase in (*WAITING, StoryPhase.RUNNING) else StoryPhase.READY
+    return of_story(story, EventKind.CHANGE_REQUESTED, phase, attempt=0, actor=letter.actor, text=letter.text)

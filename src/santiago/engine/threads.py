@@ -1,50 +1,72 @@
-"""Steps in threads: the work itself happens in supervised processes, so threads are enough to wait for it."""
+"""Orders in threads: the work itself happens in supervised processes, so threads are enough to wait for it."""
 
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from santiago.contract.outcomes import Outcome
-    from santiago.contract.steps import Step
+    from santiago.contract.ports.engine import Performer
+    from santiago.contract.steps import Order, Step
+
+
+@dataclass(slots=True)
+class Wish:
+    """How urgently one step is wanted to end."""
+
+    asked: bool = False
+    at_once: bool = False
+
+    def soon(self) -> bool:
+        return self.asked or self.at_once
+
+    def now(self) -> bool:
+        return self.at_once
 
 
 class ThreadsEngine:
-    """At most `jobs` steps at a time, each in a thread of its own."""
+    """At most `jobs` orders at a time, each in a thread of its own."""
 
-    def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
-        self.running: dict[str, threading.Thread] = {}
+    def __init__(self, jobs: int, performer: Performer) -> None:
+        self.jobs, self.performer = jobs, performer
+        self.running: dict[str, tuple[threading.Thread, Wish]] = {}
         self.finished: SimpleQueue[tuple[Step, Outcome | BaseException]] = SimpleQueue()
 
     def capacity(self) -> int:
         return max(0, self.jobs - len(self.running))
 
-    def submit(self, step: Step, work: Callable[[], Outcome]) -> None:
-        thread = threading.Thread(target=self._run, args=(step, work), name=step.id, daemon=True)
+    def submit(self, order: Order) -> None:
+        wish = Wish()
+        thread = threading.Thread(target=self._run, args=(order, wish), name=order.id, daemon=True)
         thread.start()  # before it counts: one that the system refuses would hold its place for ever, and `close` with it
-        self.running[step.id] = thread
+        self.running[order.id] = (thread, wish)
 
-    def _run(self, step: Step, work: Callable[[], Outcome]) -> None:
+    def _run(self, order: Order, wish: Wish) -> None:
         result: Outcome | BaseException
         try:
-            result = work()
+            result = self.performer.perform(order, wish)
         except BaseException as error:  # it belongs to whoever waits for the step
             result = error
-        self.finished.put((step, result))
+        self.finished.put((order.step, result))
+
+    def stop(self, step: str, *, now: bool) -> None:
+        if step in self.running:
+            wish = self.running[step][1]
+            wish.asked, wish.at_once = True, wish.at_once or now
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
         try:
             step, result = self.finished.get(timeout=timeout_ms / 1000)
         except Empty:
             return None
-        self.running.pop(step.id).join()
+        self.running.pop(step.id)[0].join()
         return step, result
 
     def close(self) -> None:
+        for step in self.running:
+            self.stop(step, now=True)
         while self.running:
             self.wait(1000)

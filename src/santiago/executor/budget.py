@@ -117,7 +117,7 @@ class Budget:
 
     def story_exhausted(self, story: StoryState) -> Exhausted | None:
         """Return which limit of its own a story has reached."""
-        if story.counted >= self.story_attempts(story.id):
+        if sum(one.counted for one in self.state.family(story)) >= self.story_attempts(story.parent or story.id):
             return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_max_attempts")
         if self.story_ms_left(story) <= 0:
             return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_timeout_minutes")
@@ -125,10 +125,11 @@ class Budget:
 
     def story_spent(self, story: StoryState) -> list[str]:
         """Return what a story has used up of its own, in words; both where both are gone."""
-        attempts, ms_left = self.story_attempts(story.id), self.story_ms_left(story)
-        minutes = (ms_left + story.used_ms) / 60_000
+        attempts, ms_left = self.story_attempts(story.parent or story.id), self.story_ms_left(story)
+        minutes = (ms_left + sum(one.used_ms for one in self.state.family(story))) / 60_000
         gone = {
-            f"{attempts} attempt{'' if attempts == 1 else 's'}": story.counted >= attempts,
+            f"{attempts} attempt{'' if attempts == 1 else 's'}": sum(one.counted for one in self.state.family(story))
+            >= attempts,
             f"{minutes:g} minutes": ms_left <= 0,
         }
         return [words for words, used_up in gone.items() if used_up]
@@ -136,8 +137,13 @@ class Budget:
     def story_attempts(self, story_id: str) -> int:
         return self._most("story_max_attempts", self.limits.story_max_attempts, story_id)
 
+    def story_proposals(self, story_id: str) -> int:
+        return self._most("story_max_proposals", self.limits.story_max_proposals, story_id)
+
     def story_ms_left(self, story: StoryState) -> int:
-        return self._most("story_timeout_minutes", int(self.limits.story_timeout_minutes), story.id) - story.used_ms
+        """Return the minutes that are left; substeps use those of their parent."""
+        most = self._most("story_timeout_minutes", int(self.limits.story_timeout_minutes), story.parent or story.id)
+        return most - sum(one.used_ms for one in self.state.family(story))
 
     def attempt_ms(self, story: StoryState, now_ms: int) -> int:
         """Return the time that the next attempt may take."""

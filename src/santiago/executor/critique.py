@@ -11,7 +11,7 @@ from santiago.executor import messages, progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.contract.outcomes import AttemptOutcome, CheckResult
+    from santiago.contract.outcomes import AttemptOutcome, CheckResult, Verdict
 
 MAX_LINES = 40
 """Lines of output in one critique: enough to act on, not a second log."""
@@ -65,6 +65,15 @@ def critique(outcome: AttemptOutcome, previous: AttemptOutcome | None = None) ->
 def concerns_the_work(text: str) -> bool:
     """Tell whether a critique is of use to the next attempt; what the agent's service refused is not."""
     return text.partition("\n")[0].removeprefix("# ") not in SHARED
+
+
+def of_parts(verdict: Verdict) -> str:
+    """Return what a story lacks whose substeps are all done, for the attempt that mends it."""
+    parts = ["All substeps are done, but the checks of the story as a whole do not pass.", verdict.message]
+    for result in verdict.results:
+        if result.verdict is CheckVerdict.FAIL:
+            parts += ["", *_failure(result)]
+    return "\n".join(parts).strip()
 
 
 def _verdict_parts(outcome: AttemptOutcome) -> list[str]:

@@ -13,7 +13,7 @@ from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, VerifyRun
-from santiago.executor import starting, waiting
+from santiago.executor import gates, starting, waiting
 from santiago.executor.budget import Budget
 from santiago.executor.situation import Cancel
 
@@ -50,10 +50,12 @@ def _verifying(at: Situation) -> list[Act]:
 
 def _executing(at: Situation) -> list[Act]:
     state = at.state
-    if owed := [*_unfinished(at), *_stale(at), *_refused(at)]:
+    if owed := [*_unfinished(at), *_stale(at), *_refused(at), *gates.owed(at)]:
         return owed
     if state.stop_requested:
-        return [] if at.flying else [_pause(Reason.INTERRUPTED)]
+        return [] if at.flying else [_pause("" if state.rests else Reason.INTERRUPTED)]
+    if over := gates.expired(at):
+        return [*over, _end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
     if waiting.is_over(state, at.run_input.limits, at.utc, at.waited_ms):
         return [waiting.ended(at.waited_ms)]
     if (spent := Budget(at.run_input.limits, state).run_exhausted(at.now_ms)) and spent.reason is Reason.RUN_TIMEOUT:
@@ -66,7 +68,7 @@ def _executing(at: Situation) -> list[Act]:
         return [] if at.flying else [ExamineBase(commit=state.head or "")]
     if not chunk.started:
         closing = _close_chunk(state)
-        if closing and at.run_input.policy.gate == "chunk":
+        if closing and "chunk" in at.run_input.policy.closed:
             return [*closing, _pause()]
         return [*begin_chunk(state, chunk)]
     integrations = _integrations(at)
@@ -152,7 +154,7 @@ def _integrations(at: Situation) -> list[Act]:
     if any(isinstance(step, Integrate) for step in at.flying.values()):
         return []
     story = next((state.stories[name] for name in state.verified if state.stories[name].index == state.retire_at), None)
-    if story is None or story.commit is None:
+    if story is None or story.commit is None or not gates.may_integrate(at, story):
         return []
     return [Integrate(story=story.id, attempt=max(story.attempts, 1), commit=story.commit)]
 
@@ -167,11 +169,17 @@ def _ending(at: Situation) -> list[Act]:
         return [_end(RunPhase.BLOCKED if blocks else RunPhase.FAILED, at.state.shut)]
     if isinstance(refused := waiting.answer(at.state, at.run_input.limits), waiting.Hopeless):
         return [_pause(refused.reason, refused.limit)]
+    if gates.waits_for_a_person(at):
+        return []
     stories = [story for story in at.state.stories.values() if not story.skipped]
     for phase, ends in ((StoryPhase.FAILED, RunPhase.FAILED), (StoryPhase.BLOCKED, RunPhase.BLOCKED)):
         found = next((story for story in stories if story.phase is phase), None)
         if found is not None:
             return [_end(ends, found.reason or Reason.BLOCKED_DEPENDENCY)]
+    if at.state.open_questions():
+        return [_end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
+    if put_off := gates.for_the_deferred(at):
+        return [*put_off]
     if at.scope.stories is not None:
         return [_pause()]
     return [_end(RunPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY)]

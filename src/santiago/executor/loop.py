@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.facts import of_run
@@ -12,6 +12,7 @@ from santiago.contract.ports.run import Sign
 from santiago.contract.steps import story_of
 from santiago.executor.budget import TICK_MS
 from santiago.executor.decide import next_acts
+from santiago.executor.ordering import order
 from santiago.executor.settle import dismiss, settle
 from santiago.executor.situation import Cancel, Scope, Situation
 
@@ -19,13 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from santiago.contract.fold import Fold
-    from santiago.contract.outcomes import Outcome
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.artifacts import ArtifactStore
     from santiago.contract.ports.desk import Outside
     from santiago.contract.ports.engine import Engine
-    from santiago.contract.ports.run import Clock, Stop
+    from santiago.contract.ports.run import Clock
     from santiago.contract.state import RunState
     from santiago.contract.steps import Step
     from santiago.executor.situation import Act
@@ -34,37 +34,14 @@ POLL_MS = 200
 """How often the loop looks for requests from outside while it waits."""
 
 
-class Performer(Protocol):
-    """Carries out one step, wherever it is called."""
-
-    def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
-        """Return the work of a step; what it needs of the state is taken now, not when it runs."""
-
-
 @dataclass(slots=True)
 class Urgency:
-    """The wish to stop, for the whole run and for single steps."""
+    """The wish to stop the whole run."""
 
     asked: bool = False
     signal: str = ""
     """The name of the signal that asked first, where it was one."""
     at_once: bool = False
-    cancelled: set[str] = field(default_factory=set)
-
-    def of(self, step: str) -> StepStop:
-        return StepStop(self, step)
-
-
-@dataclass(slots=True)
-class StepStop:
-    urgency: Urgency
-    step: str
-
-    def soon(self) -> bool:
-        return self.urgency.asked or self.now()
-
-    def now(self) -> bool:
-        return self.urgency.at_once or self.step in self.urgency.cancelled
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,16 +54,19 @@ class Coordinator:
     fold: Fold
     store: ArtifactStore
     engine: Engine
-    performer: Performer
     clock: Clock
     scope: Scope = field(default_factory=Scope)
     recovered: frozenset[str] = frozenset()
+    attended: bool = False
+    """Somebody answers questions while it runs."""
     outside: Outside | None = None
     """Who passes on what people ask from outside."""
     beat: Callable[[Sign], None] = lambda _: None
     """Leaves a sign of life, now and then."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
     urgency: Urgency = field(default_factory=Urgency)
+    cancelled: set[str] = field(default_factory=set)
+    """Steps under way whose ground has gone."""
     flying: dict[str, Step] = field(default_factory=dict)
     since: dict[str, int] = field(default_factory=dict)
     """Reading of the clock at which each step began."""
@@ -102,7 +82,6 @@ class Coordinator:
             return self._work()
         except BaseException:
             # A full disk, or a step's error that no verdict can express: nobody may go on working unseen.
-            self.urgency.at_once = True
             self.engine.close()
             raise
 
@@ -132,6 +111,7 @@ class Coordinator:
             capacity=self.engine.capacity(),
             now_ms=self._used_ms(self.clock.monotonic_ms()),
             utc=self.clock.utc(),
+            attended=self.attended,
             waited_ms=self.waited_ms,
             recovered=self.recovered,
         )
@@ -144,14 +124,18 @@ class Coordinator:
             self.waited_ms = 0
         for act in acts:
             if isinstance(act, Cancel):
-                self.urgency.cancelled.add(act.step)
+                self._cancel(act.step)
             elif not isinstance(act, Fact):
                 self._submit(act)
 
     def _submit(self, step: Step) -> None:
         self.flying[step.id] = step
         self.since[step.id] = self.clock.monotonic_ms()
-        self.engine.submit(step, self.performer.perform(step, self.fold.state, self.urgency.of(step.id)))
+        self.engine.submit(order(step, self.fold.state, self.run_input.limits, self.store.anchor()))
+
+    def _cancel(self, step: str) -> None:
+        self.cancelled.add(step)
+        self.engine.stop(step, now=True)
 
     def _await_one(self) -> None:
         """Wait for a step to finish, and record what came of it; look up now and then."""
@@ -169,8 +153,8 @@ class Coordinator:
             return  # a second report on the same step
         if isinstance(outcome, BaseException):
             raise outcome
-        dropped = step.id in self.urgency.cancelled
-        self.urgency.cancelled.discard(step.id)
+        dropped = step.id in self.cancelled
+        self.cancelled.discard(step.id)
         self.record(dismiss(self.fold.state, outcome) if dropped else settle(self.fold.state, outcome))
 
     def _hear(self) -> None:
@@ -183,6 +167,9 @@ class Coordinator:
             self._hear_outside()
         if self.urgency.asked and not self.fold.state.stop_requested:
             self.record([of_run(EventKind.STOP_REQUESTED, message=self.urgency.signal)])
+        if self.urgency.asked or self.urgency.at_once:
+            for step in self.flying:
+                self.engine.stop(step, now=self.urgency.at_once)
 
     def _hear_outside(self) -> None:
         if self.outside is not None:
@@ -191,8 +178,9 @@ class Coordinator:
             self.outside.done()
             self.urgency.asked = self.urgency.asked or heard.stop is not None
             self.urgency.at_once = self.urgency.at_once or heard.stop == "now"
-            changed = set(heard.changed)
-            self.urgency.cancelled |= {step.id for step in self.flying.values() if story_of(step) in changed}
+            for step in self.flying.values():
+                if story_of(step) in heard.changed:
+                    self._cancel(step.id)
 
     def _used_ms(self, now: int) -> int:
         """Return the run's execution time up to a reading of the clock."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, assert_never
 
 from santiago.contract.checks import commands_of
 from santiago.contract.outcomes import (
@@ -19,15 +19,14 @@ from santiago.contract.outcomes import (
     Usage,
     Verdict,
 )  # fmt: skip
-from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.judge import SetUpFailedError, Work
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, VerifyRun, story_of
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Propose, VerifyRun
 from santiago.contract.units import Usd
-from santiago.executor import critique, messages
-from santiago.executor.budget import Budget
+from santiago.executor import critique, detailing, messages
+from santiago.executor.proposing import Proposer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,37 +34,15 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.agent import AgentBackend
-    from santiago.contract.ports.artifacts import AttemptFiles
+    from santiago.contract.ports.artifacts import AttemptFiles, DetailFiles
     from santiago.contract.ports.judge import Judge
     from santiago.contract.ports.run import Clock, Stop
     from santiago.contract.ports.workspace import Opened, Snapshot, Workspace
-    from santiago.contract.state import RunState
-    from santiago.contract.steps import Step
+    from santiago.contract.steps import Order
 
 MOST_TEST_FILES = 10
 """Test files that an agent is told of."""
 _LOOKS_LIKE_TEST = re.compile(r"(?:^|[/_.-])(?:tests?|spec)[/_.-]|Tests?\.\w+$", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """What a step needs of the state, taken when it begins."""
-
-    run_id: str
-    notes: tuple[str, ...]
-    base: str
-    head: str
-    anchor: str
-    """Where the log stood: `<seq>:<hash>`, for the trailer of the commit."""
-    tokens: int | None
-    """What the attempt may use, beside what is reserved for others; None where that is not limited."""
-    micro_usd: int | None
-    done: tuple[tuple[str, int], ...]
-    """The stories whose work is on the branch, each with its latest attempt."""
-    began: str
-    """The commit that the run began from."""
-    tests_by: int
-    """Number of the attempt that wrote the story's tests, where it stands on them; else 0."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,6 +57,7 @@ class StepPerformer:
     """Who writes the tests of a story, where that is done first."""
     judge: Judge
     files: AttemptFiles
+    details: DetailFiles
     clock: Clock
     plan_folder: str
     stories: dict[str, Story]
@@ -97,46 +75,44 @@ class StepPerformer:
         for story in self.plan.stories:
             self.in_chunk.setdefault(story.chunk, []).append(f"{story.id} {story.title}")
 
-    def perform(self, step: Step, state: RunState, stop: Stop) -> Callable[[], Outcome]:
-        story = state.stories.get(story_of(step) or "")
-        budget, others = Budget(self.run_input.limits, state), max(0, len(state.running) - 1)
-        brief = Brief(
-            run_id=state.run_id,
-            notes=story.notes if story else (),
-            base=(story.base if story else None) or state.head or "",
-            head=state.head or "",
-            anchor=self.files.anchor(),
-            tokens=budget.tokens.left(others) if budget.tokens else None,
-            micro_usd=budget.money.left(others) if budget.money else None,
-            done=tuple((one.id, one.attempts) for one in state.stories.values() if one.phase is StoryPhase.DONE)
-            if isinstance(step, VerifyRun)
-            else (),
-            began=state.base or "",
-            tests_by=story.tests_by if story and story.on_tests else 0,
-        )
-        match step:
-            case ExamineBase():
-                left = [
-                    self.stories[one.id]
-                    for one in state.stories.values()
-                    if not one.satisfied and one.id in self.stories
-                ]
-                return lambda: self._examine(step, left, stop)
-            case Attempt():
-                return lambda: self._attempt(step, brief, stop)
-            case Adopt():
-                return lambda: self._adopt(step, brief, stop)
-            case Integrate():
-                return lambda: self._integrate(step, brief, stop)
-            case JudgeClaim():
-                return lambda: self._claim(step, brief, stop)
-            case VerifyRun():
-                return lambda: self._verify_run(step, brief, stop)
+    def perform(self, order: Order, stop: Stop) -> Outcome:
+        """Carry out an order, and return what came of it."""
+        match order.step:
+            case ExamineBase() as step:
+                return self._examine(step, order, stop)
+            case Propose() as step:
+                return self._proposer().propose(step, order, self._story(step.story, order), stop)
+            case Attempt() as step:
+                return self._attempt(step, order, stop)
+            case Adopt() as step:
+                return self._adopt(step, order, stop)
+            case Integrate() as step:
+                return self._integrate(step, order, stop)
+            case JudgeClaim() as step:
+                return self._claim(step, order, stop)
+            case VerifyRun() as step:
+                return self._verify_run(step, order, stop)
+            case _:
+                assert_never(order.step)
 
-    def _examine(self, step: ExamineBase, stories: list[Story], stop: Stop) -> BaseExamined:
+    def _story(self, name: str, order: Order) -> Story:
+        """Return a story as its approved detailed plan has it; a substep is known from its parent's plan alone."""
+        owner = order.parent if order.parent and name not in self.stories else name
+        ref = next((one for one in order.details if one.story == owner), None)
+        if ref is None or isinstance(order.step, Propose):
+            return self.stories[owner]
+        story, detail = self.stories[owner], self.details.get(ref)
+        if name != owner:
+            return detailing.substep(story, detail, detailing.substep_ids(owner, detail).index(name) + 1)
+        return detailing.detailed(story, detail)
+
+    def _stories(self, order: Order) -> list[Story]:
+        return [self._story(name, order) for name, _ in order.stories if name in self.stories]
+
+    def _examine(self, step: ExamineBase, order: Order, stop: Stop) -> BaseExamined:
         """Look at what the checks show before any agent is started."""
         began = self.clock.monotonic_ms()
-        found = self.judge.examine(step.commit, stories, stop)
+        found = self.judge.examine(step.commit, self._stories(order), stop)
         verify_ms = self.clock.monotonic_ms() - began
         if found is None:
             return BaseExamined(step=step.id, verify_ms=verify_ms, stopped=True)
@@ -147,9 +123,9 @@ class StepPerformer:
 
     # An attempt
 
-    def _attempt(self, step: Attempt, brief: Brief, stop: Stop) -> AttemptOutcome:
+    def _attempt(self, step: Attempt, order: Order, stop: Stop) -> AttemptOutcome:
         """Open a folder, let the agent work in it, keep what it leaves, judge that."""
-        story, blank = self.stories[step.story], _blank(step.id, step.story, step.number)
+        story, blank = self._story(step.story, order), _blank(step.id, step.story, step.number)
         try:
             opened = self.workspace.open(step.story, step.number, step.base)
             self.judge.prepare(opened.folder, stop)
@@ -163,47 +139,73 @@ class StepPerformer:
             unready = replace(blank, status="voided", reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
             return self._recorded(unready, None)
         began = self.clock.monotonic_ms()
-        ending = self._let_work(story, step, brief, opened, stop)
+        ending = self._let_work(story, step, order, opened, stop)
         agent_ms = ending.ms or self.clock.monotonic_ms() - began
         ending = replace(ending, ms=agent_ms)
         # Whatever goes wrong from here on lies not with the agent, and costs none of its work.
         self.files.keep_ending(step.story, step.number, ending)
-        message = messages.commit_message(brief.run_id, story, step.number, brief.anchor)
+        message = messages.commit_message(order.run_id, story, step.number, order.anchor)
         snapshot = self.workspace.snapshot(step.story, step.number, message)
         outcome = replace(blank, ending=ending, agent_ms=agent_ms, notes=messages.mended(self.mend_plan()))
         if snapshot is not None:
             outcome = replace(outcome, commit=snapshot.commit, left_out=snapshot.left_out)
             self.files.keep_work(step.story, step.number, snapshot.patch, snapshot.left_out)
-        outcome = self._judged(outcome, step, brief, opened.base, snapshot, stop)
+        outcome = self._judged(outcome, step, order, opened.base, snapshot, stop)
         self.workspace.close(step.story, step.number)
         return outcome
 
-    def _let_work(self, story: Story, step: Attempt, brief: Brief, opened: Opened, stop: Stop) -> AgentEnding:
-        packet = Packet(
-            run_id=brief.run_id,
-            story=story,
+    def _let_work(self, story: Story, step: Attempt, order: Order, opened: Opened, stop: Stop) -> AgentEnding:
+        packet = replace(
+            self._packet(story, order, opened.folder),
             attempt=step.number,
-            criteria=tuple((name, self.criteria[name]) for name in story.criteria if name in self.criteria),
-            commands=commands_of(story, self.run_input),
-            chunk_titles=tuple(self.in_chunk[story.chunk]),
             critiques=tuple(
-                filter(critique.concerns_the_work, self.files.critiques(step.story, step.number, brief.tests_by))
+                filter(critique.concerns_the_work, self.files.critiques(step.story, step.number, order.tests_by))
             ),
-            notes=brief.notes,
-            folder=opened.folder,
-            plan_folder=self.plan_folder,
             log=self.files.log_path(step.story, step.number),
             prompt_file=self.files.prompt_path(step.story, step.number),
             timeout_ms=step.timeout_ms,
-            budget_tokens=brief.tokens,
-            budget_micro_usd=brief.micro_usd,
             tests_only=step.tests,
-            tests_by=brief.tests_by,
-            test_files=self._test_files(opened.base, written=bool(brief.tests_by)),
+            tests_by=order.tests_by,
+            test_files=self._test_files(opened.base, written=bool(order.tests_by)),
+            **self._approved(order),
         )
         agent = self.tests_agent if step.tests else self.agent
         self.files.keep_prompt(step.story, step.number, agent.render(packet))
         return agent.attempt(packet, stop)
+
+    def _packet(self, story: Story, order: Order, folder: str) -> Packet:
+        """Return what every agent is told of a story."""
+        return Packet(
+            run_id=order.run_id,
+            story=story,
+            attempt=0,
+            criteria=tuple((name, self.criteria[name]) for name in story.criteria if name in self.criteria),
+            commands=commands_of(story, self.run_input),
+            chunk_titles=tuple(self.in_chunk[story.chunk]),
+            critiques=(),
+            notes=order.notes,
+            folder=folder,
+            plan_folder=self.plan_folder,
+            log="",
+            prompt_file="",
+            timeout_ms=0,
+            budget_tokens=order.tokens,
+            budget_micro_usd=order.micro_usd,
+        )
+
+    def _approved(self, order: Order) -> dict[str, Any]:
+        """Return the detailed plan that a person approved, as an attempt is told of it."""
+        if not order.details:
+            return {}
+        ref = order.details[0]
+        text = detailing.markdown(self.stories[ref.story], self.details.get(ref))
+        return {"detail": text, "detail_digest": ref.digest}
+
+    def _proposer(self) -> Proposer:
+        return Proposer(
+            workspace=self.workspace, agent=self.agent, judge=self.judge, details=self.details, clock=self.clock,
+            packet=self._packet, commands=lambda story: commands_of(story, self.run_input),
+        )  # fmt: skip
 
     def _test_files(self, base: str, *, written: bool) -> tuple[str, ...]:
         """Return the files of the tests that the base was given for the story, or some others that stand there."""
@@ -216,7 +218,7 @@ class StepPerformer:
         self,
         outcome: AttemptOutcome,
         step: Attempt | Adopt,
-        brief: Brief,
+        order: Order,
         base: str,
         snapshot: Snapshot | None,
         stop: Stop,
@@ -237,7 +239,7 @@ class StepPerformer:
             return replace(outcome, status="stopped", reason=None)
         began = self.clock.monotonic_ms()
         try:
-            judged = self.judge.attempt(self._work(step, brief, base, snapshot, ending), stop)
+            judged = self.judge.attempt(self._work(step, order, base, snapshot, ending), stop)
         except SetUpFailedError as error:
             # The same commands prepared the base, so it is the work that they fail on.
             verify_ms = self.clock.monotonic_ms() - began
@@ -256,14 +258,14 @@ class StepPerformer:
             outcome = replace(outcome, reason=Reason.NEEDS_USER_CONFIRMATION)
         return self._recorded(outcome, judged.record)
 
-    def _work(self, step: Attempt | Adopt, brief: Brief, base: str, snapshot: Snapshot, ending: AgentEnding) -> Work:
+    def _work(self, step: Attempt | Adopt, order: Order, base: str, snapshot: Snapshot, ending: AgentEnding) -> Work:
         """Return what there is to judge; the tests that were written first name the evidence where the agent names none."""
-        written = self.files.ending(step.story, brief.tests_by) if brief.tests_by else None
+        written = self.files.ending(step.story, order.tests_by) if order.tests_by else None
         evidence = {**dict(written.evidence if written else ()), **dict(ending.evidence)}
         return Work(
-            story=self.stories[step.story], attempt=step.number, base=base, snapshot=snapshot,
+            story=self._story(step.story, order), attempt=step.number, base=base, snapshot=snapshot,
             evidence=tuple(evidence.items()), writes_tests=step.tests,
-            before_tests=self.workspace.base_of(base) if brief.tests_by else None,
+            before_tests=self.workspace.base_of(base) if order.tests_by else None,
         )  # fmt: skip
 
     def _recorded(self, outcome: AttemptOutcome, record: bytes | None) -> AttemptOutcome:
@@ -278,7 +280,7 @@ class StepPerformer:
         latest = next((one for one in found if one is not None and one.reason not in SHARED), None)
         return None if latest is not None and latest.tests else latest
 
-    def _adopt(self, step: Adopt, brief: Brief, stop: Stop) -> AttemptOutcome:
+    def _adopt(self, step: Adopt, order: Order, stop: Stop) -> AttemptOutcome:
         """Judge the kept work of an attempt of an earlier start, as if its agent had just ended."""
         snapshot = self.workspace.kept(step.story, step.number)
         # A person's own work has no ending, and no agent was paid for it.
@@ -287,40 +289,40 @@ class StepPerformer:
         outcome = replace(_blank(step.id, step.story, step.number), ending=ending, agent_ms=ending.ms)
         left_out = self.files.left_out(step.story, step.number)
         outcome = replace(outcome, commit=snapshot.commit if snapshot else None, left_out=left_out)
-        base = self.workspace.base_of(snapshot.commit) if snapshot else brief.base
-        outcome = self._judged(outcome, step, brief, base, snapshot, stop)
+        base = self.workspace.base_of(snapshot.commit) if snapshot else order.base
+        outcome = self._judged(outcome, step, order, base, snapshot, stop)
         self.workspace.close(step.story, step.number)
         return outcome
 
     # Integration and the run
 
-    def _integrate(self, step: Integrate, brief: Brief, stop: Stop) -> IntegrationOutcome:
+    def _integrate(self, step: Integrate, order: Order, stop: Stop) -> IntegrationOutcome:
         """Put verified work onto the branch; where the ground has moved, it is verified again first."""
-        story = self.stories[step.story]
-        if step.commit == brief.head:
-            return IntegrationOutcome(step=step.id, story=step.story, head=brief.head, commit=step.commit)
+        story = self._story(step.story, order)
+        if step.commit == order.head:
+            return IntegrationOutcome(step=step.id, story=step.story, head=order.head, commit=step.commit)
         base = self.workspace.base_of(step.commit)
-        if brief.tests_by:
+        if order.tests_by:
             base = self.workspace.base_of(base)  # the tests that were written first come along with the work
-        trailers = messages.trailers(brief.run_id, story, step.attempt, brief.anchor)
+        trailers = messages.trailers(order.run_id, story, step.attempt, order.anchor)
         subject = messages.subject(story)
-        made = self.workspace.integrate(step.story, step.commit, base, subject, trailers, onto=brief.head)
+        made = self.workspace.integrate(step.story, step.commit, base, subject, trailers, onto=order.head)
         blank = IntegrationOutcome(step=step.id, story=step.story, head=None)
         if made.head is None:
             return replace(blank, reason=Reason.WORKSPACE_CONFLICT, message=f"conflict in {made.conflict}")
         began, digest = self.clock.monotonic_ms(), None
         if made.moved:
-            verdict, digest = self._second_verdict(step, made.head, brief, stop)
+            verdict, digest = self._second_verdict(step, made.head, order, stop)
             blank = replace(blank, verify_ms=self.clock.monotonic_ms() - began)
             if not verdict.passed:
                 return self._turned_down(step, verdict, blank)
-        head = self.workspace.advance(brief.head, made.head)
+        head = self.workspace.advance(order.head, made.head)
         return replace(blank, head=head, commit=head, digest=digest)
 
-    def _second_verdict(self, step: Integrate, commit: str, brief: Brief, stop: Stop) -> tuple[Verdict, str | None]:
+    def _second_verdict(self, step: Integrate, commit: str, order: Order, stop: Stop) -> tuple[Verdict, str | None]:
         """Return the verdict on a story's work together with that of others, and the digest of its record."""
         name = f"{step.story}-{step.attempt}-merged"
-        judged = self.judge.tree(self.stories[step.story], name, commit, brief.head, step.attempt, stop)
+        judged = self.judge.tree(self._story(step.story, order), name, commit, order.head, step.attempt, stop)
         if judged is None:
             return _INTERRUPTED, None
         return judged.verdict, self.files.keep_record(name, judged.record)
@@ -333,19 +335,20 @@ class StepPerformer:
         files = self.files.keep_conflict(step.story, step.attempt, text, verdict)
         return replace(blank, reason=Reason.WORKSPACE_CONFLICT, message=text, files=files)
 
-    def _claim(self, step: JudgeClaim, brief: Brief, stop: Stop) -> ClaimOutcome:
+    def _claim(self, step: JudgeClaim, order: Order, stop: Stop) -> ClaimOutcome:
         began, name = self.clock.monotonic_ms(), f"{step.story}-claim"
-        judged = self.judge.tree(self.stories[step.story], name, brief.head, None, 0, stop)
-        blank = ClaimOutcome(step=step.id, story=step.story, commit=brief.head, verdict=_INTERRUPTED)
+        # A story whose substeps are done is held against what it began on; a mere claim, against nothing.
+        base = order.base if order.parts else None
+        judged = self.judge.tree(self._story(step.story, order), name, order.head, base, 0, stop)
+        blank = ClaimOutcome(step=step.id, story=step.story, commit=order.head, verdict=_INTERRUPTED)
         if judged is None:
             return blank
         digest = self.files.keep_record(name, judged.record)
         return replace(blank, verdict=judged.verdict, verify_ms=self.clock.monotonic_ms() - began, digest=digest)
 
-    def _verify_run(self, step: VerifyRun, brief: Brief, stop: Stop) -> RunVerdict:
+    def _verify_run(self, step: VerifyRun, order: Order, stop: Stop) -> RunVerdict:
         began = self.clock.monotonic_ms()
-        stories = [self.stories[name] for name, _ in brief.done if name in self.stories]
-        judged = self.judge.run(brief.began, brief.head, stories, self._accepted(brief.done), stop)
+        judged = self.judge.run(order.began, order.head, self._stories(order), self._accepted(order.stories), stop)
         verify_ms = self.clock.monotonic_ms() - began
         if judged is None:
             return RunVerdict(step=step.id, verdict=_INTERRUPTED, verify_ms=verify_ms, stopped=True)

@@ -13,11 +13,13 @@ from santiago.contract.outcomes import (
     IntegrationOutcome,
     Outcome,
     Proof,
+    ProposalOutcome,
     RunVerdict,
 )
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
-from santiago.executor import messages
+from santiago.executor import critique, messages
+from santiago.executor.settle_proposal import proposal
 
 if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
@@ -44,6 +46,8 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
             if story.phase is not StoryPhase.RUNNING or story.attempts != outcome.number:
                 return []  # a late or second report
             return _attempt(story, outcome)
+        case ProposalOutcome():
+            return proposal(state.stories[outcome.story], outcome)
         case ClaimOutcome():
             story = state.stories[outcome.story]
             return _claim(story, outcome) if story.phase is StoryPhase.READY and not story.judged else []
@@ -248,11 +252,17 @@ def _claim(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
     step, ms, digest = outcome.step, outcome.verify_ms, outcome.digest or ""
     event, phase = EventKind.CLAIM_JUDGED, StoryPhase.EVIDENCE_COLLECTED
     if not outcome.verdict.passed:
-        return [of_story(story, event, None, "failed", step=step, verify_ms=ms, digest=digest, verdict="fail")]
+        words = critique.of_parts(outcome.verdict)[:MAX_QUESTION] if story.parts else ""
+        return [
+            of_story(
+                story, event, None, "failed", step=step, verify_ms=ms, digest=digest, verdict="fail", message=words
+            )
+        ]
+    proof = outcome.verdict.proof if story.parts else None
     return [
         of_story(
             story, event, phase, "ok",
-            step=step, verify_ms=ms, digest=digest, verdict="pass", commit=outcome.commit, proof=Proof.REGRESSION,
+            step=step, verify_ms=ms, digest=digest, verdict="pass", commit=outcome.commit, proof=proof or Proof.REGRESSION,
         ),
         of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok"),
     ]  # fmt: skip

@@ -53,6 +53,8 @@ class Situation:
     """Execution time of the run up to now."""
     utc: str
     """The wall time, which decides how long a service is waited for."""
+    attended: bool = False
+    """Somebody is there who answers questions; otherwise an open one ends the run as blocked."""
     waited_ms: int = 0
     """Time of the current wait in which nothing was under way."""
     recovered: frozenset[str] = frozenset()

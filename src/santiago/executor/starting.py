@@ -10,6 +10,7 @@ from santiago.contract.facts import of_story
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.contract.steps import Adopt, Attempt, JudgeClaim, story_of
+from santiago.executor import gates
 from santiago.executor.budget import MAX_UNCOUNTED, Budget
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
     for story in at.state.ready_stories():
         if room <= 0:
             break
-        if not at.scope.allows(story) or story.id in busy:
+        if not at.scope.allows(story) or story.id in busy or story.aside:
             continue
         if instead := _instead(at, story, budget):
             acts += instead
@@ -42,14 +43,19 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
         elif at.state.wait_until or not budget.has_room(under_way + begun, begun):
             held = True
         else:
-            acts += _begin(at, story, budget)
+            first = gates.before_attempt(at, story, budget)
+            acts += _begin(at, story, budget) if first is None else first
             room, begun = room - 1, begun + 1
+            if first and isinstance(first[0], Fact) and first[0].event is not EventKind.PROPOSAL_STARTED:
+                break  # it changes who may begin
     return acts, held
 
 
 def _is_closed(at: Situation) -> bool:
     """Tell whether no further story may begin: one has failed, or every one would meet the same refusal."""
     if at.state.shut or at.state.refusal:
+        return True
+    if gates.is_busy(at):
         return True
     return _has_failed(at) and not at.run_input.policy.keep_going
 
@@ -78,13 +84,18 @@ def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     if story.uncounted >= MAX_UNCOUNTED and story.reason and story.reason is not Reason.INTERRUPTED:
         phase = StoryPhase.BLOCKED if MEANINGS[story.reason].ends_in == "blocked" else StoryPhase.FAILED
         return [rest(story, phase, story.reason, "uncounted endings")]
-    if planned.claimed_done and story.attempts == 0 and not story.judged:
+    claimed = planned.claimed_done and not story.parent and story.attempts == 0
+    if (claimed or story.parts) and not story.judged:
         return [JudgeClaim(story=story.id)]
     spent = budget.exhausted(story, at.now_ms)
     if spent is None:
         return []
+    if asked := gates.grant_instead(at, story, spent.limit):
+        return [asked]
     blocks = at.run_input.policy.exhausted == "blocked" or MEANINGS[spent.reason].ends_in == "blocked"
-    return [rest(story, StoryPhase.BLOCKED if blocks else StoryPhase.FAILED, spent.reason, spent.limit)]
+    phase = StoryPhase.BLOCKED if blocks else StoryPhase.FAILED
+    both = [story, at.state.stories[story.parent]] if story.parent else [story]
+    return [rest(one, phase, spent.reason, spent.limit) for one in both]
 
 
 def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
@@ -108,7 +119,7 @@ def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
     while waiting:
         for name in state.needs.get(waiting.pop(), ()):
             other = state.stories[name]
-            if other.phase is StoryPhase.VERIFIED and name not in needed:
+            if other.phase is StoryPhase.VERIFIED and not other.gated and name not in needed:
                 needed.add(name)
                 waiting.append(name)
     found = sorted((state.stories[name] for name in needed), key=lambda other: other.index)

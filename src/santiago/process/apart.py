@@ -201,8 +201,10 @@ def _placed(place: Place) -> Layers:
         if places.is_there(Path(host, "info", "alternates")):
             # What a store itself borrows stands beside it here, under another name than the one that it knows.
             layers[f"{seen}/info"] = Layer("fresh")
-    layers[place.seen] = Layer("open", os.path.realpath(place.host))
+    layers[place.seen] = Layer("show" if place.readonly else "open", os.path.realpath(place.host))
     for one in place.provided:
+        if place.readonly:  # what they are put on cannot be made any more once the checkout is there
+            Path(place.host, one.name).mkdir(exist_ok=True)
         upper = place.upper(one)
         layers[f"{place.seen}/{one.name}"] = Layer("over", one.source, upper) if upper else Layer("show", one.source)
     return layers

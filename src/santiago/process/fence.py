@@ -114,7 +114,7 @@ class Sandbox:
     ) -> Command:
         """Return the command inside the fence; `temporary` is a folder of its own for temporary files, `home` its part of that.
 
-        It can write a place that is given, starts there, and is told the path by which that is known.
+        It can write a place that is given and not only to be read, starts there, and is told the path by which that is known.
         """
         if place is not None:
             command = replace(command, cwd=place.host, env=place.told(command.env))
@@ -137,7 +137,7 @@ class Landlock(Sandbox):
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
         command = replace(command, tcp=fence.network)
-        folders = (*([fence.place.host] if fence.place else []), *fence.writable)
+        folders = (*([fence.place.host] if fence.place and not fence.place.readonly else []), *fence.writable)
         if fence.home is not None:
             command = replace(command, env=fence.home.furnished(command.env))
             folders = (*folders, fence.home.folder, *fence.home.copies.values())

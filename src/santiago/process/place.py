@@ -49,6 +49,8 @@ class Place:
     """A folder for what is written over them; they can only be read where there is none."""
     first: tuple[str, ...] = ()
     """Folders of the checkout that python must search first: installed packages lead to others of their names."""
+    readonly: bool = False
+    """Whether its programs are only to look at it, where a fence can see to that."""
 
     def upper(self, dependency: Dependency) -> str | None:
         """Return the folder for what is written over a dependency."""

@@ -30,7 +30,7 @@ from santiago.workspace.snapshot import Taking
 from santiago.workspace.stores import stores_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from santiago.process.place import Dependency
     from santiago.workspace.folders import Place
@@ -225,6 +225,20 @@ class GitWorkspace:
             return None
         names = (os.fsdecode(line[3:]).rstrip("/") for line in new)
         return [name for name in names if name not in self._copied and not is_cache(name)]
+
+    def watched(self, folder: str) -> Callable[[], tuple[str, ...]]:
+        index = self.noted_index(folder)
+
+        def touched() -> tuple[str, ...]:
+            arguments = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all")
+            try:
+                lines = self.repository.on_objects(*arguments, index=index, folder=Path(folder)).out.split(b"\0")
+            finally:
+                index.unlink(missing_ok=True)
+            names = (os.fsdecode(line[3:]) for line in lines if line and line[1:2] != b" ")
+            return tuple(name for name in names if name.rstrip("/") not in self._copied and not is_cache(name))
+
+        return touched
 
     def prepared(self, story: str, attempt: int) -> None:
         place = self._place(story, attempt)

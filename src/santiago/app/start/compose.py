@@ -21,6 +21,7 @@ from santiago.app.start.logbook import Logbook, freeze
 from santiago.app.start.prospects import Checkout, foresee
 from santiago.app.start.standing import ground_of
 from santiago.artifacts.attempts import FileAttempts
+from santiago.artifacts.details import FileDetails
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
@@ -235,13 +236,14 @@ class _Start:
             tests_agent=tests_agent,
             judge=means.judge(plan, run_input, self.ground),
             files=self.attempts,
+            details=FileDetails(self.hold.store),
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),
             stories={story.id: story for story in plan.stories},
             leak=SecretsInWork(self.around.secrets, workspace),
             mend_plan=self.log.mend_plan,
         )
-        engine = ThreadsEngine(request.jobs)
+        engine = ThreadsEngine(request.jobs, performer)
         self.stack.callback(engine.close)
         return Coordinator(
             run_id=request.run_id,
@@ -250,7 +252,6 @@ class _Start:
             fold=self.log.fold,
             store=self.hold.store,
             engine=engine,
-            performer=performer,
             clock=self.clock,
             scope=request.scope,
             outside=Letters(request.out_dir),

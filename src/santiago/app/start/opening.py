@@ -106,7 +106,9 @@ def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: G
         if had_ended and not workspace.whole(story.id, one.attempts):
             attempts.disown(story.id, one.attempts)  # first, so that no start that finds the work kept judges it
             had_ended = False
-        message = messages.commit_message(state.run_id, story, one.attempts, attempts.anchor()) if had_ended else ""
+        message = (
+            messages.commit_message(state.run_id, story, one.attempts, attempts.store.anchor()) if had_ended else ""
+        )
         kept = workspace.restore(story.id, one.attempts, message, (one.base, *one.onto) if one.base else ())
         if kept is not None:
             attempts.keep_work(story.id, one.attempts, kept.patch, kept.left_out)

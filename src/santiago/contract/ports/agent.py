@@ -46,6 +46,20 @@ class Packet:
     """Number of the attempt that wrote the story's tests, where that was done first."""
     test_files: tuple[str, ...] = ()
     """Where those tests are; for an attempt that is to write them, where the repository has others."""
+    proposes: bool = False
+    """The agent only writes a detailed plan of the story, and changes nothing."""
+    detail_file: str = ""
+    """Where it writes that plan; the backend says it when it starts the agent."""
+    proposal: int = 0
+    """Number of that plan among those of the story."""
+    before: str = ""
+    """The proposal before, for people to read, where it was sent back or is to be adjusted."""
+    findings: tuple[str, ...] = ()
+    """What santiago found wrong with that one."""
+    detail: str = ""
+    """The approved detailed plan, for people to read, that an attempt is to carry out."""
+    detail_digest: str = ""
+    """Of the approved plan as a document."""
 
 
 class AgentBackend(Protocol):

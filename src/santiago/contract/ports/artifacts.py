@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from santiago.contract.detail import Detail
     from santiago.contract.events import Event
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome, Verdict
+    from santiago.contract.steps import DetailRef
 
 
 class AttemptFiles(Protocol):
     """The files of attempts in the out-dir; what a verdict rests on is on disk when its digest is returned."""
-
-    def anchor(self) -> str:
-        """Return where the log stands, as `<seq>:<hash>`."""
 
     def log_path(self, story: str, attempt: int) -> str:
         """Return the file for the agent's output; its folder is there."""
@@ -54,8 +53,30 @@ class AttemptFiles(Protocol):
         """Write the record of a verdict that belongs to no single attempt; return its digest."""
 
 
+class DetailFiles(Protocol):
+    """The files of detailed plans in the out-dir; they are on disk when their digests are returned."""
+
+    def log_path(self, story: str, number: int) -> str:
+        """Return the file for the agent's output."""
+
+    def prompt_path(self, story: str, number: int) -> str:
+        """Return the prompt's file."""
+
+    def keep_prompt(self, story: str, number: int, prompt: str) -> None:
+        """Write the prompt."""
+
+    def keep(self, story: str, number: int, detail: Detail | None, text: str) -> tuple[str, str]:
+        """Write a proposal for programs and for people; return the digests of the first and of the list of its files."""
+
+    def get(self, ref: DetailRef) -> Detail:
+        """Return a detailed plan; raise where it is not the one that the log names."""
+
+
 class ArtifactStore(Protocol):
     """The run's log. What was appended is never changed or lost."""
+
+    def anchor(self) -> str:
+        """Return where the log stands, as `<seq>:<hash>`."""
 
     def append(self, events: Sequence[Event]) -> None:
         """Record events, in order; on return they are on disk, unless all of them are light."""

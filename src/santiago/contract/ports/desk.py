@@ -23,6 +23,8 @@ class Letter:
     """The question that is answered, or the story that is to change."""
     answer: str = ""
     text: str = ""
+    scope: str = ""
+    """How far an approval reaches beyond what was asked: `chunk` or `run`."""
     actor: str = "user"
     name: str = ""
     """Its file in the inbox."""

@@ -5,23 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from santiago.contract.outcomes import Outcome
-    from santiago.contract.steps import Step
+    from santiago.contract.ports.run import Stop
+    from santiago.contract.steps import Order, Step
+
+
+class Performer(Protocol):
+    """Carries out one order, wherever it is called."""
+
+    def perform(self, order: Order, stop: Stop) -> Outcome:
+        """Return what came of it; raise only for what no outcome can express."""
 
 
 class Engine(Protocol):
-    """Where steps run. Outcomes come back in any order; a second outcome of one step is dropped by its id."""
+    """Has orders carried out. Outcomes come back in any order; a second outcome of one step is dropped by its id."""
 
     def capacity(self) -> int:
         """Return how many more steps may be submitted now."""
 
-    def submit(self, step: Step, work: Callable[[], Outcome]) -> None:
-        """Start a step."""
+    def submit(self, order: Order) -> None:
+        """Begin to carry out an order."""
+
+    def stop(self, step: str, *, now: bool) -> None:
+        """Ask a step to end at its next safe boundary, or at once; it still comes back."""
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
         """Return a finished step with what came of it, or None where the time ran out."""
 
     def close(self) -> None:
-        """Wait for what is under way and let go of everything."""
+        """End what is under way at once, wait for that, and let go of everything."""

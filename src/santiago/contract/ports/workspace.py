@@ -9,7 +9,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 PATCH_CUT = "\n… the rest of the patch is not shown …\n"
@@ -88,6 +88,9 @@ class Workspace(Protocol):
 
     def checkout(self, commit: str, name: str) -> str:
         """Return a clean folder with this commit and nothing else."""
+
+    def watched(self, folder: str) -> Callable[[], tuple[str, ...]]:
+        """Return what tells which files of a clean folder are not as they are now; to be called once."""
 
     def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:
         """Return a commit like `onto` in which these paths are as in `other`, also missing, and some have given contents."""

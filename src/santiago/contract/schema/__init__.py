@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from santiago.contract.detail import Detail
 from santiago.contract.events import LogLine
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
@@ -13,6 +14,7 @@ from santiago.contract.result import Result, Session, Ticket
 SCHEMAS: dict[str, type] = {
     "run-input": RunInput,
     "plan": Plan,
+    "detail": Detail,
     "event": LogLine,
     "result": Result,
     "session": Session,

@@ -1,0 +1,157 @@
+"""What a person's answer to a question means: one of the few words that its kind takes, and what is said beside it."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_STOP = "pause the run here"
+_JUDGED = {"defer": "leave the story for later and go on with others", "stop": _STOP}
+
+KINDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
+    "detail": {
+        "approve": "implement the step as it is planned here",
+        "adjust": "have the plan of the step revised by what you say",
+        "defer": "leave the step for later and go on with others",
+        "stop": _STOP,
+    },
+    "result": {
+        "validate": "take the step as complete",
+        "change": "have the work changed by what you say",
+        "defer": "leave the step for later and go on with others",
+        "stop": _STOP,
+    },
+    "continue": {"continue": "go on with the next step", "stop": _STOP},
+    "changed_expectation": {
+        "accept": "take the work with the tests that it changed",
+        "refuse": "have it done again, with the tests as they were",
+        **_JUDGED,
+    },
+    "doubt": {
+        "accept": "take the work in spite of the doubt",
+        "refuse": "have it done again, without what raised the doubt",
+        **_JUDGED,
+    },
+    "refusal": {
+        "accept": "take the work as it is, against the verdict",
+        "refuse": "have it done again",
+        **_JUDGED,
+    },
+    "agent": {
+        "adjust": "tell the agent, in your own words",
+        "defer": "leave the story for later and go on with others",
+        "stop": _STOP,
+    },
+    "grant": {"grant": "give what is asked for", "refuse": "keep the limit as it is", "stop": _STOP},
+    "import": {"approve": "take these steps as the plan", "refuse": "take none of them", "stop": _STOP},
+    "pick": {"pick": "take the option that you name", "stop": _STOP},
+    "resume": {
+        "continue": "go on with the step that was under way",
+        "complete": "take the step that was under way as complete",
+        "stop": _STOP,
+    },
+    "plan": {
+        "approve": "make this plan final",
+        "adjust": "have the plan revised by what you say, by all agents of the session",
+        "edit": "have the plan revised by what you say, by one agent",
+        "cancel": "end the review without a run",
+        "stop": "leave the review open and go",
+    },
+})  # fmt: skip
+"""The words that each kind of question takes, and what each does."""
+
+APPROVING: Mapping[str, str] = MappingProxyType({"detail": "approve", "result": "validate", "continue": "continue"})
+"""The word that plain consent stands for; every other kind needs its own word."""
+CONSENT = frozenset({"ok", "yes", "looks good", "proceed", "go ahead"})
+"""All that is consent; whatever else is said with it makes it something else."""
+
+_FREE = {"detail": "adjust", "result": "change", "agent": "adjust"}
+"""The word that a person's own words stand for."""
+_NEEDS_TEXT = {
+    "adjust": "say what should be different",
+    "change": "say what should be different",
+    "edit": "say what should be different",
+    "pick": "say which option you pick",
+}
+_WORDS = sorted({word for words in KINDS.values() for word in words})
+_LONGEST = max(map(len, _WORDS)) + 3
+"""Longer words are no slip of a fixed one, and need not be compared."""
+
+
+@record
+class Understood:
+    """An answer as it takes effect."""
+
+    word: str
+    """One of those that the question's kind takes."""
+    text: str = ""
+    """What is said beside it."""
+
+
+def understood(kind: str, given: str, text: str = "") -> Understood:
+    """Return what an answer means; raise where it is none, or may mean something else than it says.
+
+    `given` is a fixed word, or anything that a person says; `text` is what stands beside a fixed word.
+    """
+    words = KINDS.get(kind)
+    if words is None:
+        raise SantiagoError(Kind.USAGE, f"questions of kind {kind!r} are none that this santiago can answer")
+    given, text = given.strip(), text.strip()
+    said = f"{given} {text}".strip()
+    if not said:
+        raise SantiagoError(Kind.USAGE, f"the answer is empty; this question takes {_listed(words)}", hint=_hint(kind))
+    word = given.lower()
+    if word in words:
+        return _with_text(kind, word, text)
+    if kind in APPROVING and not text and _folded(given) in CONSENT:
+        return Understood(word=APPROVING[kind])
+    if kind not in _FREE or word in _WORDS:
+        message = f"{said[:80]!r} is no answer to this question, which takes {_listed(words)}"
+        raise SantiagoError(Kind.USAGE, message, hint=_hint(kind))
+    _refuse_slip(kind, word)
+    return Understood(word=_FREE[kind], text=said)
+
+
+def describe(answer: Understood) -> str:
+    """Return an answer on one line, as it is shown before it takes effect: `adjust "in Euros"`."""
+    shown = " ".join("".join(one if one.isprintable() else " " for one in answer.text).split())
+    return f'{answer.word} "{shown}"' if shown else answer.word
+
+
+def _with_text(kind: str, word: str, text: str) -> Understood:
+    if word in _NEEDS_TEXT and not text:
+        raise SantiagoError(Kind.USAGE, f"{word} alone says nothing: {_NEEDS_TEXT[word]}", hint=_hint(kind))
+    return Understood(word=word, text=text)
+
+
+def _folded(given: str) -> str:
+    """Return words without what does not matter: case, blanks, a full stop or exclamation marks at the end."""
+    bare = given[:-1] if given.endswith(".") else given.rstrip("!")
+    return " ".join(bare.lower().split())
+
+
+def _refuse_slip(kind: str, word: str) -> None:
+    """A word that is nearly a fixed one is more likely that than something to be told to an agent."""
+    if len(word) > _LONGEST or len(word.split()) > 1:
+        return
+    known = [*KINDS[kind], *_WORDS]  # the question's own words first, where two are equally near
+    if close := get_close_matches(word, known, 1, cutoff=0.8):
+        message = f"{word!r} is nearly {close[0]!r}, and may not be meant; this question takes {_listed(KINDS[kind])}"
+        raise SantiagoError(Kind.USAGE, message, hint=_hint(kind))
+
+
+def _listed(words: Mapping[str, str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} or {last}"
+
+
+def _hint(kind: str) -> str:
+    """Say what each word does."""
+    return "; ".join(f"{word}: {means}" for word, means in KINDS[kind].items()) + "."

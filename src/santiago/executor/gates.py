@@ -1,0 +1,157 @@
+"""The gates of a run: what a person is asked before a story is begun and before its work counts, and who waits for that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.answers import KINDS
+from santiago.contract.details import EXPIRED
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run, of_story
+from santiago.contract.moments import ms_of, text_of
+from santiago.contract.outcomes import Proof
+from santiago.contract.phases import StoryPhase
+from santiago.contract.steps import Propose
+from santiago.executor.budget import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.contract.policy import Gate
+    from santiago.contract.state import StoryState
+    from santiago.executor.situation import Act, Situation
+
+_PROVEN = (Proof.PROVED, Proof.OWN_TESTS)
+
+
+def owed(at: Situation) -> Iterator[Fact]:
+    """Yield the questions about detailed plans and about work that nobody has asked yet."""
+    for name in sorted(at.state.proposed | at.state.verified, key=lambda name: at.state.stories[name].index):
+        story = at.state.stories[name]
+        if story.skipped or story.aside:
+            continue
+        if story.phase is StoryPhase.PROPOSED:
+            yield _ask(at, "detail", story, story.proposals, _about_detail(story))
+        elif not story.validated and _is_closed(at, "result", story):
+            yield _ask(at, "result", story, story.attempts, _about_result(story))
+
+
+def may_integrate(at: Situation, story: StoryState) -> bool:
+    """Tell whether nothing but its turn keeps verified work from the branch."""
+    return not story.aside and (story.validated or not _is_closed(at, "result", story))
+
+
+def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act] | None:
+    """Return what comes before a story's first attempt: the word to go on, its detailed plan, its substeps.
+
+    An empty list is to wait for a word; None is to go ahead.
+    """
+    detail = story.detail if story.detail and story.detail.approved else None
+    if detail and detail.substeps and not story.parts:
+        names = list(detail.substeps)
+        return [of_story(story, EventKind.STORY_SPLIT, attempt=0, substeps=names, digest=detail.digest)]
+    if detail or story.parent or story.parts or not _is_closed(at, "detail", story):
+        return None
+    if at.state.continue_after:
+        return _to_go_on(at, story)
+    if story.proposals >= budget.story_proposals(story.id):
+        return [] if _is_open(at, "grant", story) else [_grant(at, story, "story_max_proposals", "detailed plan")]
+    number = story.proposals + 1
+    step = Propose(story=story.id, number=number, timeout_ms=budget.attempt_ms(story, at.now_ms))
+    return [of_story(story, EventKind.PROPOSAL_STARTED, attempt=0, step=step.id, revision=number), step]
+
+
+def grant_instead(at: Situation, story: StoryState, limit: str) -> Fact | None:
+    """Return the question for one more attempt, where a person's own wish for a change is what the budget forbids."""
+    if limit != "story_max_attempts" or not story.change_requested or story.asked:
+        return None
+    return _grant(at, story, limit, "attempt")
+
+
+def waits_for_a_person(at: Situation) -> bool:
+    """Tell whether somebody is there who may still answer an open question."""
+    return at.attended and bool(at.state.open_questions())
+
+
+def expired(at: Situation) -> list[Fact]:
+    """Return the end of questions that nobody answered in time."""
+    return [
+        Fact(event=EventKind.QUESTION_EXPIRED, story=one.story, context={"question": one.id, "answer": EXPIRED})
+        for one in at.state.open_questions()
+        if one.until and one.until <= at.utc
+    ]
+
+
+def for_the_deferred(at: Situation) -> list[Fact]:
+    """Return the question whether to go on with what was put off, when nothing else is left."""
+    names = [story.id for story in at.state.stories.values() if story.deferred and not story.skipped]
+    if not names:
+        return []
+    number = sum(one.story is None and one.kind == "continue" for one in at.state.questions.values()) + 1
+    text = f"Nothing but what was put off is left: {', '.join(names)}. Go on with it, or stop?"
+    return [_asked(at, "continue", None, f"deferred-{number}", 1, text)]
+
+
+def _to_go_on(at: Situation, story: StoryState) -> list[Act]:
+    done = at.state.stories[at.state.continue_after]
+    text = f"{done.id} is complete. Go on with {story.id}, or stop?"
+    open_one = _is_open(at, "continue", done)
+    return [] if open_one else [_ask(at, "continue", done, done.attempts, text)]
+
+
+def is_busy(at: Situation) -> bool:
+    """Tell whether a person is busy with one story, in a run that goes step by step."""
+    if not at.run_input.policy.stepwise:
+        return False
+    waiting = (at.state.stories[one.story] for one in at.state.open_questions() if one.story)
+    under_way = (at.state.stories[name] for name in at.state.proposed | at.state.verified)
+    return any(story.asked for story in waiting) or any(not story.deferred for story in under_way)
+
+
+def _is_closed(at: Situation, gate: Gate, story: StoryState) -> bool:
+    """Tell whether a person is asked; not where somebody approved the rest, which never covers work that is not proven."""
+    if gate not in at.run_input.policy.closed:
+        return False
+    covered = at.state.rest.get(gate) in ("run", story.chunk)
+    return not covered or (gate == "result" and story.proof not in _PROVEN)
+
+
+def _is_open(at: Situation, kind: str, story: StoryState) -> bool:
+    return any(one.kind == kind and one.story == story.id for one in at.state.open_questions())
+
+
+def _grant(at: Situation, story: StoryState, limit: str, what: str) -> Fact:
+    used = story.proposals if what != "attempt" else sum(one.counted for one in at.state.family(story))
+    text = f"{story.id} has used all of its {limit} ({used}). Grant one more {what}?"
+    fact = _ask(at, "grant", story, used, text)
+    fact.context["limit"] = limit
+    return fact
+
+
+def _ask(at: Situation, kind: str, story: StoryState, number: int, text: str) -> Fact:
+    name = f"{story.id}-{kind}-{number}" if number else f"{story.id}-{kind}"
+    rounds = sum(one.id == name or one.id.startswith(f"{name}-again") for one in at.state.questions.values()) + 1
+    return _asked(at, kind, story, name if rounds == 1 else f"{name}-again{rounds}", rounds, text)
+
+
+def _asked(at: Situation, kind: str, story: StoryState | None, name: str, rounds: int, text: str) -> Fact:
+    most = int(at.run_input.limits.wait_max_minutes)
+    until = text_of(ms_of(at.utc) + most) if at.attended else ""
+    options = list(KINDS[kind])
+    event = EventKind.QUESTION_ASKED
+    if story is None:
+        return of_run(event, question=name, kind=kind, text=text, options=options, round=rounds, until=until)
+    return of_story(story, event, question=name, kind=kind, text=text, options=options, round=rounds, until=until)
+
+
+def _about_detail(story: StoryState) -> str:
+    detail = story.detail
+    if detail is None or not detail.digest:
+        return f"The agent wrote no detailed plan of {story.id} that can be read. Say what should be different, or defer it."
+    found = f" {len(detail.findings)} things look wrong in it." if detail.findings else ""
+    return f"Carry out {story.id} as its detailed plan says (proposal {detail.revision})?{found}"
+
+
+def _about_result(story: StoryState) -> str:
+    proof = f" ({story.proof})" if story.proof else ""
+    return f"The work on {story.id} passes its checks{proof}. Is it complete, or should something change?"
