@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +13,7 @@ from tempfile import TemporaryDirectory
 from santiago.app.start import agents
 from santiago.contract.outcomes import AgentEnding
 from santiago.contract.policy import Agent, RunInput
+from santiago.contract.ports.agent import AgentBackend, Packet
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.process import sandbox
 from santiago.process.redact import secrets_in
@@ -20,6 +23,7 @@ from tests.agents.homes import home
 from tests.agents.model import Model
 from tests.agents.packets import STORY, Never, packet_in
 from tests.agents.running import surroundings
+from tests.agents.script import Fault, Script
 from tests.cli.greeter import git
 
 SECONDS = 120
@@ -58,7 +62,20 @@ def ended(name: str, cases: tuple[Case, ...], server: ProcessServer, seconds: in
 
 
 def meet(name: str, server: ProcessServer, seconds: int, case: Case) -> Ended:
-    with Model(case.script, case.fault) as model, home(name, model.url) as folders, TemporaryDirectory() as place:
+    with bench(name, server, case.script, case.fault) as (backend, packet, model):
+        packet = replace(packet, timeout_ms=(seconds if case.lasts else SECONDS) * 1000)
+        Path(packet.prompt_file).write_text(backend.render(packet))
+        ending = backend.attempt(packet, Never())
+        changed = bool(git(Path(packet.folder), "status", "--porcelain"))
+        return Ended(case, ending, changed, sum(one.place is not None for one in model.log), model.spent)
+
+
+@contextmanager
+def bench(
+    name: str, server: ProcessServer, script: Script, fault: Fault | None = None
+) -> Iterator[tuple[AgentBackend, Packet, Model]]:
+    """Yield an agent in its fence, a packet for it to work on, and the model that it talks to."""
+    with Model(script, fault) as model, home(name, model.url) as folders, TemporaryDirectory() as place:
         repo = _repository(Path(place, "repo"))
         source = surroundings(name, folders, Path(place, "cache"))
         profile = agents.profile_of(Agent(profile=name), source)
@@ -74,12 +91,7 @@ def meet(name: str, server: ProcessServer, seconds: int, case: Case) -> Ended:
         backend = agents.backend(profile, run_input, server, source, fence, secrets_in(source), scratch)
         Path(place, "plan").mkdir()
         story = replace(STORY, title="Write new.txt")
-        allowed = (seconds if case.lasts else SECONDS) * 1000
-        packet = packet_in(Path(place), repo, story=story, commands=("test -e new.txt",), timeout_ms=allowed)
-        Path(packet.prompt_file).write_text(backend.render(packet))
-        ending = backend.attempt(packet, Never())
-        changed = bool(git(repo, "status", "--porcelain"))
-        return Ended(case, ending, changed, sum(one.place is not None for one in model.log), model.spent)
+        yield backend, packet_in(Path(place), repo, story=story, commands=("test -e new.txt",)), model
 
 
 def _repository(folder: Path) -> Path:

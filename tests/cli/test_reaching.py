@@ -73,7 +73,7 @@ def test_the_run_s_end_and_status_say_how_to_answer(says: Says, asked: Path) -> 
     [
         (("Quiet, please",), "adjust", "Quiet, please"),
         (("quiet", "and", "slow"), "adjust", "quiet and slow"),
-        (("approve", "--text", "Quiet"), "approve", "Quiet"),
+        (("adjust", "--text", "Quiet"), "adjust", "Quiet"),
         (("Defer",), "defer", ""),
     ],
 )
@@ -116,7 +116,10 @@ def test_the_first_answer_counts_before_and_after_it_was_heard(says: Says, tmp_p
     greeter.carry_out(repo)
     run = greeter.out_dir(repo)
     told = says(repo, "answer", "S1-1", "Quiet, please")
-    assert (told.returncode, f"{run.name}: S1-1 is answered; `santiago resume`" in told.stderr) == (0, True)
+    assert (
+        told.returncode,
+        f'{run.name}: S1-1 is answered: adjust "Quiet, please"; `santiago resume`' in told.stderr,
+    ) == (0, True)
     for _ in ("waiting in the inbox", "known to the log"):
         late = says(repo, "answer", "S1-1", "Loud!")
         assert (late.returncode, f"{run.name}: S1-1 was answered before" in late.stderr) == (30, True)

@@ -177,7 +177,7 @@ def test_a_question_of_the_judge_takes_no_other_word(tmp_path: Path) -> None:
     run(repo, CHANGED)
     told = santiago("answer", "S1-1", "approve", cwd=repo, env=place(repo))
     assert told.returncode == 2
-    assert "accept or refuse" in told.stderr
+    assert "takes accept, refuse" in told.stderr
 
 
 def test_accept_takes_refused_work_as_it_is_and_records_who_and_why(tmp_path: Path) -> None:

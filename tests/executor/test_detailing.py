@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from santiago.contract.codec import canonical, digest
 from santiago.contract.detail import LONGEST, Detail, Substep
+from santiago.contract.plan import Origin
 from santiago.executor import detailing
 from tests.contract.histories import plan_of
 
@@ -290,18 +291,19 @@ def test_what_is_approved_with_a_plan_is_every_command_once() -> None:
 
 def test_a_substep_is_a_story_of_its_own_with_what_the_plan_says_of_it() -> None:
     """acceptance 10 and 12."""
-    parent = replace(STORY, criteria=("R2#1",), depends_on=("S1",), claimed_done=True)
+    parent = replace(STORY, criteria=("R2#1",), depends_on=("S1",), claimed_done=True, origin=Origin(id="R2", line=7))
     assert detailing.substep_ids("S2", DETAIL) == ("S2.1", "S2.2")
     second = detailing.substep(parent, DETAIL, 2)
     assert (second.id, second.title, second.description) == ("S2.2", "Print", "1. Print it.\n2. Print\n    more.")
     assert (second.verify, second.files) == (("make print", "make parse"), ())
     assert (second.requirements, second.chunk, second.role) == (("R2",), parent.chunk, parent.role)
     assert (second.criteria, second.depends_on, second.claimed_done) == ((), (), False)
-    assert second.origin.id is None
+    assert second.origin == Origin(id=None, line=7)
 
 
 def test_a_story_gets_the_checks_of_its_plan_and_its_files_where_it_names_none() -> None:
-    story = detailing.detailed(STORY, replace(DETAIL, checks=("make greet", "", "make test")))
+    plan = replace(DETAIL, checks=("make greet", "", "make test"), delete=("./src/old.py", "src/greet.py"))
+    story = detailing.detailed(STORY, plan)
     assert story.verify == ("make test", "make greet")
     assert story.files == ("src/new.py", "src/greet.py", "src/old.py")
     assert detailing.detailed(replace(STORY, files=("a",)), DETAIL).files == ("a",)

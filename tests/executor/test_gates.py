@@ -146,6 +146,16 @@ def test_line_43_to_stop_at_a_gate_leaves_its_question_open() -> None:
     assert len(run.of(EventKind.QUESTION_ASKED)) == 5
 
 
+@pytest.mark.parametrize(("word", "tried"), [("continue", 2), ("complete", 2)])
+def test_line_43_interrupted_work_is_continued_or_judged_as_it_is(word: str, tried: int) -> None:
+    run = stepwise(Person(resume=word), "S1")
+    run.performer.fails = lambda name, attempt: Reason.INTERRUPTED if attempt == 1 else None
+    state = run.run()
+    assert (state.phase, state.attempts, state.questions["S1-resume-1"].answer) == (RunPhase.SUCCESS, tried, word)
+    steps = [event.actor for event in run.of(EventKind.ATTEMPT_STARTED)]
+    assert steps == ["santiago", "ann" if word == "complete" else "santiago"]
+
+
 def test_line_23_a_question_that_nobody_answers_expires_and_is_asked_again_by_the_next_start() -> None:
     limits = Limits(wait_max_minutes=Minutes.of(1))
     run = stepwise(Person(), limits=limits)

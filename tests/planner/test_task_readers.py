@@ -421,6 +421,150 @@ def test_a_checklist_on_top_adds_its_ticks_to_the_steps() -> None:
     assert [unit.status for unit in document.units] == [Status.DONE, Status.OPEN]
 
 
+STEPS = """
+    # Euros
+    ## Step 1: Currency
+    **Objective**: one place for it
+    **Actions**:
+    1. Create `currency.py`
+    2. Add a class
+
+    **Result**: A class Currency exists,
+    and is used nowhere yet
+    **Validation**: `pytest -q tests/currency.py` passes
+    ## Step 2: Invoices
+    ### Step 2.1: Totals
+    Actions:
+    - Sum up in cents
+
+    Result:
+
+    - Totals are in Euros
+    ### Step 2.2: Lines
+    - **Actions**:
+      - [ ] Format each line
+    - **Result**: Each line ends with a sign
+    - **Validation**:
+      - Old invoices look as before
+        - also in Swiss Francs
+      - `make check`
+    ### Acceptance criteria
+    - All of it is shown
+    ## Step 3: Documentation
+    Depends on: Step 2.2
+    - README says Euros
+"""
+
+
+def test_a_substep_is_a_part_of_its_step() -> None:
+    document = read(STEPS)
+    assert names(document) == ["1", "2", "3"]
+    step = by_id(document, "2")
+    assert (step.line, step.title) == (11, "Invoices")
+    told = step.text.split("\n")
+    assert told.index("Step 2.1: Totals") < told.index("Sum up in cents") < told.index("Step 2.2: Lines")
+    assert needs(by_id(document, "3")) == ["2.2"]
+    assert "2.2" in step.tags
+    assert document.evidence == ("3 headings Step N", "2 substeps Step N.M")
+
+
+def test_results_and_validations_of_steps_are_criteria_and_actions_are_not() -> None:
+    document = read(STEPS)
+    first, second, third = document.units
+    assert criteria(first) == [
+        "A class Currency exists, and is used nowhere yet",
+        "`pytest -q tests/currency.py` passes",
+    ]
+    assert criteria(second) == [
+        "Totals are in Euros",
+        "Each line ends with a sign",
+        "Old invoices look as before also in Swiss Francs",
+        "All of it is shown",
+    ]
+    assert [criterion.line for criterion in second.criteria] == [18, 22, 24, 28]
+    assert criteria(third) == ["README says Euros"]
+    assert [hint.value for hint in second.verify] == ["make check"]
+    for unit, action in ((first, "Add a class"), (second, "Sum up in cents"), (second, "Format each line")):
+        assert action in unit.text.split("\n")
+    assert found(document, "unknown_label") == []
+
+
+def test_a_label_right_below_a_list_ends_it() -> None:
+    document = read("""
+        # Euros
+        ## Step 1: Currency
+        Actions:
+        - Add a class
+          that is small
+        Result: it exists
+        Validation:
+        - it is small
+        - `make check`
+        Actions:
+        - Ship it
+        ## Step 2: Lines
+        Result: they are shown
+    """)
+    assert criteria(document.units[0]) == ["it exists", "it is small"]
+    assert [criterion.line for criterion in document.units[0].criteria] == [6, 8]
+    assert "Add a class that is small" in document.units[0].text
+
+
+def test_a_substep_without_its_step_is_an_error_with_its_line() -> None:
+    document = read("""
+        # Euros
+        ## Step 1: Currency
+        Result: it exists
+        ## Step 3.1: Lines
+        Result: they are shown
+    """)
+    (error,) = found(document, "substep_without_step")
+    assert (error.level, error.line) == ("error", 4)
+    assert "Step 3" in error.message
+
+
+def test_numbers_of_steps_that_count_their_phases_are_no_substeps() -> None:
+    document = read("""
+        # Euros
+        ## Phase 1: Base
+        ### Step 1.1: Currency
+        - Add a class
+        ### Step 1.2: Totals
+        - Sum up
+    """)
+    assert names(document) == ["1.1", "1.2"]
+    assert found(document, "substep_without_step") == []
+
+
+def test_a_step_is_done_only_with_all_of_its_substeps_and_a_cancelled_one_is_reported() -> None:
+    document = read("""
+        # Euros
+        ## Step 1: Currency [DONE]
+        ### Step 1.1: Class [DONE]
+        Result: it exists
+        ### Step 1.2: Rates
+        Result: they are read
+        ## Step 2: Lines [DONE]
+        ### Step 2.1: Sign [DONE]
+        Result: it is shown
+        ### Step 2.2: Colour [cancelled]
+        Result: it is green
+    """)
+    assert [by_id(document, name).status for name in ("1", "2")] == [Status.OPEN, Status.DONE]
+    assert criteria(by_id(document, "2")) == ["it is shown"]
+    assert found(document, "dropped")[0].line == 10
+
+
+def test_steps_that_name_actions_and_results_are_the_plan_of_a_longer_text() -> None:
+    overview = "# Plan\n\n## Overview\n\n" + "Much is said before.\n\n" * 40
+    steps = (
+        "## Step 1: Push\n\nActions:\n- Push\n\nResult: it is there\n\n## Step 2: Wait\n\n**Validation**: it is green\n"
+    )
+    document = readers.read(Source(overview + steps))
+    assert document is not None
+    assert [criteria(unit) for unit in document.units] == [["it is there"], ["it is green"]]
+
+
 def test_steps_of_a_procedure_inside_a_longer_text_are_no_units() -> None:
     document = readers.read(
         Source(

@@ -132,6 +132,21 @@ def test_dependencies_are_only_read_where_there_are_no_overlays(inside: Inside, 
     assert (repo / ".venv/tool").read_text() == "the user's tool\n"
 
 
+def test_a_checkout_that_is_only_to_be_read_has_its_dependencies_and_cannot_be_written(
+    inside: Inside, repo: Path
+) -> None:
+    one = inside.checkout("one")
+    script = "cat work .venv/tool; ! echo x >new && ! echo x >>work && ! rm work && echo refused"
+    place = replace(inside.ground.place(str(one)), readonly=True)
+    plain = Command(argv=("/bin/sh", "-c", script), cwd=str(one), env={"PATH": os.environ["PATH"]}, timeout_ms=60_000)
+    ran = inside.server.run(inside.box.wrap(plain, place=place))
+    assert [line for line in ran.head.splitlines() if not line.startswith(("/bin/sh", "rm"))] == [
+        "the work", "the user's tool", "refused",
+    ]  # fmt: skip
+    assert (one / "work").read_text() == "the work\n"
+    assert not (one / "new").exists()
+
+
 def test_what_dependencies_lead_to_is_there_but_never_a_whole_home(
     inside: Inside, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -210,7 +210,7 @@ def _plan_approved(packet: Packet, fence: _Fence) -> list[str]:
     return [
         "## The plan",
         "",
-        "A person approved this detailed plan of the story. Carry it out as it stands:",
+        "A person approved this detailed plan of the story. Carry it out; what a person says further below goes before it:",
         "",
         *fence.around(packet.detail.strip(), LONGEST),
         *([f"(sha256 {packet.detail_digest})", ""] if packet.detail_digest else []),
@@ -235,7 +235,8 @@ def _scope(packet: Packet, fence: _Fence) -> list[str]:
 def _history(packet: Packet, fence: _Fence) -> list[str]:
     parts: list[str] = []
     if packet.before:
-        parts += ["## The proposal before", "", *fence.around(packet.before.strip(), LONGEST)]
+        says = "Write a whole new one, in which what follows it here is put right, and the rest stays:"
+        parts += ["## The proposal before", "", says, "", *fence.around(packet.before.strip(), LONGEST)]
     if packet.findings:
         parts += [
             "## What is wrong with the proposal before",

@@ -112,11 +112,10 @@ class RalphFresh:
 
     def _command(self, packet: Packet, place: Place, side: str) -> Command:
         start, seen = self.profile.start, _seen(packet, place)
+        writes = {"SANTIAGO_EVIDENCE": f"{side}/{EVIDENCE}"}
         if packet.proposes:
             seen = replace(seen, detail_file=f"{side}/{DETAIL}")
-        writes = (
-            {"SANTIAGO_DETAIL": seen.detail_file} if packet.proposes else {"SANTIAGO_EVIDENCE": f"{side}/{EVIDENCE}"}
-        )
+            writes = {"SANTIAGO_DETAIL": seen.detail_file}
         return Command(
             argv=self.argv(seen, side, Path(packet.prompt_file)),
             cwd=packet.folder,
@@ -160,9 +159,9 @@ class RalphFresh:
         """Return the detailed plan that the agent left, without secrets; of one that is too long enough to see that it is."""
         # More is read than is kept, so that no secret is cut in two and passes.
         content = regular.content(file, 2 * LONGEST, follow=False)
-        return (
-            None if content is None else Redactor(self.secrets).whole(content).decode("utf-8", "replace")[: LONGEST + 1]
-        )
+        if content is None:
+            return None
+        return Redactor(self.secrets).whole(content).decode("utf-8", "replace")[: LONGEST + 1]
 
 
 def variables(packet: Packet) -> dict[str, str]:

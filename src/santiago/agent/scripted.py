@@ -217,8 +217,12 @@ def _ended(reason: Reason | None, move: dict[str, Any]) -> AgentEnding:
         usage=Usage(tokens=move.get("tokens", 0), cost_usd=Usd.of(cost) if cost is not None else Usd(0)),
         question=str(move["ask"]) if move.get("ask") else None,
         evidence=tuple(move.get("evidence", {}).items()),
-        detail=_detail(move.get("detail")),
+        detail=None if reason in _CUT_OFF else _detail(move.get("detail")),
     )
+
+
+_CUT_OFF = (Reason.INTERRUPTED, Reason.AGENT_TIMEOUT)
+"""Endings before anything was written."""
 
 
 def _detail(given: Any) -> str | None:

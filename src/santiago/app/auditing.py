@@ -257,7 +257,7 @@ class Audit:
             self.error(
                 "verdict_differs", path, f"it says {'pass' if passed else 'fail'}, event {event.seq} says {verdict}"
             )
-        real = [one for one in record.get("results", []) if one.get("verdict") == "pass" and one.get("checks") != 0]
+        real = [one for one in record.get("results", []) if _is_real(one)]
         if verdict == "pass" and not real:
             self.error("nothing_verified", path, "it is a pass without one real check that passed")
 
@@ -290,3 +290,9 @@ def _difference(wanted: Any, given: Any) -> str:
                 return f" (of {one.get('id', one) if isinstance(one, dict) else one})"
         return f" ({len(given)} of {len(wanted)})"
     return f": {given!r} instead of {wanted!r}"[:200] if not isinstance(wanted, dict) else ""
+
+
+def _is_real(result: Mapping[str, Any]) -> bool:
+    """Tell whether a check shows anything: it passed, or what of it fails failed before too and other tests of it pass."""
+    checks = result.get("checks")
+    return (result.get("verdict") == "pass" and checks != 0) or (result.get("verdict") == "inherited" and bool(checks))

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from santiago.app.webhook import is_address
 from santiago.artifacts.files import read_text
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
@@ -20,13 +21,14 @@ SECTIONS = ("limits", "verification", "workspace", "agent", "policy")
 """Sections of the run input that a settings file may fill."""
 OWN = ("notify",)
 """Sections that are no part of a run's input."""
-_NOTICE = "notify.command"
-"""The one setting of those."""
+_COMMAND, _WEBHOOK = _NOTICES = ("notify.command", "notify.webhook")
+"""The settings of those."""
 _EXAMPLES: dict[str, Any] = {
     "limits.attempt_timeout_minutes": 10, "limits.run_max_tokens": 2_000_000, "limits.run_max_cost_usd": 5,
     "verification.story_commands": ["pytest -q"], "verification.run_commands": ["pytest -q"], "workspace.setup": ["npm ci"],
     "workspace.env": ["DATABASE_URL"], "agent.command": ["my-agent", "--flag"], "agent.profile": "claude",
-    "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", _NOTICE: "notify-send santiago",
+    "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", _COMMAND: "notify-send santiago",
+    _WEBHOOK: "https://example.org/hook",
 }  # fmt: skip
 """Right values of settings whose default shows nothing."""
 
@@ -44,7 +46,7 @@ def run_input_defaults(root: Path, *, project: bool = True) -> RunInput:
 def effective(root: Path, *, project: bool = True) -> dict[str, Any]:
     """Return the value of every setting as a run input holds it, with or without the repository's own file."""
     settings = load(root, project=project)
-    return {**values_of(_run_input(root, settings)), _NOTICE: settings[_NOTICE].value}
+    return {**values_of(_run_input(root, settings)), **{name: settings[name].value for name in _NOTICES}}
 
 
 def of_project(root: Path) -> tuple[str, dict[str, Any]]:
@@ -54,9 +56,9 @@ def of_project(root: Path) -> tuple[str, dict[str, Any]]:
         return origin, {}
     settings = defaults()
     _take(settings, table, origin)
-    _refuse_wrong_notice(settings[_NOTICE])
+    _refuse_wrong_notices(settings)
     own = {name: setting for name, setting in settings.items() if setting.origin == origin}
-    values = {**values_of(_run_input(root, own)), _NOTICE: settings[_NOTICE].value}
+    values = {**values_of(_run_input(root, own)), **{name: settings[name].value for name in _NOTICES}}
     return origin, {name: values[name] for name in own}
 
 
@@ -116,7 +118,7 @@ def load(root: Path, *, project: bool = True) -> dict[str, Setting]:
     for origin, table in (_user_file(), *([_project_file(root)] if project else [])):
         _take(settings, table, origin)
     _take_variables(settings)
-    _refuse_wrong_notice(settings[_NOTICE])
+    _refuse_wrong_notices(settings)
     return settings
 
 
@@ -134,12 +136,15 @@ def _section(variable: str) -> str:
     return "_".join(variable.split("_")[:2]) + "_"
 
 
-def _refuse_wrong_notice(setting: Setting) -> None:
-    """No run input has this one, so nothing else looks at its type."""
-    value = setting.value
+def _refuse_wrong_notices(settings: dict[str, Setting]) -> None:
+    """No run input has these, so nothing else looks at their types."""
+    value, origin = settings[_COMMAND]
     words = value if isinstance(value, list) else [value]
     if value is not None and not all(isinstance(word, str) for word in words):
-        raise _wrong(_NOTICE, setting.origin, f"{_NOTICE}: a command line or a list of words is expected")
+        raise _wrong(_COMMAND, origin, f"{_COMMAND}: a command line or a list of words is expected")
+    value, origin = settings[_WEBHOOK]
+    if value is not None and not is_address(value):
+        raise _wrong(_WEBHOOK, origin, f"{_WEBHOOK}: an address that begins with https:// or http:// is expected")
 
 
 def defaults() -> dict[str, Setting]:
@@ -147,7 +152,7 @@ def defaults() -> dict[str, Setting]:
     found = {
         f"{section}.{key}": Setting(value, "default") for section in SECTIONS for key, value in blank[section].items()
     }
-    return {**found, _NOTICE: Setting(None, "default")}
+    return {**found, **dict.fromkeys(_NOTICES, Setting(None, "default"))}
 
 
 def _take(settings: dict[str, Setting], table: dict[str, Any], origin: str) -> None:

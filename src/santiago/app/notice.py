@@ -1,4 +1,4 @@
-"""Telling the user's own command that a run has come to rest."""
+"""Telling the user's own command and web address what a run has come to: a question, a stop, a failure, a success."""
 
 from __future__ import annotations
 
@@ -6,25 +6,53 @@ import json
 import shlex
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+import time
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
 from santiago.app.config import load
+from santiago.app.start.leaks import without_secrets
+from santiago.app.webhook import post
+from santiago.contract.answers import KINDS
+from santiago.contract.events import EventKind
+from santiago.contract.phases import RunPhase
+from santiago.contract.reasons import MEANINGS
+from santiago.util.text import first, harmless
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from santiago.contract.events import Event
     from santiago.contract.state import RunState
 
-SECONDS = 10
-"""How long the end of a run waits for it."""
+SECONDS: float = 10
+"""How long one notice may take, and how long the end of a run waits for those under way."""
+GRACE = 1.0
+"""Seconds more in which a notice that ran out of time can still say so itself."""
+LONGEST = 2000
+"""Letters of a text that are passed on."""
+_EVENTS = {RunPhase.SUCCESS: "success", RunPhase.FAILED: "failure"}
+"""What the end of a run is to those who are told; all else is a stop, after which it can go on."""
+
+Message = dict[str, Any]
 
 
 class Notice:
-    """The command of `[notify]`, as it stood before anything ran: what an agent does to the settings has no effect."""
+    """The command and the address of `[notify]`, as they stood before anything ran: what an agent does to them has no effect.
 
-    def __init__(self, repo: Path) -> None:
-        command = load(repo)["notify.command"].value
+    Whoever is told is told in the background, in order; that it failed is known at the end, and is none of the run's.
+    """
+
+    def __init__(self, repo: Path, run_id: str = "", out_dir: Path | None = None) -> None:
+        settings = load(repo)
+        command, self._url = settings["notify.command"].value, settings["notify.webhook"].value
         self._argv = list(map(str, command)) if isinstance(command, list) else shlex.split(str(command or ""))
+        self._run_id, self._out_dir = run_id, out_dir
+        told = {"command": self._tell_command} if self._argv and not self.missing else {}
+        told |= {"webhook": self._tell_webhook} if self._url else {}
+        self._channels = [_Channel(name, tell, SECONDS) for name, tell in told.items()]
 
     @property
     def missing(self) -> str:
@@ -32,24 +60,95 @@ class Notice:
         there = not self._argv or shutil.which(self._argv[0])
         return "" if there else f"[notify] command names {self._argv[0]}, which is not there; nobody would be told"
 
+    def take(self, events: Sequence[Event], _: RunState) -> None:
+        """Tell of questions as they are recorded."""
+        for event in events:
+            if event.event is EventKind.QUESTION_ASKED:
+                name, kind = event.context.get("question", ""), event.context.get("kind", "agent")
+                words = f"Answers: {', '.join(KINDS.get(kind, ()))}" if kind in KINDS else ""
+                self.question(name, f"{event.context.get('text', '')}\n{words}".strip(), self._answer(name))
+
+    def question(self, name: str, text: str, command: str) -> None:
+        """Tell that somebody is asked something, and how to answer."""
+        self._tell("question", text, name, command)
+
     def give(self, state: RunState, out_dir: Path) -> str:
-        """Start the command with a line of JSON on its input; return what went wrong, which is none of the run's failures."""
-        if not self._argv or self.missing:
-            return ""
-        says = {"run_id": state.run_id, "phase": state.phase, "reason": state.reason, "out_dir": str(out_dir)}
+        """Tell that the run has come to rest; return who could not be told of what, which is none of the run's failures."""
+        self._run_id, self._out_dir = state.run_id, out_dir
+        asked = next((one.id for one in state.open_questions()), "")
+        text = MEANINGS[state.reason].sentence if state.reason else f"The run has come to rest: {state.phase}."
+        more = {"phase": state.phase, "reason": state.reason}
+        self._tell(_EVENTS.get(state.phase, "stop"), text, asked, self._answer(asked) if asked else "", **more)
+        until = time.monotonic() + SECONDS
+        failed = [f"{channel.name} {why}" for channel in self._channels if (why := channel.close(until))]
+        return f"[notify] {', '.join(failed)}" if failed else ""
+
+    def _answer(self, question: str) -> str:
+        return f'santiago answer {shlex.quote(self._run_id)} {shlex.quote(harmless(question))} "YOUR ANSWER"'
+
+    def _tell(self, event: str, text: str, question: str, command: str, **more: Any) -> None:
+        message = {
+            "run_id": self._run_id, "event": event, "text": first(without_secrets(harmless(text)), LONGEST),
+            "question": harmless(question), "answer_command": command,
+        }  # fmt: skip
+        for channel in self._channels:
+            channel.put({**message, **more, "out_dir": str(self._out_dir)})
+
+    def _tell_command(self, message: Message) -> str:
+        """Start the command with a line of JSON on its input, and return why that failed."""
         try:
             done = subprocess.run(  # noqa: S603  # the user's own command
                 self._argv,
-                input=json.dumps(says) + "\n",
+                input=json.dumps(message) + "\n",
                 text=True,
                 timeout=SECONDS,
                 check=False,
                 stdout=subprocess.DEVNULL,  # a pipe would be waited for as long as anything that it started has it
                 stderr=subprocess.DEVNULL,
             )
-            why = f"ended with exit {done.returncode}" if done.returncode else ""
         except subprocess.TimeoutExpired:
-            why = f"took longer than {SECONDS} s and was ended"
+            return f"took longer than {SECONDS} s and was ended"
         except (OSError, ValueError) as error:
-            why = f"could not be started: {error}"
-        return f"[notify] command {why}" if why else ""
+            return f"could not be started: {error}"
+        return f"ended with exit {done.returncode}" if done.returncode else ""
+
+    def _tell_webhook(self, message: Message) -> str:
+        """Send what says nothing about this machine, and return why that failed."""
+        kept = ("run_id", "event", "text", "question", "answer_command")
+        return post(str(self._url), {key: message[key] for key in kept}, SECONDS)
+
+
+class _Channel:
+    """One way to tell, with a thread of its own from the first message on, so that nobody waits for it before the end."""
+
+    def __init__(self, name: str, tell: Callable[[Message], str], seconds: float) -> None:
+        self.name, self._tell, self._seconds = name, tell, seconds
+        self._waiting: SimpleQueue[Message | None] = SimpleQueue()
+        self._thread: Thread | None = None
+        self._failures: list[str] = []
+
+    def put(self, message: Message) -> None:
+        self._waiting.put(message)
+        if self._thread is None:  # not before: processes that are forked at the start must find no thread
+            thread = Thread(target=self._work, name=f"notify {self.name}", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:  # the machine has no thread left, and the run must not end by that
+                self._failures.append(f"could not be told: {error}")
+            else:
+                self._thread = thread
+
+    def _work(self) -> None:
+        while (message := self._waiting.get()) is not None:
+            if why := self._tell(message):
+                self._failures.append(why)
+
+    def close(self, until: float) -> str:
+        """Wait until that time at the most, and return what failed in one line."""
+        self._waiting.put(None)
+        if self._thread is not None:
+            self._thread.join(max(0.0, until - time.monotonic()) + GRACE)
+        is_late = self._thread is not None and self._thread.is_alive()
+        failures = self._failures or ([f"took longer than {self._seconds:g} s"] if is_late else [])
+        more = f" ({len(failures)} times)" if len(failures) > 1 else ""
+        return f"{failures[-1]}{more}" if failures else ""

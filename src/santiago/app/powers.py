@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CHOICES: dict[str, tuple[object, ...]] = {
-    "policy.gate": ("auto", "chunk"),
+    "policy.gate": ("auto", "chunk", "step"),
     "policy.proof": ("regression", "own_tests", "proved"),
     "policy.changed_tests": ("accept", "ask", "refuse"),
     "policy.doubts": ("accept", "ask", "refuse"),
@@ -23,7 +23,7 @@ _CHOICES: dict[str, tuple[object, ...]] = {
 """Settings of few values, the loosest first; any other value names a program."""
 _AT_MOST = ("limits.", "policy.jobs", "verification.timeout_minutes")
 """How numbers begin of which less is tighter."""
-_AT_LEAST_ALL_OF = frozenset({"verification.protected"})
+_AT_LEAST_ALL_OF = frozenset({"verification.protected", "policy.gates"})
 _NONE_BEYOND = frozenset({"workspace.copy", "workspace.provide", "workspace.env"})
 _HARMLESS = frozenset({"policy.exhausted"})
 """Settings that only name how something ends."""
@@ -45,7 +45,8 @@ MEANS = {
     "workspace.copy": "ignored files that agent and checks get",
     "workspace.provide": "ignored folders that agent and checks get",
     "workspace.env": "variables of yours that agent and checks see",
-    "notify.command": "run at the end, outside the sandbox",
+    "notify.command": "run at questions and at the end, outside the sandbox",
+    "notify.webhook": "the address that questions and the end are sent to",
 }
 """What a setting does, for the person who is asked."""
 

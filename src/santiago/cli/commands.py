@@ -10,10 +10,11 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Run": {
         "run": ("run", "plan and execute in one go"),
+        "step": ("step", "carry a plan out with your word before and after each step"),
         "execute": ("execute", "carry a plan out; run again it goes on"),
         "resume": ("resume", "go on with a run, with more budget or a hint where given"),
         "stop": ("reach:stop", "stop a run at the next safe boundary"),
-        "answer": ("reach:answer", "answer an open question"),
+        "answer": ("reach:answer", "list the open questions, or answer one"),
         "change": ("reach:change", "ask for a change of a story"),
         "skip": ("decisions:skip", "leave a story out"),
         "accept": ("decisions:accept", "take a story's work as it is; recorded as attested"),

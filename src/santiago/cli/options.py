@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option("--jobs", type=click.IntRange(1, 256), help="Stories side by side; default from the run input."),
-    click.option("--gate", type=click.Choice(("auto", "chunk")), help="Rest after each chunk, or go on by itself."),
+    click.option(
+        "--gate",
+        type=click.Choice(("auto", "chunk", "step")),
+        help="Go on by itself, rest after each chunk, or ask before and after every story.",
+    ),
     click.option("--chunks", metavar="A[..B]", help="Only these chunks, by label or number."),
     click.option("--only", metavar="STORY", multiple=True, help="Only this story (may be repeated)."),
     click.option("--keep-going", is_flag=True, help="After a failure go on with independent stories."),

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import json
-import os
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
 
+from santiago.app.actor import actor
 from santiago.app.finding import find_run as _find_run
 from santiago.app.finding import find_story, names_run, naming, split_target
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
 from santiago.cli.view.text import say
+from santiago.contract.answers import APPROVING, Understood, describe, understood
+from santiago.contract.details import EXPIRED
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Letter
 from santiago.executor.budget import Budget
 from santiago.report.remedies import target
+from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.app.loading import Run
-
-ANSWERS = ("approve", "adjust", "defer", "validate", "change", "accept", "refuse", "stop")
-FREE = "adjust"
-"""What an answer in a person's own words means: go on, with this in mind; never that all is approved as it is."""
+    from santiago.contract.state import Question
 
 LONGEST = 32_000
 """Characters of a text; whoever has more to say puts it into the document."""
@@ -45,10 +44,6 @@ def find_run(name: str | None) -> Path:
     return out_dir
 
 
-def _actor() -> str:
-    return os.environ.get("SANTIAGO_ACTOR") or os.environ.get("SIGEE_QUEUE_ACTOR") or "user"
-
-
 @click.command("stop")
 @click.argument("run", required=False)
 @click.option("--now", is_flag=True, help="Do not wait for the current agent or check to end; its work is kept.")
@@ -58,7 +53,7 @@ def stop(run: str | None, now: bool, as_json: bool) -> None:
     out_dir = find_run(run)
     run_id = frozen(out_dir)[1].run_id or out_dir.name
     running = working(out_dir) is not None
-    letter = Letter(kind="stop-now" if now else "stop", actor=_actor())
+    letter = Letter(kind="stop-now" if now else "stop", actor=actor())
     new = running and Inbox(out_dir).drop(letter)
     if not running:
         text = f"{run_id} is not running; nothing to stop"
@@ -70,66 +65,77 @@ def stop(run: str | None, now: bool, as_json: bool) -> None:
 
 
 @click.command("answer")
-@click.argument("words", nargs=-1, required=True, metavar="[RUN] QUESTION ANSWER")
-@click.option("--text", default="", help="What to tell the agent, beside one of the fixed answers.")
+@click.argument("words", nargs=-1, metavar="[RUN] [QUESTION ANSWER]")
+@click.option("--text", default="", help="What to say beside one of the fixed words.")
+@click.option("--rest", type=click.Choice(("chunk", "run")), help="Approve what is still to come as well, this far.")
+@click.option("--actor", "who", metavar="NAME", help="Who answers; default $SANTIAGO_ACTOR or $USER.")
 @as_json_option
-def answer(words: tuple[str, ...], text: str, as_json: bool) -> None:
-    """Answer an open question; the first answer counts.
-
-    ANSWER is what you have to say, in your own words, or one of approve, adjust, defer, validate, change, accept, refuse, stop.
+def answer(words: tuple[str, ...], text: str, rest: str | None, who: str | None, as_json: bool) -> None:
+    """Answer an open question; the first answer counts. Without a question, list those of all runs of this repository.
 
     \b
-    santiago answer S2-1 "Euros, please"
-    santiago answer S2-1 defer
+    santiago answer                                  what is asked, and the words that each takes
+    santiago answer S2-detail-1 ok
+    santiago answer S2-detail-1 "in Euros, please"
+    santiago answer S2-result-1 validate --rest chunk
     """
-    name, rest = (words[0], words[1:]) if len(words) > 2 and names_run(words[0]) else (None, words)
-    if len(rest) < 2:
-        raise click.UsageError("Say which question, and the answer.")
-    question, word, said = _understood(rest, text)
-    run = load(find_run(name))
+    name, given = (words[0], words[1:]) if len(words) != 2 and words and names_run(words[0]) else (None, words)
+    if not given:
+        from santiago.cli.open_questions import show
+
+        show(name, as_json=as_json)
+        return
+    if len(given) < 2:
+        raise click.UsageError("Say which question, and the answer; `santiago answer` alone lists them.")
+    run = load(find_run(name) if name else _asking(given[0]))
     with naming(run.run_id):
-        _refuse_question(run, question, word)
-        letter = Letter(kind="answer", subject=question, answer=word, text=_kept(said), actor=_actor())
+        letter = _letter(run, given[0], " ".join(given[1:]), text, rest, actor(who))
         if not Inbox(run.out_dir).drop(letter):
-            raise _answered(question)
+            raise _answered(run.out_dir, given[0], None)
     further = "" if run.worker else f"; `santiago resume{target(run.out_dir)}` takes it up"
+    said = describe(Understood(word=letter.answer, text=letter.text))
     _tell(
-        run.run_id, letter, f"{run.run_id}: {question} is answered{further}", running=bool(run.worker), as_json=as_json
-    )
+        run.run_id, letter, f"{run.run_id}: {given[0]} is answered: {harmless(said)}{further}",
+        running=bool(run.worker), as_json=as_json,
+    )  # fmt: skip
 
 
-def _understood(words: tuple[str, ...], text: str) -> tuple[str, str, str]:
-    """Return the question, the answer as one of the fixed words, and what is said beside it."""
-    question, *given = words
-    if len(given) == 1 and given[0].lower() in ANSWERS:
-        return question, given[0].lower(), text
-    if len(given) == 1 and (close := get_close_matches(given[0].lower(), ANSWERS, 1, cutoff=0.8)):
-        hint = f"Say {close[0]}, or {FREE} --text {given[0]!r}."
-        raise SantiagoError(Kind.USAGE, f"{given[0]!r} is nearly {close[0]!r}, and may not be meant", hint=hint)
-    said = " ".join([*given, text]).strip()
-    if not said:
-        raise SantiagoError(Kind.USAGE, "the answer is empty", hint=f"Say something, or one of {', '.join(ANSWERS)}.")
-    return question, FREE, said
+def _asking(question: str) -> Path:
+    """Return the run that a question is of: where none is named, the one that asks it, else the usual one."""
+    from santiago.report.questions import asking
+
+    found = [run.out_dir for run, _ in asking(None) if question in run.state.questions]
+    return found[0] if len(found) == 1 else find_run(None)
 
 
-def _refuse_question(run: Run, question: str, word: str) -> None:
-    """An answer to nothing would be heard by nobody, and stand in the way of a true one."""
+def _letter(run: Run, question: str, given: str, text: str, rest: str | None, who: str) -> Letter:
+    """Return the letter that an answer makes; an answer to nothing would stand in the way of a true one."""
     asked = run.state.questions.get(question)
     if asked is None:
         names = ", ".join(one.id for one in run.state.open_questions()[:8])
         hint = f"Open are {names}." if names else "No question is open."
         raise SantiagoError(Kind.USAGE, f"nobody asked {question}", hint=hint)
     if asked.answer is not None:
-        raise _answered(question)
-    if asked.kind != "agent" and word not in ("accept", "refuse", "defer"):
-        hint = f"`santiago answer {question} accept` takes the work as it is, `refuse --text …` has it done again."
-        raise SantiagoError(Kind.USAGE, f"{question} takes accept or refuse, not {word!r}", hint=hint)
+        raise _answered(run.out_dir, question, asked)
+    meant = understood(asked.kind, given, text)
+    if rest and meant.word != APPROVING.get(asked.kind):
+        raise SantiagoError(Kind.USAGE, f"--rest goes with an approval, not with {meant.word!r}")
+    if rest == "chunk" and asked.story and run.state.chunks[run.state.stories[asked.story].chunk].ended:
+        raise SantiagoError(Kind.INPUT, "that chunk is over, so nothing of it is still to come")
+    said = _kept(meant.text)
+    return Letter(kind="answer", subject=question, answer=meant.word, text=said, scope=rest or "", actor=who)
 
 
-def _answered(question: str) -> SantiagoError:
-    message = f"{question} was answered before; the first answer counts"
+def _answered(out_dir: Path, question: str, asked: Question | None) -> SantiagoError:
+    """Say that the first answer counts, whose it was, and when."""
+    if asked is not None and asked.answer == EXPIRED:
+        message = f"{question} has expired; the next start asks again"
+        return SantiagoError(Kind.INPUT, message, hint=f"`santiago resume{target(out_dir)}`")
+    by = f": {asked.answer}, by {asked.actor} at {asked.answered_at}" if asked else ""
     return SantiagoError(
-        Kind.INPUT, message, hint="`santiago log` shows it; `santiago change` asks for something else."
+        Kind.INPUT,
+        f"{question} was answered before{by}; the first answer counts",
+        hint="`santiago log` shows it; `santiago change` asks for something else.",
     )
 
 
@@ -148,16 +154,16 @@ def change(words: tuple[str, ...], text: str, as_json: bool) -> None:
     with naming(run.run_id):
         story = find_story(run.plan, rest[0]).id
         _refuse_late(run, story)
-        letter = Letter(kind="change", subject=story, text=_kept(text), actor=_actor())
+        letter = Letter(kind="change", subject=story, text=_kept(text), actor=actor())
         Inbox(run.out_dir).drop(letter)
     message = f"{run.run_id}: the next attempt of {story} will see it{_further(run, story)}"
     _tell(run.run_id, letter, message, running=bool(run.worker), as_json=as_json)
 
 
 def _refuse_late(run: Run, story: str) -> None:
-    """A change can reach only a story that is still to be attempted."""
+    """A change can reach any story that is neither done nor left out."""
     found = run.state.stories[story]
-    if found.satisfied:
+    if found.skipped or found.phase is StoryPhase.DONE:
         message = f"{story} is {'left out' if found.skipped else found.phase}, and that is never undone"
         raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
 

@@ -45,7 +45,7 @@ def command(
     from santiago.executor.reopen import Grants
     from santiago.report.remedies import granting
 
-    out_dir = _meant(run, as_json=flags.as_json)
+    out_dir = meant(run, as_json=flags.as_json)
     if out_dir is None:
         return 0
     plan, settings = frozen(out_dir)
@@ -64,7 +64,7 @@ def command(
         return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other, said=said)
 
 
-def _meant(name: str | None, *, as_json: bool) -> Path | None:
+def meant(name: str | None, *, as_json: bool) -> Path | None:
     """Return the folder of the run to go on with; None where all are finished, which is then said."""
     from santiago.app.finding import find_run, runs_here
     from santiago.artifacts import registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +28,7 @@ from santiago.report.measures import ago, limit, span
 from santiago.report.remedies import anew, listed, next_commands, target
 from santiago.report.run_status import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
 from santiago.report.story_status import waits_for
+from santiago.report.tasks import tasks, update_plan
 from santiago.util.clock import SystemClock, between
 from santiago.util.text import count, fit, flat, harmless, width
 
@@ -39,13 +40,15 @@ if TYPE_CHECKING:
 @click.argument("run", required=False)
 @click.option("--failed", is_flag=True, help="Show the failure report: output, evidence, next commands.")
 @click.option("--stories", "all_stories", is_flag=True, help="List every story.")
+@click.option("--tasks", "as_tasks", is_flag=True, help="Print the task list and plan of a coding agent, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(run: str | None, failed: bool, all_stories: bool, as_json: bool) -> None:
+def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as_json: bool) -> None:
     """Show where RUN (a folder or an id) stands, or the run that is running, or the newest one here."""
     out_dir = find_run(run)
     found = load(out_dir)
-    if as_json:
-        click.echo(json.dumps(document(found), indent=2, ensure_ascii=not unicode(stderr=False)))
+    if as_json or as_tasks:
+        shown = _mirror(found) if as_tasks else document(found)
+        click.echo(json.dumps(shown, indent=2, ensure_ascii=not unicode(stderr=False)))
         return
     _head(found)
     say()
@@ -63,6 +66,11 @@ def command(run: str | None, failed: bool, all_stories: bool, as_json: bool) -> 
     _others(found)
     for text in _next(found):
         say(text)
+
+
+def _mirror(run: Run) -> dict[str, Any]:
+    listed, steps = tasks(run.plan, run.state), update_plan(run.plan, run.state)
+    return {"contract_version": 1, "run_id": run.run_id, "tasks": listed, "update_plan": steps}
 
 
 _COLOURS = {"success": "green", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow"}

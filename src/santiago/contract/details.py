@@ -157,6 +157,7 @@ def _take(story: StoryState, kind: str, answer: str) -> None:
         case "result", "validate":
             story.validated, story.adjusting = True, False
         case "result", "change":
+            story.seen = story.commit or ""
             story.adjusting, story.gated, story.change_requested = True, False, story.attempts + 1
         case "grant", "refuse":
             story.change_requested = 0
@@ -191,6 +192,7 @@ def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
 def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.change_requested = story.attempts + 1
     story.adjusting, story.gated, story.deferred = bool(story.attempts or story.parts), False, False
+    story.seen = story.commit or story.seen
     story.tests = None  # they may ask for what is not wanted any more
     if question := state.questions.get(story.asked):
         _close(state, question, "change", event)

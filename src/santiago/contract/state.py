@@ -107,6 +107,8 @@ class StoryState:
     detail: DetailState | None = None
     parts: tuple[str, ...] = ()
     """Its substeps; from then on it is judged when they are done, without an attempt."""
+    seen: str = ""
+    """The work that a person saw and asked to have changed: the next attempt may take it up."""
     adjusting: bool = False
     """A person asked for changes after there was work; until that is validated or done."""
     change_requested: int = 0

@@ -42,6 +42,8 @@ class Adopt:
     story: str
     number: int
     tests: bool = False
+    commit: str = ""
+    """The work itself, where a person says that an interrupted attempt's is complete; else the attempt's ref has it."""
 
     @property
     def id(self) -> str:

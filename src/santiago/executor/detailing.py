@@ -294,7 +294,7 @@ def substep(story: Story, detail: Detail, number: int) -> Story:
         id=substep_ids(story.id, detail)[number - 1],
         title=one.title,
         description="\n".join(_numbered(one.actions)),
-        files=one.files,
+        files=_focus(one.files),
         verify=_given(one.checks),
         criteria=(),
         depends_on=(),
@@ -305,9 +305,14 @@ def substep(story: Story, detail: Detail, number: int) -> Story:
     )
 
 
+def _focus(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return files as a story names them, by which it is told whether two stories touch the same."""
+    return tuple(dict.fromkeys(path.removeprefix("./") for path in paths))
+
+
 def detailed(story: Story, detail: Detail) -> Story:
     """Return the story as the approved plan has it: with the plan's checks, and its files where the story names none."""
-    files = tuple(dict.fromkeys((*detail.create, *detail.modify, *detail.delete)))
+    files = _focus((*detail.create, *detail.modify, *detail.delete))
     return replace(
         story, verify=tuple(dict.fromkeys((*story.verify, *_given(detail.checks)))), files=story.files or files
     )

@@ -11,7 +11,8 @@ from santiago.contract.facts import of_run, of_story
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
-from santiago.contract.steps import Propose
+from santiago.contract.reasons import Reason
+from santiago.contract.steps import Adopt, Propose
 from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
 
     An empty list is to wait for a word; None is to go ahead.
     """
+    interrupted = story.reason is Reason.INTERRUPTED and story.commit and not story.change_requested
+    if at.run_input.policy.stepwise and interrupted:
+        return _taking_up(at, story)
     detail = story.detail if story.detail and story.detail.approved else None
     if detail and detail.substeps and not story.parts:
         names = list(detail.substeps)
@@ -59,6 +63,24 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
     number = story.proposals + 1
     step = Propose(story=story.id, number=number, timeout_ms=budget.attempt_ms(story, at.now_ms))
     return [of_story(story, EventKind.PROPOSAL_STARTED, attempt=0, step=step.id, revision=number), step]
+
+
+def _taking_up(at: Situation, story: StoryState) -> list[Act] | None:
+    """Return the question what becomes of work that was interrupted, and what its answer makes."""
+    asked = at.state.questions.get(f"{story.id}-resume-{story.attempts}")
+    if asked is None:
+        text = f"The work on {story.id} was interrupted. Have it continued, or is it complete as it is, if its checks pass?"
+        return [_ask(at, "resume", story, story.attempts, text)]
+    if asked.answer != "complete":
+        return None
+    number, commit = story.attempts + 1, story.commit or ""
+    step = Adopt(story=story.id, number=number, commit=commit)
+    begun = of_story(
+        story, EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING,
+        attempt=number, actor=asked.actor, step=f"attempt/{story.id}/{number}", base=story.base or "", onto=list(story.onto),
+        commit=commit,
+    )  # fmt: skip
+    return [begun, step]
 
 
 def grant_instead(at: Situation, story: StoryState, limit: str) -> Fact | None:

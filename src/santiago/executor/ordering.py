@@ -25,7 +25,7 @@ def order(step: Step, state: RunState, limits: Limits, anchor: str) -> Order:
         base=(story.base if story else None) or state.head or "",
         began=state.base or "",
         anchor=anchor,
-        notes=story.notes if story else (),
+        notes=_notes(story) if story else (),
         tokens=budget.tokens.left(others) if budget.tokens else None,
         micro_usd=budget.money.left(others) if budget.money else None,
         tests_by=story.tests_by if story and story.on_tests else 0,
@@ -35,6 +35,14 @@ def order(step: Step, state: RunState, limits: Limits, anchor: str) -> Order:
         findings=story.detail.findings if story and story.sent_back and story.detail else (),
         parts=bool(story and story.parts),
     )
+
+
+def _notes(story: StoryState) -> tuple[str, ...]:
+    """Return what people said, and where the work is that they said it about."""
+    if not (story.adjusting and story.seen) or story.parts:
+        return story.notes
+    where = f"This is about work that is there already: `git checkout {story.seen} -- .` brings it into this folder."
+    return (*story.notes, f"{where} Begin with that, and change what was asked for.")
 
 
 def _details(step: Step, state: RunState, story: StoryState | None) -> tuple[DetailRef, ...]:

@@ -282,6 +282,8 @@ class StepPerformer:
 
     def _adopt(self, step: Adopt, order: Order, stop: Stop) -> AttemptOutcome:
         """Judge the kept work of an attempt of an earlier start, as if its agent had just ended."""
+        if step.commit:
+            self.workspace.keep(step.story, step.number, step.commit)
         snapshot = self.workspace.kept(step.story, step.number)
         # A person's own work has no ending, and no agent was paid for it.
         nobody = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=0, cost_usd=Usd(0)))

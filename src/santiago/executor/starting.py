@@ -46,8 +46,8 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
             first = gates.before_attempt(at, story, budget)
             acts += _begin(at, story, budget) if first is None else first
             room, begun = room - 1, begun + 1
-            if first and isinstance(first[0], Fact) and first[0].event is not EventKind.PROPOSAL_STARTED:
-                break  # it changes who may begin
+            if first and all(isinstance(act, Fact) for act in first):
+                break  # a question, or substeps: it changes who may begin
     return acts, held
 
 

@@ -265,9 +265,12 @@ class TreeJudge:
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
         before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
         after = self.trials.results(replace(trial, before=before), stop)
-        # Where there is no base to hold it against, every failure is the story's own.
-        checks = [Check(base=(before or after)[command], work=after[command], is_own=not base) for command in commands]
-        return _judged(verdict.of_work(checks))
+        # Without a base to hold it against, every failure is the story's own; without an attempt, those of its own checks.
+        own = commands if not base else story.verify if not attempt else ()
+        checks = [Check(base=(before or after)[one], work=after[one], is_own=one in own) for one in commands]
+        found = verdict.of_work(checks)
+        proved = found.passed and before is not None and verdict.is_proved(checks)
+        return _judged(replace(found, proof=Proof.PROVED) if proved else found, checks if before else ())
 
     def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         try:

@@ -16,6 +16,7 @@ CATALOGUE: dict[str, str] = {
     "duplicate_id": "An id is defined more than once. In a document written by people both are planned under unique keys.",
     "unknown_dependency": "A plan written by a program names a dependency that it does not define.",
     "missing_chunk": "A plan written by a program has tasks without a chunk label, so the order of chunks is unknown.",
+    "substep_without_step": "A heading such as Step 3.1 is a part of Step 3, and no step of that number stands before it.",
     "unknown_field": "A strict format has a field that it does not know.",
     "invalid_field": "A field has a value that its format does not allow.",
     "unreadable": "The text is broken as JSON or YAML, or nests too deep to be a requirements document.",

@@ -190,6 +190,7 @@ class _Start:
             coordinator.record(start_events.accepting(self.log.state, *self.request.accepts))
         if not self.log.fresh:
             self.log.project(self.log.state)  # what agents read may have been changed since
+        self.request.opened(self.log.state)
         with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
             state = coordinator.run()
         self.log.finish(state)
@@ -254,6 +255,7 @@ class _Start:
             engine=engine,
             clock=self.clock,
             scope=request.scope,
+            attended=request.attended,
             outside=Letters(request.out_dir),
             beat=self.hold.lock.beat,
             listeners=[self.log.take, *request.listeners],

@@ -67,7 +67,7 @@ def prepare(
         repo=now,
         policy=policy,
         plan=plan,
-        jobs=wishes.jobs or policy.jobs,
+        jobs=1 if policy.stepwise else wishes.jobs or policy.jobs,
         scope=scope,
         skips=skips or [],
         own_work=own_work,
@@ -94,6 +94,7 @@ def _policy(frozen: Policy, wishes: Wishes) -> Policy:
     return replace(
         frozen,
         gate=wishes.gate or frozen.gate,  # type: ignore[arg-type]  # checked where it was given
+        gates=() if wishes.gate else frozen.gates,
         keep_going=wishes.keep_going or frozen.keep_going,
         assume_external=wishes.assume_external or frozen.assume_external,
         sandbox=wishes.sandbox or frozen.sandbox,  # type: ignore[arg-type]  # checked where it was given

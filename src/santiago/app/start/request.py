@@ -45,6 +45,10 @@ class Request:
     """(story, ref): a person's own commit, to be judged as an attempt."""
     accepts: tuple[str, str] | None = None
     """(story, why): a person takes the work of its latest attempt as it is."""
+    attended: bool = False
+    """Somebody answers questions while it runs; otherwise an open one ends the run as blocked."""
+    opened: Callable[[RunState], None] = lambda _: None
+    """Hears where the run stands when its work begins."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
     announce: Callable[[RunHeader], None] = lambda _: None
     check_begun: Callable[[str, int, int, str], None] = lambda *_: None

@@ -25,7 +25,10 @@ from santiago.report.run_status import mending
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from santiago.cli.options import Flags
+    from santiago.contract.events import Event
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Agent, RunInput
     from santiago.contract.state import RunState
@@ -70,19 +73,39 @@ def start(
         return show(request, trusted=flags.trust_commands, as_json=flags.as_json, waits=waits)
     if not request.skips:  # leaving a story out starts nothing
         approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
+    if asked and not flags.as_json and request.effective.policy.closed & {"detail", "result"}:
+        return _with_a_desk(request, flags)
     return _shown(request, flags)
 
 
-def _shown(request: Request, flags: Flags) -> int:
-    """Execute what is asked for before a screen, and return what its end means."""
+def _with_a_desk(request: Request, flags: Flags) -> int:
+    """Execute with somebody at the terminal who answers; whole lines, since a question would break a live view."""
+    from dataclasses import replace
+
+    from santiago.app.actor import actor
+    from santiago.cli.desk import TerminalDesk
+
+    desk = TerminalDesk(request.plan, request.out_dir, actor())
+    request.attended, request.opened = True, desk.ask_open
+    desk.open()
+    try:
+        return _shown(request, replace(flags, plain=True), desk.take)
+    finally:
+        desk.close()
+
+
+def _shown(request: Request, flags: Flags, *after: Callable[[Sequence[Event], RunState], None]) -> int:
+    """Execute what is asked for before a screen, and return what its end means; others listen `after` it."""
     screen = Screen(
         request.plan, request.effective,
         as_json=flags.as_json, plain=flags.plain, scope=request.scope, frozen=request.run_input,
+        desk=request.attended,
     )  # fmt: skip
-    request.listeners.append(screen.take)
+    request.listeners += [screen.take, *after]
     if not request.skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
-    notice, own_work = Notice(Path(request.effective.repo_path)), request.own_work
+    notice, own_work = Notice(Path(request.effective.repo_path), request.run_id, request.out_dir), request.own_work
+    request.listeners.append(notice.take)
     if notice.missing:
         _note(notice.missing)
     try:

@@ -175,6 +175,20 @@ def _reopened(lines: Lines, event: Event, state: RunState) -> Line:
     return Line("reopened", lines.story(event), "cyan")
 
 
+def _proposing(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("plan", f"{lines.story(event)}  (the agent writes proposal {event.context.get('revision', 1)})")
+
+
+def _not_proposed(lines: Lines, event: Event, state: RunState) -> Line:
+    found = "; ".join(event.context.get("findings", ())) or lines.why(event)
+    word = "goes back to the agent" if event.status == "failed" else "could not be written"
+    return Line("plan", f"{event.story_id}: its plan {word}: {first(flat(found), LONGEST_QUESTION)}", "yellow")
+
+
+def _split(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("plan", f"{event.story_id} becomes {', '.join(event.context.get('substeps', ()))}")
+
+
 def _asked(lines: Lines, event: Event, state: RunState) -> Line:
     question = flat(event.context.get("question", ""))
     return Line("asked", f"{question}: {first(flat(event.context.get('text', '')), LONGEST_QUESTION)}", "yellow")
@@ -271,6 +285,9 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.STORY_BLOCKED: _blocked,
     EventKind.STORY_SKIPPED: _skipped,
     EventKind.STORY_REOPENED: _reopened,
+    EventKind.PROPOSAL_STARTED: _proposing,
+    EventKind.PROPOSAL_ENDED: _not_proposed,
+    EventKind.STORY_SPLIT: _split,
     EventKind.QUESTION_ASKED: _asked,
     EventKind.QUESTION_ANSWERED: _answered,
     EventKind.CHANGE_REQUESTED: _changed,

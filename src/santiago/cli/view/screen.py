@@ -61,13 +61,15 @@ class Screen:
 
     def __init__(
         self, plan: Plan, run_input: RunInput, *, as_json: bool, plain: bool = False, scope: Scope | None = None,
-        frozen: RunInput | None = None,
+        frozen: RunInput | None = None, desk: bool = False,
     ) -> None:  # fmt: skip
         self.plan = plan
         self.run_input = run_input
         """As this start has it: with its own agent and policy."""
         self.frozen = frozen
         """As the run keeps it."""
+        self.desk = desk
+        """Questions are shown by somebody else."""
         self.scope = scope or Scope()
         self.history = History()
         self.as_json = as_json
@@ -123,7 +125,7 @@ class Screen:
             self._take(event, state)
 
     def _take(self, event: Event, state: RunState) -> None:
-        if event.event in _AT_THE_END:
+        if event.event in _AT_THE_END or (self.desk and event.event is EventKind.QUESTION_ASKED):
             return
         line = self.lines.of(event, state)
         if self.live is None or self.live.broken:

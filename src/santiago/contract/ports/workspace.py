@@ -127,6 +127,9 @@ class Workspace(Protocol):
     def discard(self, folder: str) -> None:
         """Remove a folder that this workspace made."""
 
+    def keep(self, story: str, attempt: int, commit: str) -> None:
+        """Keep a commit as the work of an attempt."""
+
     def kept(self, story: str, attempt: int) -> Snapshot | None:
         """Return an attempt's work as its ref keeps it; None where there is none."""
 

@@ -103,6 +103,7 @@ class Walk:
         concept = outer if inherits else (known or "other")
         if not inherits:
             self.section = (block.level, concept)
+        self.label_item = -1  # a list before the heading has no more to say
         self.set_concept(concept)
 
     def paragraph(self, block: Block) -> None:

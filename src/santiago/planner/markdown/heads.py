@@ -28,12 +28,18 @@ def is_numbered(source: Source, index: int) -> bool:
     return is_kind(source, index, "number") or is_kind(source, index, "dotted")
 
 
-def leaves(source: Source, kind: str) -> list[int]:
-    """Return the headings of one kind that are leaves: `Task 1` with `Task 1.1` below it is a group."""
+def of_kind(source: Source, kind: str) -> list[int]:
+    """Return the headings of one kind, where they can be the units of the document."""
     blocks = source.outline.blocks
     found = [i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and is_kind(source, i, kind)]
     if not found or (len(found) == 1 and blocks[found[0]].level == 1) or has_stories(source, len(found)):
         return []
+    return found
+
+
+def leaves(source: Source, kind: str) -> list[int]:
+    """Return the headings of one kind that are leaves: `Task 1` with `Task 1.1` below it is a group."""
+    found = of_kind(source, kind)
     groups = set()
     for index in found:
         inner = source.leads[index]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, Status, Unit
-from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, tickets
+from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, substeps, tickets
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
 
@@ -28,22 +28,49 @@ def read(source: Source) -> Document | None:
 
 def _worded(source: Source) -> Document | None:
     """Read headings `Task N` or `Step N`."""
-    found = heads.leaves(source, "task")
+    found, steps = heads.leaves(source, "task"), _step_heads(source)
     kind = "Task" if found else "Step"
-    found = found or [index for index in heads.leaves(source, "step") if source.zones[index] != Zone.NEVER]
     if not found:
+        leaves = set(heads.leaves(source, "step"))
+        found = [index for index in steps if index in leaves]
+    if not found or (kind == "Step" and not _are_a_plan(source, steps, found)):
         return None
-    repeated = len(heads.twins(source, found)) * 2 >= len(found)
-    if kind == "Step" and not (
-        repeated or heads.many_own(source, found, heads.STEP_SIGNS) or heads.fill_most(source, found)
-    ):
-        return None
-    evidence = [f"{len(found)} headings {kind} N"]
     if listed := _listed(source, found):
-        return _boxes_with_details(
-            source, found, listed, [*evidence, f"{len(listed)} numbered boxes, some of them the same tasks"]
-        )
-    return _with_ticks(source, found, evidence)
+        evidence = [f"{len(found)} headings {kind} N", f"{len(listed)} numbered boxes, some of them the same tasks"]
+        return _boxes_with_details(source, found, listed, evidence)
+    return _steps(source, steps) if kind == "Step" else _with_ticks(source, found, [f"{len(found)} headings {kind} N"])
+
+
+def _step_heads(source: Source) -> list[int]:
+    return [index for index in heads.of_kind(source, "step") if source.zones[index] != Zone.NEVER]
+
+
+def _are_a_plan(source: Source, steps: list[int], leaves: list[int]) -> bool:
+    """Tell whether headings `Step N` are what a document is about, and not a procedure that it tells of."""
+    return (
+        len(heads.twins(source, leaves)) * 2 >= len(leaves)
+        or heads.many_own(source, leaves, heads.STEP_SIGNS)
+        or heads.fill_most(source, steps)
+        or substeps.are_planned(source, steps)
+    )
+
+
+def _steps(source: Source, found: list[int]) -> Document:
+    """Return the document of headings `Step N`, each with its substeps `Step N.M` in it."""
+    owners = substeps.parents(source, found)
+    inside = sum(owner is not None for owner in owners.values())
+    evidence = [f"{len(found) - inside} headings Step N", *([f"{inside} substeps Step N.M"] if inside else [])]
+    places, twins = substeps.made(source, found), heads.twins(source, found)
+    document = assemble.document(source, "plan-steps", evidence, places, repeated=sorted(twins.values()))
+    labels = substeps.labelled(source, places)
+    units = {
+        index: _ticked(source, substeps.with_labels(unit, said), twins.get(index))
+        for index, unit, said in zip(found, document.units, labels, strict=True)
+    }
+    known = {line for said in labels for line in said.labels}
+    document.findings = [one for one in document.findings if one.code != "unknown_label" or one.line not in known]
+    document.findings += substeps.orphans(source, owners)
+    return ordering.ordered(source, assemble.with_units(document, substeps.merged(units, owners)))
 
 
 def _numbered(source: Source) -> Document | None:

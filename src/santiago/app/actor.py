@@ -1,0 +1,19 @@
+"""Who acts: the name that is recorded with every answer and every other decision of a person."""
+
+from __future__ import annotations
+
+import os
+
+from santiago.contract.errors import Kind, SantiagoError
+
+LONGEST = 100
+_VARIABLES = ("SANTIAGO_ACTOR", "SIGEE_QUEUE_ACTOR", "USER", "LOGNAME")
+
+
+def actor(given: str | None = None) -> str:
+    """Return the name given, or that of the environment; raise where it could not stand on one line of a log."""
+    name = given or next((os.environ[one] for one in _VARIABLES if os.environ.get(one)), "user")
+    if not name.strip() or len(name) > LONGEST or not name.isprintable():
+        hint = "Use letters, digits and blanks."
+        raise SantiagoError(Kind.USAGE, f"{name[:40]!r} is no name for who acts", where="--actor", hint=hint)
+    return name.strip()

@@ -1,0 +1,168 @@
+"""Questions at the terminal: shown when the log has them, answered by a line, and sent as a letter like from anywhere else."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import threading
+import tty
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from santiago.artifacts.inbox import Inbox
+from santiago.cli.view.text import columns_of, paint, say
+from santiago.contract.answers import Understood, describe, understood
+from santiago.contract.errors import SantiagoError
+from santiago.contract.events import EventKind
+from santiago.contract.ports.desk import Letter
+from santiago.report.question import card
+from santiago.util.text import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from santiago.contract.events import Event
+    from santiago.contract.plan import Plan
+    from santiago.contract.state import RunState
+    from santiago.report.question import Card
+
+LONGEST = 4096
+"""Bytes of one line; a terminal takes no longer ones."""
+REST, TEST = "a", "t"
+ENTER, ESCAPE = (b"\n", b"\r"), b"\x1b"
+
+
+class TerminalDesk:
+    """Asks whoever sits at the terminal, one question after the other, in a thread of its own.
+
+    It only reads what was recorded and drops letters: an answer that comes from elsewhere meanwhile closes the question.
+    """
+
+    def __init__(self, plan: Plan, out_dir: Path, actor: str) -> None:
+        self.plan, self.inbox, self.out_dir, self.actor = plan, Inbox(out_dir), out_dir, actor
+        self.waiting: SimpleQueue[Card | None] = SimpleQueue()
+        self.answered: dict[str, str] = {}
+        """Question → who answered, and what."""
+        self.terminal = sys.stdin.fileno()
+        self.settings = termios.tcgetattr(self.terminal)
+        self.woken, self.wake = os.pipe()
+        self.thread = threading.Thread(target=self._serve, name="desk", daemon=True)
+
+    def open(self) -> None:
+        self.thread.start()
+
+    def close(self) -> None:
+        """Ask nothing any more, and leave the terminal as it was."""
+        self.waiting.put(None)
+        os.write(self.wake, b"\0")
+        self.thread.join(1)
+        termios.tcsetattr(self.terminal, termios.TCSADRAIN, self.settings)
+
+    def take(self, events: Sequence[Event], state: RunState) -> None:
+        """Note what was recorded: a question to ask, or one that somebody answered."""
+        for event in events:
+            name = event.context.get("question", "")
+            if event.event is EventKind.QUESTION_ASKED:
+                self.waiting.put(card(self.plan, state, state.questions[name], self.out_dir))
+            elif event.event in (EventKind.QUESTION_ANSWERED, EventKind.QUESTION_EXPIRED):
+                self.answered[name] = f"{event.context.get('answer', '')}, by {event.actor}"
+                os.write(self.wake, b"\0")
+
+    def ask_open(self, state: RunState) -> None:
+        """Ask what an earlier start left open."""
+        for question in state.open_questions():
+            self.waiting.put(card(self.plan, state, question, self.out_dir))
+
+    def _serve(self) -> None:
+        while (asked := self.waiting.get()) is not None:
+            with suppress(OSError, SantiagoError):  # the terminal is gone, or the run: nobody answers here any more
+                self._ask(asked)
+
+    def _ask(self, asked: Card) -> None:
+        self._show(asked)
+        while asked.id not in self.answered:
+            line = self._line(asked)
+            if line is None:
+                break
+            if not line.strip():
+                continue  # Enter alone decides nothing
+            if line.strip() == TEST and asked.trying:
+                self._say_how_to_try(asked)
+            elif (given := self._meant(asked, line)) and self._confirmed(*given):
+                self._send(asked, *given)
+                return
+        if asked.id in self.answered:
+            say(f"\n{asked.id} was answered: {harmless(self.answered[asked.id])}", err=True)
+
+    def _show(self, asked: Card) -> None:
+        width = min(columns_of(stderr=True) or 80, 100)
+        head = f"── {asked.id} ── {asked.title} " if asked.title else f"── {asked.id} "
+        say("", err=True)
+        say(paint(f"{harmless(head)}".ljust(width, "─")[:width], "cyan", bold=True), err=True)
+        for line in asked.lines:
+            say(f"  {harmless(line)}", err=True)
+        say(f"{harmless(asked.text)}", err=True)
+        for word, means in asked.words:
+            say(f"  {word:<9} {means}", err=True)
+        if asked.chunk:
+            say(f"  {REST:<9} {asked.words[0][0]}, and the rest of chunk {harmless(asked.chunk)} too", err=True)
+        if asked.trying:
+            say(f"  {TEST:<9} let me test: how to look at the work by hand; the question stays open", err=True)
+
+    def _say_how_to_try(self, asked: Card) -> None:
+        say("Look at the work, and come back here, or answer from anywhere:", err=True)
+        for command in (*asked.trying, f"{asked.command} {asked.words[0][0]}"):
+            say(f"  $ {command}", err=True, verbatim=True)
+
+    def _meant(self, asked: Card, line: str) -> tuple[Understood, str] | None:
+        """Return what a line means and how far it reaches; say why where it means nothing."""
+        if line.strip() == REST and asked.chunk:
+            return Understood(word=asked.words[0][0]), "chunk"
+        word, _, text = line.strip().partition(" ")
+        fixed = word.lower() in dict(asked.words)
+        try:
+            return understood(asked.kind, word if fixed else line, text if fixed else ""), ""
+        except SantiagoError as error:
+            say(f"{harmless(error.message)}", err=True)
+            return None
+
+    def _confirmed(self, answer: Understood, scope: str) -> bool:
+        """Show what was understood; Enter sends it, Escape or any other key takes it back."""
+        reach = f", and the rest of this {scope}" if scope else ""
+        sys.stderr.write(f"understood: {harmless(describe(answer))}{reach}; Enter to send, Esc to change ")
+        sys.stderr.flush()
+        tty.setcbreak(self.terminal, termios.TCSANOW)
+        try:
+            key = self._read(lambda: False)
+        finally:
+            termios.tcsetattr(self.terminal, termios.TCSANOW, self.settings)
+        say("", err=True)
+        return key[:1] in ENTER
+
+    def _send(self, asked: Card, answer: Understood, scope: str) -> None:
+        letter = Letter(
+            kind="answer", subject=asked.id, answer=answer.word, text=answer.text, scope=scope, actor=self.actor
+        )
+        if not self.inbox.drop(letter):
+            say(f"{asked.id} was answered before; the first answer counts", err=True)
+
+    def _line(self, asked: Card) -> str | None:
+        """Return the next line that is typed; None where the question is over, or nobody is there any more."""
+        sys.stderr.write("> ")
+        sys.stderr.flush()
+        got = self._read(lambda: asked.id in self.answered)
+        return got.decode("utf-8", "replace") if got else None
+
+    def _read(self, over: Callable[[], bool]) -> bytes:
+        while True:
+            ready, _, _ = select.select([self.terminal, self.woken], [], [])
+            if self.woken in ready:
+                os.read(self.woken, 1)
+                if over() or not self.waiting.empty():
+                    return b""
+            if self.terminal in ready:
+                return os.read(self.terminal, LONGEST)

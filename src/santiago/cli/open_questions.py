@@ -1,0 +1,44 @@
+"""`santiago answer` alone: what is asked in this repository, and the words that each question takes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from santiago.cli.view.text import paint, say
+from santiago.report.questions import asking
+from santiago.util.text import harmless
+
+if TYPE_CHECKING:
+    from santiago.report.question import Card
+
+
+def show(name: str | None, *, as_json: bool) -> None:
+    """Print the open questions of all runs of this repository, or of one."""
+    found = list(asking(name))
+    if as_json:
+        rows = [{"run_id": run.run_id, **_data(one)} for run, cards in found for one in cards]
+        click.echo(json.dumps({"contract_version": 1, "questions": rows}, indent=2, ensure_ascii=False))
+        return
+    if not found:
+        say("no question is open")
+    for run, cards in found:
+        for one in cards:
+            _say(run.run_id, one)
+
+
+def _say(run_id: str, one: Card) -> None:
+    say(f"{paint(one.id, 'cyan', bold=True, stderr=False)}  {run_id}  {harmless(one.title)}")
+    say(f"  {harmless(one.text)}")
+    for word, means in one.words:
+        say(f"    {word:<9} {means}")
+    say(f"  $ {one.command} …", verbatim=True)
+
+
+def _data(one: Card) -> dict[str, Any]:
+    return {
+        "id": one.id, "kind": one.kind, "story": one.story or None, "text": one.text,
+        "words": dict(one.words), "answer_command": one.command,
+    }  # fmt: skip

@@ -1,0 +1,80 @@
+"""From a document to a run: compiled, with what the command line says about agent and checks, and started."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.app.start.agents import named
+from santiago.app.start.leaks import refuse_secrets
+from santiago.app.start.preflight import refuse_outside
+from santiago.app.start.trust import said_by
+from santiago.artifacts import repository
+from santiago.artifacts.files import read_text
+from santiago.cli.plan import job_from_document, refuse, roomy
+from santiago.cli.start.running import start
+from santiago.cli.start.trust import note_basis
+from santiago.cli.view.text import say
+from santiago.contract.record import record
+from santiago.planner.compile import compile_plan
+from santiago.planner.source import Source
+from santiago.report.advice import on_attempts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.app.job import Job
+    from santiago.cli.options import Flags
+    from santiago.contract.plan import Plan
+    from santiago.planner.compile import Compilation
+
+
+@record
+class Worker:
+    """Who does the work and how it is checked, as the command line says it."""
+
+    agent: str | None = None
+    model: str | None = None
+    checks: tuple[str, ...] = ()
+    playbook: Path | None = None
+
+
+def carry_out(
+    prd: Path,
+    out_dir: Path | None,
+    worker: Worker,
+    flags: Flags,
+    *,
+    otherwise: Callable[[str, Job], Plan | None] = lambda *_: None,
+    told: Callable[[Plan], None] = lambda _: None,
+) -> int:
+    """Compile a document and start the run; `otherwise` may make a plan where the document has no steps to be seen."""
+    job = job_from_document(prd, out_dir)
+    refuse_outside(job.document)
+    text = read_text(job.document)
+    refuse_secrets(text.encode(), job.name)
+    source = Source(text, path=job.name)
+    compiled = compile_plan(source)
+    plan = compiled.plan or otherwise(text, job)
+    if plan is None:
+        return refuse(compiled, job, source, as_json=flags.as_json)
+    told(plan)
+    return _started(job, plan, compiled, worker, flags)
+
+
+def _started(job: Job, plan: Plan, compiled: Compilation, worker: Worker, flags: Flags) -> int:
+    job = roomy(job, plan, tests_first=bool(flags.tests_first))
+    if job.fitted and not flags.as_json:
+        say(f"note: {on_attempts(job, plan)[0]}", err=True)
+    settings = job.run_input
+    if worker.checks:
+        settings = replace(settings, verification=replace(settings.verification, story_commands=worker.checks))
+    settings = replace(settings, agent=named(settings.agent, worker.agent, worker.playbook, worker.model))
+    if flags.gate == "step":  # how a run goes on later is how it began
+        settings = replace(settings, policy=replace(settings.policy, gate="step"))
+    if not flags.dry_run:
+        repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
+        note_basis(Path(settings.repo_path), settings.run_id)
+    said = said_by(agent=worker.agent, model=worker.model, playbook=worker.playbook, checks=worker.checks)
+    return start(job.out_dir, settings, plan, flags, base=Path(settings.repo_path), said=said, compiled=True)

@@ -1,0 +1,134 @@
+"""`santiago step`: carry a plan out step by step, each approved before it is begun and validated before it counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from santiago.cli.options import Flags, agent_names, run_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.app.job import Job
+    from santiago.contract.plan import Plan
+
+MOST_SHOWN = 20
+
+
+@click.command("step")
+@click.argument("what", required=False, metavar="[PLAN|RUN]")
+@click.option("--agent", metavar="NAME", shell_complete=agent_names, help="An agent by name, or any command line.")
+@click.option("--model", metavar="NAME", help="The model that the agent should use, by its own name for it.")
+@click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every step (may be repeated).")
+@click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
+@click.option("--new", is_flag=True, help="Start afresh, although a run of this plan is not finished.")
+@run_options
+def command(
+    what: str | None,
+    agent: str | None,
+    model: str | None,
+    checks: tuple[str, ...],
+    playbook: Path | None,
+    new: bool,
+    flags: Flags,
+) -> int:
+    """Carry a plan out with your word before and after each step; without a name, go on with the latest one.
+
+    \b
+    santiago step docs/plan.md --agent claude --verify "pytest -q"
+    santiago step                    go on where it was left
+    santiago answer                  what is asked, from any other terminal
+    """
+    from santiago.app.finding import names_run
+    from santiago.cli.start.document import Worker, carry_out
+
+    flags = replace(flags, gate="step")
+    path = Path(what) if what is not None else None
+    if path is None or (not path.is_file() and names_run(str(path))):
+        return _go_on(what, flags)
+    if not new and (unfinished := _unfinished(path)) and _again(unfinished, flags):
+        return _go_on(str(unfinished), flags)
+    worker = Worker(agent=agent, model=model, checks=checks, playbook=playbook)
+    return carry_out(path, None, worker, flags, otherwise=_inferred(flags), told=_imported)
+
+
+def _go_on(run: str | None, flags: Flags) -> int:
+    from santiago.app.finding import naming
+    from santiago.app.loading import frozen
+    from santiago.cli.resume import meant
+    from santiago.cli.start.running import start
+    from santiago.report.remedies import granting
+
+    out_dir = meant(run, as_json=flags.as_json)
+    if out_dir is None:
+        return 0
+    plan, settings = frozen(out_dir)
+    with naming(settings.run_id or out_dir.name), granting(out_dir):
+        return start(out_dir, settings, plan, flags, base=out_dir)
+
+
+def _unfinished(document: Path) -> Path | None:
+    """Return the newest run of a document that has begun and is not finished."""
+    from santiago.app.finding import runs_here
+    from santiago.app.loading import frozen_input
+    from santiago.artifacts import registry, repository
+    from santiago.artifacts.names import has_begun
+    from santiago.contract.errors import SantiagoError
+
+    resolved = repository.resolved(document)
+    try:
+        known = runs_here()
+    except SantiagoError:
+        return None
+    for run in known:
+        if registry.standing(run) != "ended" and has_begun(run.out_dir):
+            settings = frozen_input(run.out_dir)
+            if repository.resolved(run.out_dir / settings.repo_path / settings.prd_path) == resolved:
+                return run.out_dir
+    return None
+
+
+def _again(run: Path, flags: Flags) -> bool:
+    """Ask whether to go on with an unfinished run; without a terminal that is what happens, and it is said."""
+    import sys
+
+    from santiago.cli.view.text import say
+
+    if flags.no_input or not sys.stdin.isatty():
+        say(f"{run.name} is not finished; this goes on with it (--new starts afresh)", err=True)
+        return True
+    return click.confirm(f"{run.name} is not finished. Go on with it? (no: start afresh)", default=None, err=True)
+
+
+def _imported(plan: Plan) -> None:
+    from santiago.cli.view.text import say
+    from santiago.util.text import count, harmless
+
+    say(f"{harmless(plan.title)}: {count(len(plan.stories), 'step')} imported", err=True)
+
+
+def _inferred(flags: Flags) -> Callable[[str, Job], Plan | None]:
+    def ask(text: str, job: Job) -> Plan | None:
+        """Propose steps where the document has none to be seen; nothing is made of them unasked."""
+        import sys
+
+        from santiago.cli.view.text import say
+        from santiago.planner.compile import compile_plan
+        from santiago.planner.source import Options, Source
+        from santiago.util.text import harmless
+
+        plan = compile_plan(Source(text, path=job.name, options=Options(allow_fallback=True))).plan
+        if plan is None or flags.no_input or not sys.stdin.isatty():
+            return None
+        say("The document names no steps. These could be meant:", err=True)
+        for story in plan.stories[:MOST_SHOWN]:
+            say(f"  {story.id}  {harmless(story.title)}", err=True)
+        if len(plan.stories) > MOST_SHOWN:
+            say(f"  and {len(plan.stories) - MOST_SHOWN} more", err=True)
+        return plan if click.confirm("Take these as the steps?", default=False, err=True) else None
+
+    return ask

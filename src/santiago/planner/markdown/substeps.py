@@ -1,0 +1,151 @@
+"""Steps and their substeps: `Step 2.1` is a part of `Step 2`, whose text and criteria it adds to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.patterns import pattern
+from santiago.contract.plan import Finding
+from santiago.planner import ids
+from santiago.planner.draft import PLANNED, Status
+from santiago.planner.markdown import carriers
+from santiago.planner.markdown.step_labels import said
+from santiago.planner.structured.records.units import unique
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from santiago.planner.draft import Dep, Unit
+    from santiago.planner.markdown.harvest import Carrier
+    from santiago.planner.markdown.step_labels import Said
+    from santiago.planner.source import Source
+
+_SUBSTEP = pattern(r"(\d+)(?:\.\d+)+")
+
+
+def parents(source: Source, found: Sequence[int]) -> dict[int, int | None]:
+    """Return for each heading of a substep the heading of its step; None where there is no such step.
+
+    The nearest step before it with that number counts. Where a document has no whole steps at all, the first part of
+    a number counts the section that it stands in, as in `Step 1.2` under `Phase 1`, and these are steps.
+    """
+    whole: dict[str, int] = {}
+    owners: dict[int, int | None] = {}
+    for index in found:
+        number = _number(source, index)
+        if (sub := _SUBSTEP.fullmatch(number)) is None:
+            whole[ids.fold(number)] = index
+        else:
+            owners[index] = whole.get(sub[1])
+    if not whole:
+        return {index: None for index in owners if not _in_section(source, index)}
+    return owners
+
+
+def _number(source: Source, index: int) -> str:
+    lead = source.leads[index]
+    return lead.id if lead else ""
+
+
+def _in_section(source: Source, index: int) -> bool:
+    first = _number(source, index).partition(".")[0]
+    above = [source.leads[outer] for outer in source.outline.path(index)]
+    return carriers.chunk_of(source, index) is not None or any(lead and lead.id == first for lead in above)
+
+
+def made(source: Source, found: Sequence[int]) -> list[Carrier]:
+    """Return the place of each step and substep; what follows a substep inside a step's section goes with it."""
+    ends, steps = source.outline.ends, set(found)
+    made = []
+    for start, after in zip(found, [*found[1:], len(source.outline.blocks)], strict=True):
+        around = (outer for outer in source.outline.path(start) if outer in steps)
+        end = min(max(ends[start], *(ends[outer] for outer in around), 0), after)
+        made.append(
+            carriers.carrier(source, start, end=end, found=source.leads[start], chunk=carriers.chunk_of(source, start))
+        )
+    return made
+
+
+def are_planned(source: Source, found: Sequence[int]) -> bool:
+    """Tell whether at least half of these sections say both what to do and what comes of it."""
+    told = [said(source.outline, start + 1, end) for start, end in carriers.bounded(source, list(found))]
+    return sum(bool(one.judged and one.actions) for one in told) * 2 >= len(told)
+
+
+def labelled(source: Source, places: Sequence[Carrier]) -> list[Said]:
+    """Return what each of these places says under the labels of a step."""
+    return [said(source.outline, place.at + 1, place.end) for place in places]
+
+
+def with_labels(unit: Unit, labels: Said) -> Unit:
+    """Return a step with what stands under Result and Validation as criteria, and without what stands under Actions."""
+    judged = labels.judged.done()
+    told = {*labels.actions, *labels.checks, *(criterion.line for criterion in judged)}
+    kept = [one for one in unit.criteria if one.line not in told]
+    there = set(unit.text.split("\n"))
+    left = [text for text in labels.actions.values() if text not in there]  # boxes are no text of a unit otherwise
+    return replace(
+        unit,
+        criteria=tuple(sorted([*kept, *judged], key=lambda one: one.line)),
+        text="\n".join([*filter(None, [unit.text]), *left]),
+    )
+
+
+def merged(units: Mapping[int, Unit], owners: Mapping[int, int | None]) -> list[Unit]:
+    """Return the steps with their substeps in them; a substep that its author left out stays by itself, to be reported."""
+    parts: dict[int, list[Unit]] = {}
+    for index, owner in owners.items():
+        if owner is not None and units[index].status in PLANNED:
+            parts.setdefault(owner, []).append(units[index])
+    inside = {index for index, owner in owners.items() if owner is not None and units[index].status in PLANNED}
+    return [_whole(unit, parts.get(index, [])) for index, unit in units.items() if index not in inside]
+
+
+def _whole(step: Unit, parts: list[Unit]) -> Unit:
+    if not parts:
+        return step
+    names = (*step.tags, *(part.id for part in parts if part.id))
+    own = {ids.fold(name) for name in (step.id or "", *names)}
+    every = [step, *parts]
+    text = [step.text, *(f"Step {part.id}: {part.title}\n{part.text}".strip() for part in parts)]
+    is_open = step.status is Status.DONE and any(part.status is not Status.DONE for part in parts)
+    return replace(
+        step,
+        text="\n".join(filter(None, text)),
+        status=Status.OPEN if is_open else step.status,
+        tags=names,
+        criteria=tuple(criterion for unit in every for criterion in unit.criteria),
+        deps=_outward([dep for unit in every for dep in unit.deps], own),
+        covers=unique(hint for unit in every for hint in unit.covers),
+        files=unique(hint for unit in every for hint in unit.files),
+        verify=unique(hint for unit in every for hint in unit.verify),
+        unread=unique(hint for unit in every for hint in unit.unread),
+    )
+
+
+def _outward(deps: list[Dep], own: set[str]) -> tuple[Dep, ...]:
+    """Return the dependencies on other steps; those between parts of one are the order that they stand in."""
+    first: dict[str, Dep] = {}
+    for dep in deps:
+        if ids.fold(dep.target) not in own:
+            first.setdefault(ids.fold(dep.target), dep)
+    return tuple(first.values())
+
+
+def orphans(source: Source, owners: Mapping[int, int | None]) -> list[Finding]:
+    """Report each substep whose step is not there."""
+    found = []
+    for index in (index for index, owner in owners.items() if owner is None):
+        number = _number(source, index)
+        message = f"Step {number} is a substep of Step {number.partition('.')[0]}, which is not there before it"
+        found.append(
+            Finding(
+                level="error",
+                code="substep_without_step",
+                line=source.outline.blocks[index].line,
+                message=message,
+                hint=f'Write "Step {number.partition(".")[0]}: …" above it, or give it a number of its own.',
+            )
+        )
+    return found

@@ -1,0 +1,150 @@
+"""A question as people see it, wherever they are: what it is about, what there is to look at, and the words that it takes."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from santiago.artifacts.attempts import OUTCOME, PATCH
+from santiago.artifacts.details import DETAILS
+from santiago.artifacts.files import read_bytes
+from santiago.artifacts.names import attempt_folder
+from santiago.contract import codec
+from santiago.contract.answers import KINDS
+from santiago.contract.detail import Detail
+from santiago.contract.errors import SantiagoError
+from santiago.contract.outcomes import AttemptOutcome
+from santiago.contract.record import record
+from santiago.executor import detailing
+from santiago.report.remedies import target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.contract.plan import Plan
+    from santiago.contract.state import Question, RunState, StoryState
+
+T = TypeVar("T")
+MOST_FILES = 20
+LARGEST = 1 << 22
+"""Bytes of a file that is looked into for a question."""
+_FILE = re.compile(rb"^diff --git a/(.+?) b/", re.MULTILINE)
+_SCOPED = frozenset({"detail", "result"})
+
+
+@record
+class Card:
+    """One open question with everything that a person needs to answer it."""
+
+    id: str
+    kind: str
+    story: str
+    title: str
+    """Of the story."""
+    text: str
+    lines: tuple[str, ...]
+    """What there is to look at; text of others, still to be made harmless."""
+    words: tuple[tuple[str, str], ...]
+    """What may be answered, and what each word does."""
+    command: str
+    """The beginning of the command that answers it."""
+    trying: tuple[str, ...] = ()
+    """Commands with which the work can be tried by hand."""
+    chunk: str = ""
+    """Whose rest may be approved with it; empty where that is not offered."""
+
+
+def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card:
+    """Return a question with what it is about."""
+    story = state.stories.get(question.story or "")
+    lines: tuple[str, ...] = ()
+    trying: tuple[str, ...] = ()
+    if story is not None and question.kind == "detail":
+        lines = _of_detail(story, out_dir)
+    elif story is not None and question.kind in ("result", "changed_expectation", "doubt", "refusal"):
+        lines, trying = _of_work(story, out_dir), _trying(story)
+    words = KINDS.get(question.kind, {})
+    if question.kind == "detail" and not (story and story.detail and story.detail.digest):
+        words = {word: means for word, means in words.items() if word != "approve"}
+    return Card(
+        id=question.id,
+        kind=question.kind,
+        story=question.story or "",
+        title=titles(plan, state, out_dir).get(question.story or "", ""),
+        text=question.text,
+        lines=lines,
+        words=tuple(words.items()),
+        command=f"santiago answer{target(out_dir)} {question.id}",
+        trying=trying,
+        chunk=story.chunk if story and question.kind in _SCOPED else "",
+    )
+
+
+def titles(plan: Plan, state: RunState, out_dir: Path) -> dict[str, str]:
+    """Return the title of every story; those of substeps stand in the approved plan of their parent."""
+    found = {story.id: story.title for story in plan.stories}
+    for story in state.stories.values():
+        if story.parts and story.detail and (detail := _detail(story.id, story.detail.revision, out_dir)):
+            found.update(
+                zip(detailing.substep_ids(story.id, detail), (one.title for one in detail.substeps), strict=True)
+            )
+    return found
+
+
+def _of_detail(story: StoryState, out_dir: Path) -> tuple[str, ...]:
+    """Return the plan for people to read, and what changed since the one before."""
+    if story.detail is None:
+        return ()
+    number = story.detail.revision
+    text = _text(out_dir, f"{DETAILS}/{story.id}/{number}.md")
+    lines = tuple(text.splitlines())
+    now, before = _detail(story.id, number, out_dir), _detail(story.id, number - 1, out_dir)
+    if now is None or before is None:
+        return lines
+    changes = detailing.difference(before, now) or "nothing"
+    return (*lines, f"proposal {number}, changed:", *(f"  {line}" for line in changes.splitlines()))
+
+
+def _of_work(story: StoryState, out_dir: Path) -> tuple[str, ...]:
+    """Return which files the work changes, and what its checks said."""
+    folder = attempt_folder(story.id, story.attempts)
+    files = [name.decode("utf-8", "replace") for name in _FILE.findall(_bytes(out_dir, f"{folder}/{PATCH}"))]
+    more = [f"  and {len(files) - MOST_FILES} more"] if len(files) > MOST_FILES else []
+    lines = ["files:", *(f"  {name}" for name in files[:MOST_FILES]), *more] if files else []
+    if outcome := _read(AttemptOutcome, out_dir, f"{folder}/{OUTCOME}"):
+        checks = outcome.verdict.results if outcome.verdict else ()
+        lines += ["checks:", *(f"  {one.verdict:<9} $ {one.command}" for one in checks)] if checks else []
+    if story.parts:
+        lines += [f"substeps: {', '.join(story.parts)} are done; its own checks pass on their work"]
+    if story.proof:
+        lines.append(f"proof: {story.proof}")
+    return tuple(lines)
+
+
+def _trying(story: StoryState) -> tuple[str, ...]:
+    if not story.commit:
+        return ()
+    base = (f"git diff {story.base[:12]} {story.commit[:12]}",) if story.base else ()
+    return (*base, f"git worktree add ../{story.id}-try {story.commit[:12]}")
+
+
+def _detail(story: str, number: int, out_dir: Path) -> Detail | None:
+    return _read(Detail, out_dir, f"{DETAILS}/{story}/{number}.json") if number else None
+
+
+def _read(kind: type[T], out_dir: Path, path: str) -> T | None:
+    content = _bytes(out_dir, path)
+    with suppress(SantiagoError):
+        return codec.decode(kind, content, path) if content else None
+    return None
+
+
+def _text(out_dir: Path, path: str) -> str:
+    return _bytes(out_dir, path).decode("utf-8", "replace")
+
+
+def _bytes(out_dir: Path, path: str) -> bytes:
+    with suppress(SantiagoError):
+        return read_bytes(out_dir / path, LARGEST)
+    return b""

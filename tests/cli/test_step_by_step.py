@@ -1,0 +1,231 @@
+"""Step by step at a terminal: every state and every arrow of the workflow, as a person types it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from santiago.app.loading import load
+from tests.cli.greeter import committed, git, out_dir, place
+from tests.cli.santiago import santiago
+from tests.cli.typing_person import Person
+
+PLAN = """\
+# Plan: Greeter
+
+## Step 1: Say hello
+
+**Files:** `hello.txt`
+
+Actions:
+- write hello.txt
+
+Result: hello.txt says hello
+
+## Step 2: Say goodbye
+
+**Files:** `bye.txt`, `later.txt`
+
+Result: bye.txt says goodbye
+
+## Step 3: Say thanks
+
+**Files:** `thanks.txt`
+
+Result: thanks.txt says thanks
+"""
+TESTS = """\
+import pathlib, unittest
+class Words(unittest.TestCase):
+    def test_hello(self): self.assertIn("hello", pathlib.Path("hello.txt").read_text())
+    def test_bye(self): self.assertIn("goodbye", pathlib.Path("bye.txt").read_text())
+    def test_thanks(self): self.assertIn("thanks", pathlib.Path("thanks.txt").read_text())
+"""
+PLAYBOOK = """\
+stories:
+  S1:
+    - write: {hello.txt: "hello\\n"}
+      seconds: 600
+    - write: {hello.txt: "hello, all\\n"}
+    - write: {hello.txt: "hello, world\\n"}
+  S2.1:
+    - write: {bye.txt: "goodbye\\n"}
+  S2.2:
+    - write: {later.txt: "see you later\\n"}
+  S3:
+    - write: {thanks.txt: "thanks\\n"}
+proposals:
+  S1:
+    - detail: {objective: Greet, create: [hello.txt], actions: [write it]}
+    - detail: {objective: Greet all, create: [hello.txt], actions: [write it, for all]}
+  S2:
+    - &parts
+      detail:
+        objective: Part
+        create: [bye.txt]
+        actions: [in two parts]
+        substeps:
+          - title: Go
+            actions: [write bye.txt]
+            files: [bye.txt]
+            checks: ["python3 -m unittest -q test_words.Words.test_bye"]
+          - title: Promise
+            actions: [write later.txt]
+            files: [later.txt]
+            checks: [grep later later.txt]
+    - *parts
+  S3:
+    - detail: {objective: Thank, create: [thanks.txt], actions: [write it]}
+"""
+CHECK = "python3 -m unittest -q test_words"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return committed(tmp_path / "repo", {"plan.md": PLAN, "test_words.py": TESTS, "play.yaml": PLAYBOOK})
+
+
+def sits(repo: Path, *words: str) -> Person:
+    return Person("step", *words, cwd=repo, env=place(repo))
+
+
+BEGIN = ("plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--verify", CHECK)
+
+
+def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) -> None:
+    person = sits(repo, *BEGIN)
+    # Plan Loaded, Tasks Created, Step Selected, Plan Proposed
+    person.sees("Greeter: 3 steps imported")
+    person.sees("S1-detail-1")
+    # line 22: Enter alone approves nothing
+    person.sees("\n> ")
+    person.types("")
+    # line 20 and 33: words beside consent are an adjustment, and lead to another proposal with the difference
+    person.says("ok, but for all", 'adjust "ok, but for all"')
+    assert 'actions: 2 is new: "for all"' in person.sees("proposal 2)?")
+    # line 21: what was understood can be taken back
+    person.sees("\n> ")
+    person.types("defer")
+    person.sees("understood: defer; Enter to send")
+    person.presses("\x1b")
+    person.says("Looks good!", "approve")
+    # Implementing; line 38: a change while it is under way
+    person.sees("attempt 1 of")
+    told = santiago("change", "S1", "--text", "greet all of them", cwd=repo, env=place(repo))
+    assert told.returncode == 0, told.stderr
+    # Adjusting, Step Done; line 37: let me test
+    person.sees("S1-result-2")
+    assert "hello.txt" in person.sees("Is it complete")
+    person.sees("\n> ")
+    person.types("t")
+    person.sees("git worktree add")
+    person.says("greet the world", 'change "greet the world"')
+    person.sees("S1-result-3")
+    person.says("validate", "validate")
+    # Marked Complete, and the loop; line 34: defer
+    person.sees("S1 is complete. Go on with S2")
+    person.says("yes", "continue")
+    person.sees("S2-detail-1")
+    person.says("defer", "defer")
+    person.sees("S3-detail-1")
+    person.says("ok", "approve")
+    person.sees("S3-result-1")
+    person.says("ok", "validate")
+    # line 40: to stop is a pause
+    person.sees("Nothing but what was put off is left: S2")
+    person.says("stop", "stop")
+    assert person.leaves() == 0
+    # Resume Flow
+    person = sits(repo)
+    person.sees("Nothing but what was put off is left: S2")
+    person.says("go ahead", "continue")
+    person.sees("S2-detail-2")
+    person.says("ok", "approve")
+    # Substep Selected, Substep Implementing, Substep Done; line 41: the parent's own confirmation comes after them
+    for name in ("S2.1-result-1", "S2.2-result-1", "S2-result"):
+        person.sees(name)
+        person.says("ok", "validate")
+    # Plan Complete
+    person.sees("success  3 done of 3")
+    assert person.leaves() == 0
+    run = load(out_dir(repo))
+    assert [one.id for one in run.state.open_questions()] == []
+    assert git(repo, "show", f"{run.state.branch}:hello.txt") == "hello, world"
+    audited = santiago("audit", run.out_dir, cwd=repo, env=place(repo))
+    assert audited.returncode == 0, audited.stdout + audited.stderr
+
+
+def test_line_19_an_answer_from_elsewhere_closes_the_question_at_the_terminal(repo: Path) -> None:
+    person = sits(repo, *BEGIN)
+    person.sees("\n> ")
+    told = santiago("answer", "S1-detail-1", "defer", "--actor", "bob", cwd=repo, env=place(repo))
+    assert told.returncode == 0, told.stderr
+    person.sees("S1-detail-1 was answered: defer, by bob")
+    late = santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place(repo))
+    assert (late.returncode, "defer, by bob at 20" in late.stderr) == (30, True), late.stderr
+    person.sees("S2-detail-1")
+    person.says("stop", "stop")
+    assert person.leaves() == 0
+
+
+def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_that_answers_it(repo: Path) -> None:
+    words = ("step", *BEGIN)
+    told = santiago(*words, cwd=repo, env=place(repo))
+    assert told.returncode == 10
+    assert "santiago answer S1-detail-1" in told.stderr
+    listed = santiago("answer", cwd=repo, env=place(repo))
+    assert (listed.returncode, "S1-detail-1" in listed.stdout, "approve" in listed.stdout) == (0, True, True)
+    # line 28: the same plan again goes on with what is not finished
+    again = santiago(*words, cwd=repo, env=place(repo))
+    assert (again.returncode, "is not finished; this goes on with it" in again.stderr) == (10, True)
+    assert len(list(out_dir(repo).parent.iterdir())) == 1
+
+
+def test_line_76_nothing_asked_is_said(repo: Path) -> None:
+    listed = santiago("answer", cwd=repo, env=place(repo))
+    assert (listed.returncode, listed.stdout) == (0, "no question is open\n")
+
+
+def test_line_24_a_name_that_could_not_stand_in_a_log_is_refused(repo: Path) -> None:
+    santiago("step", *BEGIN, cwd=repo, env=place(repo))
+    told = santiago("answer", "S1-detail-1", "ok", "--actor", "a\x1b[2Kb", cwd=repo, env=place(repo))
+    assert (told.returncode, "is no name for who acts" in told.stderr) == (2, True)
+
+
+def test_line_32_a_plan_that_was_changed_after_it_was_approved_is_not_carried_out(repo: Path) -> None:
+    santiago("step", *BEGIN, cwd=repo, env=place(repo))
+    santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place(repo))
+    run = out_dir(repo)
+    plan = run / "details" / "S1" / "1.json"
+    plan.write_bytes(plan.read_bytes().replace(b"write it", b"delete it"))
+    told = santiago("step", cwd=repo, env=place(repo))
+    assert (told.returncode, "not the detailed plan that was approved" in told.stderr) == (10, True), told.stderr
+    assert "artifact_corrupt" in told.stderr
+
+
+def test_line_27_a_plan_that_cannot_be_read_leaves_nothing_behind(repo: Path) -> None:
+    told = santiago("step", "missing.md", cwd=repo, env=place(repo))
+    assert (told.returncode, "missing.md" in told.stderr) == (2, True), told.stderr
+    assert not (repo / ".santiago" / "runs").exists()
+
+
+def test_lines_16_and_39_a_change_takes_verified_work_back_and_asks_for_an_attempt_when_none_is_left(
+    repo: Path,
+) -> None:
+    (repo / "play.yaml").write_text(PLAYBOOK.replace("      seconds: 600\n", ""))
+    settings = repo / "santiago.toml"
+    settings.write_text("[limits]\nstory_max_attempts = 1\n")
+    place_ = place(repo)
+    santiago("step", *BEGIN, "--trust-project", cwd=repo, env=place_)
+    santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place_)
+    santiago("step", cwd=repo, env=place_)
+    assert load(out_dir(repo)).state.stories["S1"].phase == "verified"
+    assert santiago("change", "S1", "--text", "louder", cwd=repo, env=place_).returncode == 0
+    told = santiago("step", cwd=repo, env=place_)
+    (asked,) = load(out_dir(repo)).state.open_questions()
+    assert (told.returncode, asked.kind, asked.story) == (10, "grant", "S1"), told.stderr
+    assert santiago("answer", asked.id, "grant", "--actor", "eve", cwd=repo, env=place_).returncode == 0
+    santiago("step", cwd=repo, env=place_)
+    run = load(out_dir(repo))
+    assert (run.state.stories["S1"].attempts, run.state.stories["S1"].phase) == (2, "verified")
