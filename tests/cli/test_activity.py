@@ -15,7 +15,7 @@ from santiago.agent.stream import MOST_LINE, Reading
 from santiago.app.profiles import understood
 from santiago.cli.view.beat import EVERY_MS, Beat
 from santiago.contract.state import RunState
-from santiago.report.doing import Doing, activity_data, plain
+from santiago.report.agent_activity import Doing, activity_data, plain
 from santiago.report.evidence import tidied
 from santiago.report.spending import Sum, dollars, said, thousands
 from tests.cli import fakes

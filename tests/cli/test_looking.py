@@ -218,6 +218,18 @@ def test_show_takes_the_last_attempt_and_the_documents_own_id(look: Look, succes
     assert (missing.returncode, "There are S1 to S3" in missing.stderr) == (2, True)
 
 
+def test_json_holds_every_letter_where_standard_output_cannot(success: Done, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(success.out_dir, copy)
+    plan = (copy / "plan.json").read_text()
+    (copy / "plan.json").write_text(plan.replace("Say hello", "挨拶"))
+    env = {**greeter.place(success.repo), "PYTHONIOENCODING": "latin-1"}
+    status = santiago("status", copy, "--json", cwd=success.repo, env=env)
+    show = santiago("show", copy, "S1", "--json", cwd=success.repo, env=env)
+    assert json.loads(status.stdout)["stories"][0]["title"] == "挨拶", status.stderr
+    assert json.loads(show.stdout)["title"] == "挨拶", show.stderr
+
+
 def test_of_a_log_at_its_cap_the_end_is_shown_and_all_lines_are_counted(tmp_path: Path) -> None:
     evidence = AttemptEvidence(tmp_path, "S1", 1)
     evidence.folder.mkdir(parents=True)

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.app.start import provide
-from santiago.app.start.hold import look_around
+from santiago.app.start.acquire_run import look_around
+from santiago.app.start.ground import ground_of
 from santiago.app.start.judging import Means
 from santiago.app.start.scratch import scratch_of
-from santiago.app.start.standing import ground_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
 from santiago.contract.reasons import ExitCode, Reason

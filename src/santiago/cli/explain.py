@@ -71,7 +71,7 @@ def _story(code: str, run: str | None) -> dict[str, str | list[str]] | None:
 def _explained(run: Run, name: str) -> dict[str, str | list[str]]:
     from santiago.app.finding import find_story
     from santiago.report.marks import mark
-    from santiago.report.waiting import explanation
+    from santiago.report.story_status import explanation
     from santiago.util.text import flat
 
     planned = find_story(run.plan, name)

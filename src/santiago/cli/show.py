@@ -22,7 +22,7 @@ from santiago.report.measures import span
 from santiago.report.remedies import target
 from santiago.report.spending import dollars, of_story, thousands
 from santiago.report.story import document
-from santiago.report.waiting import explanation
+from santiago.report.story_status import explanation
 from santiago.util.text import count, fit, flat, harmless, width
 
 if TYPE_CHECKING:

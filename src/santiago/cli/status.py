@@ -20,15 +20,15 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
 from santiago.report import pauses, spending
-from santiago.report.doing import Doing
+from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import Report
 from santiago.report.marks import mark, mark_of
 from santiago.report.measures import ago, limit, span
 from santiago.report.remedies import anew, listed, next_commands, target
-from santiago.report.standing import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
+from santiago.report.run_status import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
+from santiago.report.story_status import waits_for
 from santiago.report.tasks import tasks, update_plan
-from santiago.report.waiting import waits_for
 from santiago.util.clock import SystemClock, between
 from santiago.util.text import count, fit, flat, harmless, width
 

@@ -18,7 +18,7 @@ from santiago.executor.situation import Scope
 from santiago.report import refused
 from santiago.report.endings import origin
 from santiago.report.evidence import AttemptEvidence, Check, checks_in, first_failing, totals
-from santiago.report.waiting import lacking, named, unmet
+from santiago.report.story_status import lacking, named, unmet
 from santiago.util.text import count, flat
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from santiago.executor.budget import Budget
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import is_the_agents
 from santiago.report.failure import Report
-from santiago.report.waiting import lacking
+from santiago.report.story_status import lacking
 from santiago.util.text import flat
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
-from santiago.report.waiting import named, waits_for
+from santiago.report.story_status import named, waits_for
 from santiago.util.text import flat
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from santiago.contract import codec
 from santiago.contract.checks import commands_of
 from santiago.executor.result import sums
-from santiago.report.doing import Doing, activity_data
+from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.endings import ending_of, helping
 from santiago.report.evidence import AttemptEvidence
-from santiago.report.waiting import explanation
+from santiago.report.story_status import explanation
 
 if TYPE_CHECKING:
     from santiago.app.history import AttemptStory

@@ -10,16 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago import __version__
-from santiago.app.start import agents, opening, signals
+from santiago.app.start import agents, signals, start_events
+from santiago.app.start.acquire_run import Hold, Surroundings, check_temporary, look_around, take_hold
+from santiago.app.start.ground import ground_of
 from santiago.app.start.header import RunHeader
-from santiago.app.start.hold import Hold, Surroundings, check_temporary, look_around, take_hold
+from santiago.app.start.inbox_adapter import Letters
 from santiago.app.start.judging import Means
 from santiago.app.start.leaks import SecretsInWork
 from santiago.app.start.leftovers import kill_leftovers, marks
-from santiago.app.start.letters import Letters
 from santiago.app.start.logbook import Logbook, freeze
-from santiago.app.start.prospects import Checkout, foresee
-from santiago.app.start.standing import ground_of
+from santiago.app.start.preflight import Checkout, foresee
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.details import FileDetails
 from santiago.contract.checks import commands_of, run_commands_of
@@ -123,9 +123,9 @@ class _Start:
         if log.state.phase in ENDED:
             log.finish(log.state)  # a crash may have come before the result was written
         if request.own_work:
-            opening.refuse_own_work(log.state, hold.workspace, *request.own_work)
+            start_events.refuse_own_work(log.state, hold.workspace, *request.own_work)
         if request.accepts:
-            opening.refuse_accepting(log.state, request.accepts[0])
+            start_events.refuse_accepting(log.state, request.accepts[0])
         if log.state.phase is RunPhase.SUCCESS:
             hold.workspace.tidy()
             return log.state
@@ -136,13 +136,13 @@ class _Start:
         if self.run_input.policy.tests_first:
             notices.append(f"the tests of each story are written first, by {writer[1]}")
         coordinator = self._coordinator(agent, writer[0])
-        opening.refuse_cut(log.state, self.attempts, hold.workspace)
-        notices += opening.put_back(log.state, hold.workspace)
+        start_events.refuse_cut(log.state, self.attempts, hold.workspace)
+        notices += start_events.put_back(log.state, hold.workspace)
         log.open()
         self._announce(name, notices)
         if hold.begun_before:
-            opening.forget_broken(hold.workspace, coordinator.record)
-        coordinator.recovered, ends = opening.recovered(
+            start_events.forget_broken(hold.workspace, coordinator.record)
+        coordinator.recovered, ends = start_events.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms
         )
         coordinator.record(ends)
@@ -153,7 +153,7 @@ class _Start:
         coordinator.record([self._started(name), *going_on])
         if not request.skips:
             return self._work(coordinator)
-        coordinator.record(opening.skipping(log.state, request.skips, request.actor))
+        coordinator.record(start_events.skipping(log.state, request.skips, request.actor))
         log.project(log.state)
         return log.state
 
@@ -171,7 +171,7 @@ class _Start:
     def _going_on(self) -> list[Fact]:
         """Return what a person's start adds: approvals, grants, stories that may go on."""
         state, request, workspace = self.log.state, self.request, self.hold.workspace
-        facts = opening.approvals(request.plan, state, request.consent, request.actor)
+        facts = start_events.approvals(request.plan, state, request.consent, request.actor)
         one = request.own_work or request.accepts
         if one:
             return facts + reopening_one(state, one[0], workspace.head(), request.actor)
@@ -182,12 +182,12 @@ class _Start:
     def _work(self, coordinator: Coordinator) -> RunState:
         workspace, own_work = self.hold.workspace, self.request.own_work
         if own_work is not None:
-            begun = opening.own_work(self.log.state, workspace, *own_work, self.request.actor)
+            begun = start_events.own_work(self.log.state, workspace, *own_work, self.request.actor)
             coordinator.record([begun])
-            opening.keep_changes(self.log.state, self.attempts, workspace, own_work[0], begun.context["commit"])
+            start_events.keep_changes(self.log.state, self.attempts, workspace, own_work[0], begun.context["commit"])
             coordinator.recovered |= {own_work[0]}
         if self.request.accepts is not None:
-            coordinator.record(opening.accepting(self.log.state, *self.request.accepts, self.request.actor))
+            coordinator.record(start_events.accepting(self.log.state, *self.request.accepts, self.request.actor))
         if not self.log.fresh:
             self.log.project(self.log.state)  # what agents read may have been changed since
         self.request.opened(self.log.state)

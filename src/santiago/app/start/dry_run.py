@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.loading import empty_fold, load
-from santiago.app.start import agents, opening, provide
+from santiago.app.start import agents, provide, start_events
 from santiago.app.start.identity import refuse_taken
-from santiago.app.start.prospects import Checkout, Prospect, foresee
+from santiago.app.start.preflight import Checkout, Prospect, foresee
 from santiago.app.start.scratch import scratch_of
 from santiago.artifacts import frozen
 from santiago.artifacts.names import INPUT, PLAN, has_begun
@@ -101,7 +101,7 @@ def _agent(run_input: RunInput, checkout: Checkout) -> str:
 def _asks(request: Request, state: RunState) -> list[str]:
     """Return that a person would be asked about commands of the document."""
     asked: list[str] = []
-    opening.approvals(request.plan, state, asked.extend, request.actor)
+    start_events.approvals(request.plan, state, asked.extend, request.actor)
     many = count(len(asked), "command of the document waits", "commands of the document wait")
     return [f"{many} for approval: the start would ask first; --trust-commands says yes"] if asked else []
 

@@ -18,7 +18,7 @@ from santiago.workspace.preparing import Preparing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from santiago.app.start.hold import Surroundings
+    from santiago.app.start.acquire_run import Surroundings
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
     from santiago.process.place import Ground

@@ -17,7 +17,7 @@ from santiago.executor.result import result
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.app.start.hold import Hold
+    from santiago.app.start.acquire_run import Hold
     from santiago.app.start.request import Request
     from santiago.artifacts.store import FileStore
     from santiago.contract.state import RunState

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.start.agents import named
 from santiago.app.start.leaks import refuse_secrets
-from santiago.app.start.prospects import refuse_outside
+from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.trust import said_by
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_text

@@ -21,7 +21,7 @@ from santiago.cli.view.text import paint, say
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.executor.reopen import Grants
-from santiago.report.standing import mending
+from santiago.report.run_status import mending
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:

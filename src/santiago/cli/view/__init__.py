@@ -1,1 +1,1 @@
-"""What people see: runs, plans, attempts and errors in words, lines, tables and pictures. Nothing here decides anything."""
+"""What people see on a terminal: runs, plans, attempts and errors in lines, tables and frames. Nothing here decides anything."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.cli.view.text import say, unicode
 from santiago.report.account import account_of
-from santiago.report.doing import ACTIONS, Doing, plain, state_of
+from santiago.report.agent_activity import ACTIONS, Doing, plain, state_of
 from santiago.util.text import fit, flat
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from santiago.cli.view.lines import Line
 from santiago.cli.view.text import joint
 from santiago.contract.events import EventKind
 from santiago.report import pauses
-from santiago.report.doing import Doing
+from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.measures import span
 from santiago.util.clock import SystemClock

@@ -11,12 +11,12 @@ from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
 from santiago.report import pauses, spending
-from santiago.report.doing import Doing
+from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.marks import mark, mark_of
 from santiago.report.measures import clock, limit
 from santiago.report.resting import stopping
-from santiago.report.waiting import waits_for
+from santiago.report.story_status import waits_for
 from santiago.util.clock import SystemClock
 from santiago.util.text import fit, flat, width
 

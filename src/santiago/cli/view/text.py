@@ -1,4 +1,4 @@
-"""Text on a terminal: colour only where it is wanted, columns that fit wide letters, nothing that can do harm."""
+"""Text on a terminal: colour only where it is wanted, letters that it can show, lines that it does not have to break."""
 
 from __future__ import annotations
 

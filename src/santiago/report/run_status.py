@@ -16,11 +16,11 @@ from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 from santiago.executor.result import status_of, sums, usage_of
+from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.asking import asked, put_off
-from santiago.report.doing import Doing, activity_data
 from santiago.report.endings import ending_of, helping, is_the_agents
 from santiago.report.remedies import listed, target
-from santiago.report.waiting import explanation, lacking
+from santiago.report.story_status import explanation, lacking
 from santiago.util.clock import SystemClock, between
 from santiago.util.text import flat
 

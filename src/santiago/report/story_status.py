@@ -1,4 +1,4 @@
-"""Where a story stands, in one symbol and one word, and what it waits for."""
+"""Why a story is where it is, and what it waits for: in a few words, and in whole sentences."""
 
 from __future__ import annotations
 
