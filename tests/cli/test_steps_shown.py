@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -152,6 +151,27 @@ def test_a_run_with_substeps_ends_with_a_result_of_its_stories(halfway: Path, tm
     assert look(out_dir, "audit").startswith("clean")
 
 
+def test_line_18_the_work_of_a_substep_whose_start_was_killed_is_judged_by_the_next(
+    halfway: Path, tmp_path: Path
+) -> None:
+    repo = shutil.copytree(halfway.parents[2], tmp_path / "repo", symlinks=True)
+    out_dir = greeter.out_dir(repo)
+    cut_after(out_dir, b'"attempt_started"')
+    assert load(out_dir).state.running == {"S1.2"}
+    santiago("resume", out_dir, cwd=repo, env=greeter.place(repo))
+    state = load(out_dir).state
+    assert [one.id for one in state.open_questions()] == ["S1.2-result-1"]
+    assert (state.stories["S1.2"].attempts, state.stories["S1.2"].phase) == (1, "verified")
+
+
+def cut_after(out_dir: Path, kind: bytes) -> None:
+    """Let a log end with its last event of a kind, as if santiago had been killed then."""
+    lines = (out_dir / "progress.ndjson").read_bytes().splitlines(keepends=True)
+    last = max(at for at, line in enumerate(lines) if kind in line)
+    (out_dir / "progress.ndjson").write_bytes(b"".join(lines[: last + 1]))
+    (out_dir / "result.json").unlink()
+
+
 # audit
 
 
@@ -175,10 +195,7 @@ def test_an_audit_finds_a_file_that_was_put_beside_a_detailed_plan(halfway: Path
 
 def test_an_audit_knows_a_proposal_that_was_killed(asking: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(asking, tmp_path / "copy")
-    lines = (copy / "progress.ndjson").read_bytes().splitlines(keepends=True)
-    cut = max(at for at, line in enumerate(lines) if b'"proposal_started"' in line) + 1
-    (copy / "progress.ndjson").write_bytes(b"".join(lines[:cut]))
-    os.unlink(copy / "result.json")
+    cut_after(copy, b'"proposal_started"')
     assert not [path for _, path in audited(asking, copy) if path.startswith("details/")]
 
 
