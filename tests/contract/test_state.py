@@ -785,24 +785,24 @@ def test_what_people_say_about_a_story_is_kept_in_order_for_the_next_packet() ->
     assert (journal["S1"].notes, journal["S1"].change_requested) == (("one", "two"), True)
 
 
-def test_a_story_is_adjusted_until_the_attempt_that_knows_of_the_change_has_ended() -> None:
+def test_line_6_a_story_is_adjusted_from_the_change_that_was_asked_for_until_it_is_done() -> None:
     journal = Journal(plan_of(S1=""))
     journal.move("S1", RUNNING)
-    assert step_state(journal["S1"]) == "Implementing"
+    assert step_state(journal.state, journal["S1"]) == "Implementing"
     journal.add(EventKind.CHANGE_REQUESTED, "S1", text="otherwise")
-    journal.move("S1", READY)
-    journal.move("S1", RUNNING)
-    assert step_state(journal["S1"]) == "Adjusting"
-    journal.move("S1", READY)
-    journal.move("S1", RUNNING)
-    assert step_state(journal["S1"]) == "Implementing"
+    for _ in range(2):
+        journal.move("S1", READY)
+        journal.move("S1", RUNNING)
+        assert step_state(journal.state, journal["S1"]) == "Adjusting"
+    journal.move("S1", EVIDENCE, VERIFIED, DONE)
+    assert not journal["S1"].adjusting
 
 
-def test_a_change_asked_for_between_attempts_makes_the_next_one_an_adjustment() -> None:
+def test_line_6_a_change_asked_for_before_there_is_work_makes_the_first_attempt_no_adjustment() -> None:
     journal = Journal(plan_of(S1=""))
     journal.add(EventKind.CHANGE_REQUESTED, "S1", text="otherwise")
     journal.move("S1", RUNNING)
-    assert step_state(journal["S1"]) == "Adjusting"
+    assert step_state(journal.state, journal["S1"]) == "Implementing"
     journal.move("S1", EVIDENCE)
     assert not journal["S1"].change_requested
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
+from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.state import StoryState
+from santiago.contract.reasons import Reason
+from santiago.contract.state import RunState, StoryState
 from santiago.contract.views import (
     Queue,
     RunStatus000,
@@ -18,17 +20,21 @@ from santiago.contract.views import (
     run_status,
     run_step_state,
     screen,
+    selected,
     step_state,
+    step_states,
     story_status,
     ticket_phase,
     ticket_status,
 )
+from tests.contract.histories import Journal, plan_of
 
 STORY_TABLE = {
-    # phase: 000 state, 001 step, 001 substep, 001 after a change request, 004 status, 004 queue of a developer's ticket
+    # phase: 000 state, 001 step, 001 substep, 001 while a person's changes are made, 004 status, 004 queue of a
+    # developer's ticket; a ready story is the selected one here
     "planned": ("pending", "Tasks Created", "Tasks Created", "Tasks Created", "pending", "planner-inbox"),
-    "ready": ("pending", "Step Selected", "Substep Selected", "Step Selected", "pending", "developer-todo"),
-    "proposed": ("in_progress", "Plan Proposed", "Plan Proposed", "Plan Revised", "review", "planner-review"),
+    "ready": ("in_progress", "Step Selected", "Substep Selected", "Adjusting", "pending", "developer-todo"),
+    "proposed": ("in_progress", "Plan Proposed", "Plan Proposed", "Plan Proposed", "review", "planner-review"),
     "running": (
         "in_progress",
         "Implementing",
@@ -40,8 +46,8 @@ STORY_TABLE = {
     "evidence_collected": (
         "in_progress",
         "Implementing",
-        "Implementing",
-        "Implementing",
+        "Substep Implementing",
+        "Adjusting",
         "review",
         "planner-review",
     ),
@@ -52,63 +58,217 @@ STORY_TABLE = {
 }
 
 RUN_TABLE = {
-    # phase: 000 state, 001, 003 screen, 003 screen where the run can be resumed
-    "created": ("initialized", "Plan Loaded", "NORMAL", "NORMAL"),
-    "planning": ("planning", None, "PLANNING_ACTIVE", "PLANNING_ACTIVE"),
-    "plan_review": ("planning", None, "PLAN_REVIEW_READY", "PLAN_REVIEW_READY"),
-    "executing": ("executing", None, "EXECUTION_ACTIVE", "EXECUTION_ACTIVE"),
-    "paused": ("executing", "Resume Flow", "EXECUTION_RESUMABLE", "EXECUTION_RESUMABLE"),
-    "run_verification": ("run_verification", None, "EXECUTION_ACTIVE", "EXECUTION_ACTIVE"),
-    "success": ("success", "Plan Complete", "NORMAL", "NORMAL"),
-    "failed": ("failed", None, "NORMAL", "EXECUTION_RESUMABLE"),
-    "blocked": ("blocked", None, "NORMAL", "EXECUTION_RESUMABLE"),
+    # phase: 000 state, 001, 001 where nobody holds the run, 003 screen, 003 screen where the run can be resumed
+    "created": ("initialized", "Plan Loaded", "Plan Loaded", "NORMAL", "NORMAL"),
+    "planning": ("planning", None, None, "PLANNING_ACTIVE", "PLANNING_ACTIVE"),
+    "plan_review": ("planning", None, None, "PLAN_REVIEW_READY", "PLAN_REVIEW_READY"),
+    "executing": ("executing", None, "Resume Flow", "EXECUTION_ACTIVE", "EXECUTION_ACTIVE"),
+    "paused": ("executing", "Resume Flow", "Resume Flow", "EXECUTION_RESUMABLE", "EXECUTION_RESUMABLE"),
+    "run_verification": ("run_verification", None, "Resume Flow", "EXECUTION_ACTIVE", "EXECUTION_ACTIVE"),
+    "success": ("success", "Plan Complete", "Plan Complete", "NORMAL", "NORMAL"),
+    "failed": ("failed", None, None, "NORMAL", "EXECUTION_RESUMABLE"),
+    "blocked": ("blocked", None, None, "NORMAL", "EXECUTION_RESUMABLE"),
 }
 
 every_story_phase = pytest.mark.parametrize("phase", StoryPhase)
 every_run_phase = pytest.mark.parametrize("phase", RunPhase)
 
 
-def story(
-    phase: StoryPhase,
-    *,
-    parent: str | None = None,
-    change_requested: bool = False,
-    blocked_from: StoryPhase | None = None,
-) -> StoryState:
-    return StoryState(
-        id="S1",
-        index=0,
-        chunk="C01",
-        unmet=0,
-        phase=phase,
-        parent=parent,
-        change_requested=change_requested,
-        blocked_from=blocked_from,
-    )
+READY, PROPOSED, RUNNING = StoryPhase.READY, StoryPhase.PROPOSED, StoryPhase.RUNNING
+EVIDENCE, VERIFIED, DONE = StoryPhase.EVIDENCE_COLLECTED, StoryPhase.VERIFIED, StoryPhase.DONE
+WAYS = {
+    "planned": (), "ready": (), "proposed": (PROPOSED,), "running": (RUNNING,), "evidence_collected": (RUNNING, EVIDENCE),
+    "verified": (RUNNING, EVIDENCE, VERIFIED), "done": (RUNNING, EVIDENCE, VERIFIED, DONE),
+    "failed": (StoryPhase.FAILED,), "blocked": (StoryPhase.BLOCKED,),
+}  # fmt: skip
+"""How a story that is ready comes into each phase; a planned one waits for another."""
+
+
+def story(phase: StoryPhase, *, blocked_from: StoryPhase | None = None) -> StoryState:
+    return StoryState(id="S1", index=0, chunk="C01", unmet=0, phase=phase, blocked_from=blocked_from)
+
+
+def under_way(**needs: str) -> Journal:
+    """Return the log of a run that is executing its stories."""
+    journal = Journal(plan_of(**(needs or {"S1": "", "S2": "", "S3": "S2"})))
+    journal.add(EventKind.RUN_EXECUTING, None, RunPhase.EXECUTING)
+    return journal
+
+
+def split() -> Journal:
+    """Return the log of a run whose first story is carried out in two substeps."""
+    journal = under_way()
+    propose(journal, "S1", substeps=["S1.1", "S1.2"])
+    answer(journal, "S1", "detail", "approve", READY)
+    journal.add(EventKind.STORY_SPLIT, "S1", substeps=["S1.1", "S1.2"])
+    return journal
+
+
+def propose(journal: Journal, name: str, number: int = 1, **context: Any) -> None:
+    journal.add(EventKind.PROPOSAL_STARTED, name)
+    journal.add(EventKind.STORY_PROPOSED, name, PROPOSED, status="ok", digest="d" * 64, **context)
+    ask(journal, name, "detail", number)
+
+
+def ask(journal: Journal, name: str, kind: str, number: int = 1) -> None:
+    journal.add(EventKind.QUESTION_ASKED, name, question=f"{name}-{kind}-{number}", kind=kind, text="?")
+
+
+def answer(journal: Journal, name: str, kind: str, word: str, phase: StoryPhase | None = None) -> None:
+    (question,) = (one.id for one in journal.state.open_questions() if one.story == name and one.kind == kind)
+    journal.add(EventKind.QUESTION_ANSWERED, name, phase, question=question, answer=word)
+
+
+def brought_to(phase: StoryPhase, *, substep: bool = False, adjusting: bool = False) -> tuple[Journal, StoryState]:
+    journal = split() if substep else under_way(S1="S2" if phase == "planned" else "", S2="")
+    name = "S1.2" if substep and phase == "planned" else "S1.1" if substep else "S1"
+    journal.move(name, *WAYS[phase])
+    journal[name].adjusting = adjusting
+    return journal, journal[name]
 
 
 @every_story_phase
 def test_a_story_phase_is_a_state_of_the_execution_model(phase: StoryPhase) -> None:
-    assert story_status(phase) == STORY_TABLE[phase][0]
+    journal, one = brought_to(phase)
+    assert story_status(journal.state, one) == STORY_TABLE[phase][0]
 
 
 @every_story_phase
 def test_a_story_phase_is_a_step_state(phase: StoryPhase) -> None:
-    assert step_state(story(phase)) == STORY_TABLE[phase][1]
+    journal, one = brought_to(phase)
+    assert step_state(journal.state, one) == STORY_TABLE[phase][1]
 
 
 @every_story_phase
-def test_a_substep_has_step_states_of_its_own(phase: StoryPhase) -> None:
-    assert step_state(story(phase, parent="S0")) == STORY_TABLE[phase][2]
+def test_line_9_a_substep_has_step_states_of_its_own(phase: StoryPhase) -> None:
+    journal, one = brought_to(phase, substep=True)
+    assert step_state(journal.state, one) == STORY_TABLE[phase][2]
 
 
-@every_story_phase
-def test_an_open_change_request_shows_in_the_step_state(phase: StoryPhase) -> None:
-    assert step_state(story(phase, change_requested=True)) == STORY_TABLE[phase][3]
+@pytest.mark.parametrize("phase", [phase for phase in StoryPhase if phase != "planned"])
+def test_line_6_changes_that_a_person_asked_for_show_in_the_step_state(phase: StoryPhase) -> None:
+    journal, one = brought_to(phase, adjusting=True)
+    assert step_state(journal.state, one) == STORY_TABLE[phase][3]
 
 
 def test_a_substep_under_a_change_request_is_adjusting() -> None:
-    assert step_state(story(StoryPhase.RUNNING, parent="S0", change_requested=True)) == "Adjusting"
+    journal, one = brought_to(RUNNING, substep=True, adjusting=True)
+    assert step_state(journal.state, one) == "Adjusting"
+
+
+# The selected leaf
+
+
+def test_line_7_one_ready_story_is_selected_and_the_others_are_pending() -> None:
+    journal = under_way()
+    assert selected(journal.state) == "S1"
+    assert step_states(journal.state) == {"S1": "Step Selected", "S2": "Tasks Created", "S3": "Tasks Created"}
+    assert statuses(journal) == ["in_progress", "pending", "pending"]
+
+
+def statuses(journal: Journal) -> list[str]:
+    return [story_status(journal.state, one) for one in journal.state.stories.values()]
+
+
+def test_line_7_what_is_under_way_is_selected_before_what_only_could_be() -> None:
+    journal = under_way()
+    journal.move("S2", RUNNING)
+    assert selected(journal.state) == "S2"
+    assert statuses(journal) == ["pending", "in_progress", "pending"]
+
+
+def test_line_7_of_several_under_way_the_first_in_plan_order_is_selected() -> None:
+    journal = under_way()
+    journal.move("S2", RUNNING, EVIDENCE)
+    journal.move("S1", RUNNING)
+    assert selected(journal.state) == "S1"
+
+
+def test_line_7_a_ready_story_that_a_person_is_asked_about_is_selected() -> None:
+    journal = under_way()
+    ask(journal, "S2", "grant")
+    assert selected(journal.state) == "S2"
+
+
+def test_line_34_a_step_that_was_put_off_is_pending_and_not_selected() -> None:
+    journal = under_way()
+    propose(journal, "S1")
+    assert selected(journal.state) == "S1"
+    answer(journal, "S1", "detail", "defer", READY)
+    assert selected(journal.state) == "S2"
+    assert step_state(journal.state, journal["S1"]) == "Tasks Created"
+    assert statuses(journal)[0] == "pending"
+
+
+def test_line_34_work_that_was_put_off_is_pending_and_not_selected() -> None:
+    journal = under_way()
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    ask(journal, "S1", "result")
+    assert selected(journal.state) == "S1"
+    answer(journal, "S1", "result", "defer")
+    assert (selected(journal.state), statuses(journal)[0]) == ("S2", "pending")
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason", "chosen"),
+    [
+        (RunPhase.PAUSED, None, "S1"),
+        (RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION, "S1"),
+        (RunPhase.BLOCKED, Reason.AGENT_ASKED, "S1"),
+        (RunPhase.BLOCKED, Reason.IO_ERROR, None),
+        (RunPhase.FAILED, Reason.RUN_TIMEOUT, None),
+    ],
+)
+def test_line_7_a_story_is_selected_as_long_as_the_run_may_go_on(
+    phase: RunPhase, reason: Reason | None, chosen: str | None
+) -> None:
+    journal = under_way()
+    journal.add(EventKind.RUN_ENDED, None, phase, reason=reason)
+    assert selected(journal.state) == chosen
+
+
+def test_line_7_nothing_is_selected_before_the_run_begins_and_after_all_is_done() -> None:
+    assert selected(Journal(plan_of(S1="")).state) is None
+    journal = under_way(S1="")
+    journal.move("S1", RUNNING, EVIDENCE, VERIFIED, DONE)
+    assert selected(journal.state) is None
+
+
+def test_line_8_a_parent_is_in_progress_while_its_substeps_are() -> None:
+    journal = split()
+    assert selected(journal.state) == "S1.1"
+    assert step_states(journal.state) == {
+        "S1.1": "Substep Selected", "S1.2": "Tasks Created", "S1": "Implementing", "S2": "Tasks Created", "S3": "Tasks Created",
+    }  # fmt: skip
+    assert statuses(journal) == ["in_progress", "pending", "in_progress", "pending", "pending"]
+    for name in ("S1.1", "S1.2"):
+        journal.move(name, RUNNING, EVIDENCE, VERIFIED, DONE)
+    assert (selected(journal.state), step_state(journal.state, journal["S1"])) == ("S1", "Implementing")
+
+
+def test_line_6_an_adjusted_plan_is_revised_until_it_is_proposed_again_and_its_first_attempt_is_implementing() -> None:
+    journal, shown = under_way(), []
+
+    def look() -> None:
+        shown.append(step_state(journal.state, journal["S1"]))
+
+    propose(journal, "S1")
+    answer(journal, "S1", "detail", "adjust", READY)
+    look()
+    propose(journal, "S1", 2)
+    look()
+    answer(journal, "S1", "detail", "approve", READY)
+    look()
+    journal.move("S1", RUNNING)
+    look()
+    assert shown == ["Plan Revised", "Plan Proposed", "Implementing", "Implementing"]
+
+
+def test_line_6_a_plan_that_santiago_sent_back_is_not_revised_by_anybody() -> None:
+    journal = under_way()
+    journal.add(EventKind.PROPOSAL_STARTED, "S1")
+    journal.add(EventKind.PROPOSAL_ENDED, "S1", status="failed", findings=["no check"])
+    assert step_state(journal.state, journal["S1"]) == "Step Selected"
 
 
 @every_story_phase
@@ -156,21 +316,33 @@ def test_a_run_phase_is_a_run_state_of_the_execution_model(phase: RunPhase) -> N
 
 @every_run_phase
 def test_a_run_phase_is_a_state_of_the_step_by_step_executor(phase: RunPhase) -> None:
-    assert run_step_state(phase) == RUN_TABLE[phase][1]
+    assert run_step_state(in_phase(phase), held=True) == RUN_TABLE[phase][1]
+
+
+@every_run_phase
+def test_line_43_a_run_that_nobody_holds_any_more_is_to_be_resumed(phase: RunPhase) -> None:
+    assert run_step_state(in_phase(phase), held=False) == RUN_TABLE[phase][2]
+
+
+def in_phase(phase: RunPhase) -> RunState:
+    state = Journal(plan_of(S1="")).state
+    state.phase = phase
+    return state
 
 
 @every_run_phase
 def test_a_run_phase_is_a_screen(phase: RunPhase) -> None:
-    assert screen(phase) == RUN_TABLE[phase][2]
+    assert screen(phase) == RUN_TABLE[phase][3]
 
 
 @every_run_phase
 def test_a_run_that_can_be_resumed_says_so_on_the_screen(phase: RunPhase) -> None:
-    assert screen(phase, resumable=True) == RUN_TABLE[phase][3]
+    assert screen(phase, resumable=True) == RUN_TABLE[phase][4]
 
 
 def test_the_views_use_the_documents_words_and_each_of_them() -> None:
-    assert {story_status(phase) for phase in StoryPhase} == set(get_args(StoryStatus000))
+    shown = (brought_to(phase) for phase in StoryPhase)
+    assert {story_status(journal.state, one) for journal, one in shown} == set(get_args(StoryStatus000))
     assert {run_status(phase) for phase in RunPhase} == set(get_args(RunStatus000))
     assert {ticket_status(phase) for phase in StoryPhase} == set(get_args(TicketStatus))
     assert {screen(phase) for phase in RunPhase} == set(get_args(Screen))

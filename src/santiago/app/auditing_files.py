@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from santiago.app.truth import unknown_files
 from santiago.artifacts import beneath, inbox, lock
 from santiago.artifacts.attempts import FILES, LASTING, FileAttempts
+from santiago.artifacts.details import DETAILS, LISTING
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import INPUT, LOG, PLAN, attempt_folder
 from santiago.artifacts.store import LARGEST, FileStore
@@ -18,9 +19,10 @@ from santiago.contract.phases import RunPhase
 from santiago.process.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from santiago.app.auditing import Audit
+    from santiago.app.history import Seal
 
 _EMPTY = sha256(b"").hexdigest()
 _AT_WORK = (RunPhase.PLANNING, RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
@@ -41,35 +43,64 @@ class FileAudit:
             for story, tried in self.audit.history.attempts.items():
                 for one in tried:
                     if one.files:
-                        self._sealed(store, attempt_folder(story, one.number), one.files)
+                        self._attempt(store, attempt_folder(story, one.number), one.files)
                     else:  # still running, or of an older santiago
                         self._known.update(self._below(attempt_folder(story, one.number)))
+            for (story, number), seal in self.audit.history.proposals.items():
+                self._proposal(store, story, number, seal)
         self._projections()
         for path in sorted({*self._below("")} - self._known):
             self.audit.note("file_unknown", path, "nothing in the log speaks of it, and nothing rests on it")
 
-    def _sealed(self, store: FileStore, folder: str, digest: str) -> None:
+    def _attempt(self, store: FileStore, folder: str, digest: str) -> None:
         """Compare the files of an attempt with the list of their digests, and that with its digest in the log."""
-        listing = self._read(f"{folder}/{FILES}")
-        self._known.add(f"{folder}/{FILES}")
-        if listing is None or sha256(listing).hexdigest() != digest:
-            self.audit.error("file_changed", f"{folder}/{FILES}", "it is not the list of files that the log names")
+        files = self._sealed(store, folder, FILES, digest, LASTING)
+        if files is None:
             return
-        files: dict[str, str] = json.loads(listing)
         self.audit.count("files of attempts", len(files))
+        for path in sorted({*self._below(folder)} - self._known):
+            self._known.add(path)
+            self.audit.error("file_unknown", path, "it was put there after the attempt had ended")
+
+    def _proposal(self, store: FileStore, story: str, number: int, seal: Seal) -> None:
+        """Compare the files of a detailed plan in the same way; the plan itself is named in the log as well."""
+        folder = f"{DETAILS}/{story}"
+        there = {path for path in self._below(folder) if path.startswith(f"{folder}/{number}.")}
+        if not seal.files:  # santiago was killed while it was written, or the agent could not be asked
+            self._known |= there
+            return
+        lasting = (f"{number}.json", f"{number}.md")
+        files = self._sealed(store, folder, f"{number}.{LISTING}", seal.files, lasting)
+        if files is None:
+            return
+        self.audit.count("files of plans", len(files))
+        if files.get(lasting[0], "") != seal.digest:
+            self.audit.error("file_changed", f"{folder}/{lasting[0]}", "it is not the plan that the log names")
+        for path in sorted(there - self._known):
+            self._known.add(path)
+            self.audit.error("file_unknown", path, "it was put there after the plan had been proposed")
+
+    def _sealed(
+        self, store: FileStore, folder: str, listing: str, digest: str, lasting: Container[str]
+    ) -> dict[str, str] | None:
+        """Compare files with the list of their digests, and return that; None where it is not the one that the log names."""
+        content = self._read(f"{folder}/{listing}")
+        self._known.add(f"{folder}/{listing}")
+        if content is None or sha256(content).hexdigest() != digest:
+            self.audit.error("file_changed", f"{folder}/{listing}", "it is not the list of files that the log names")
+            return None
+        files: dict[str, str] = json.loads(content)
         for name, wanted in files.items():
             path = f"{folder}/{name}"
             self._known.add(path)
             now = _digest(store, path)
             if now == wanted:
                 continue
-            if now in (None, _EMPTY) and name not in LASTING:
+            if now in (None, _EMPTY) and name not in lasting:
                 self.audit.note("file_lost", path, "it is gone or empty, as after a power cut")
             else:
-                self.audit.error("file_changed", path, "it is not what it was when the attempt ended")
-        for path in sorted({*self._below(folder)} - self._known):
-            self._known.add(path)
-            self.audit.error("file_unknown", path, "it was put there after the attempt had ended")
+                self.audit.error("file_changed", path, "it is not what it was when the log was told of it")
+        return files
 
     def _projections(self) -> None:
         """Compare the files that only show what plan and log say; a killed start may have left older ones."""

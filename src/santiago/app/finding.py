@@ -14,6 +14,7 @@ from santiago.contract.errors import Kind, SantiagoError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from santiago.app.loading import Run
     from santiago.artifacts.registry import Registered
     from santiago.contract.plan import Plan, Story
 
@@ -81,14 +82,17 @@ def enumerated(runs: Sequence[Registered]) -> str:
     return ", ".join(run.run_id for run in runs[:MOST]) + more
 
 
-def find_story(plan: Plan, name: str) -> Story:
-    """Return a story by its id, in either case, or by the document's own id; raise where there is none."""
-    by_id = {story.id: story for story in plan.stories}
-    by_origin = {story.origin.id: story for story in reversed(plan.stories)}  # the first of those that share one
+def find_story(of: Plan | Run, name: str) -> Story:
+    """Return a story by its id, in either case, or by the document's own id; raise where there is none.
+
+    A run knows the substeps as well, a plan does not.
+    """
+    by_id = {story.id: story for story in of.stories}
+    by_origin = {story.origin.id: story for story in reversed(of.stories)}  # the first of those that share one
     found = by_id.get(name) or by_origin.get(name) or by_id.get(name.upper())
     if found is not None:
         return found
-    hint = f"There are {plan.stories[0].id} to {plan.stories[-1].id}."
+    hint = f"There are {of.stories[0].id} to {of.stories[-1].id}."
     raise SantiagoError(Kind.USAGE, f"the plan has no story {name}", hint=hint)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from santiago.contract.details import TESTS
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.util.clock import between
 
+_PROPOSALS = frozenset({EventKind.PROPOSAL_STARTED, EventKind.PROPOSAL_ENDED, EventKind.STORY_PROPOSED})
 _ENDS = frozenset({EventKind.ATTEMPT_ENDED, EventKind.ATTEMPT_VOIDED, EventKind.INTEGRATION_FAILED})
 
 
@@ -56,11 +58,22 @@ class AttemptStory:
         self.hint = context.get("hint") or self.hint
 
 
+class Seal(NamedTuple):
+    """The files of a detailed plan by their digests; nothing where the agent that wrote it was not seen to end."""
+
+    files: str = ""
+    """Of the list of its files."""
+    digest: str = ""
+    """Of the plan itself; empty where there is none that can be read."""
+
+
 @dataclass(slots=True)
 class History:
     """Takes in the log, event by event."""
 
     attempts: dict[str, list[AttemptStory]] = field(default_factory=dict)
+    proposals: dict[tuple[str, int], Seal] = field(default_factory=dict)
+    """Story and number of a detailed plan → what its files were when it was proposed."""
     chunk_ms: dict[str, int] = field(default_factory=dict)
     uncounted_ms: dict[str, int] = field(default_factory=dict)
     """Of that, what the log has not counted as used yet; a crash loses it in both accounts."""
@@ -148,6 +161,9 @@ class History:
             attempt = next((one for one in reversed(tried) if one.number == event.attempt), None)
             if attempt is not None:
                 attempt.end(event)
+        elif event.event in _PROPOSALS:
+            number = event.context.get("revision", 0)
+            self.proposals[story, number] = Seal(event.context.get("files", ""), event.context.get("digest", ""))
         if limit := event.context.get("limit"):
             self.limits[story] = limit
 

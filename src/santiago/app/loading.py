@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from santiago.app.history import History
+from santiago.app.substeps import with_substeps
 from santiago.artifacts.faults import possible
 from santiago.artifacts.files import read_bytes, read_json
 from santiago.artifacts.lock import NAME as LOCK
@@ -40,6 +41,8 @@ class Run:
     plan: Plan
     run_input: RunInput
     state: RunState
+    stories: tuple[Story, ...]
+    """All of them in plan order, each followed by its substeps, which are not in the plan."""
     history: History
     begun: bool
     """Whether its log says anything; a start that was refused may have left an empty one."""
@@ -63,11 +66,11 @@ class Run:
         return self.state.phase is not RunPhase.SUCCESS
 
     def story(self, name: str) -> Story | None:
-        return next((story for story in self.plan.stories if story.id == name), None)
+        return next((story for story in self.stories if story.id == name), None)
 
     @property
     def titles(self) -> dict[str, str]:
-        return {story.id: story.title for story in self.plan.stories}
+        return {story.id: story.title for story in self.stories}
 
 
 def frozen(out_dir: Path) -> tuple[Plan, RunInput]:
@@ -94,9 +97,10 @@ def load(out_dir: Path) -> Run:
         replay(out_dir, fold, history.take)
     state = fold.state
     begun = state.seq > 0
+    stories = with_substeps(plan, state, out_dir)
     return Run(
-        out_dir=out_dir, plan=plan, run_input=run_input, state=state, history=history, begun=begun, worker=worker
-    )
+        out_dir=out_dir, plan=plan, run_input=run_input, state=state, stories=stories, history=history, begun=begun, worker=worker,
+    )  # fmt: skip
 
 
 def replay(out_dir: Path, fold: Fold, take: Callable[[Event], None]) -> None:

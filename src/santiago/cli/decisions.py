@@ -99,4 +99,4 @@ def _target(words: tuple[str, ...]) -> tuple[Run, str]:
         raise click.UsageError("Say which story.")
     run = load(find_run(name))
     with naming(run.run_id):
-        return run, find_story(run.plan, rest[0]).id
+        return run, find_story(run, rest[0]).id

@@ -74,7 +74,7 @@ def _explained(run: Run, name: str) -> dict[str, str | list[str]]:
     from santiago.report.story_status import explanation
     from santiago.util.text import flat
 
-    planned = find_story(run.plan, name)
+    planned = find_story(run, name)
     story = run.state.stories[planned.id]
     head = f"{planned.id} {flat(planned.title)}: {mark(story).word}"
     lines = explanation(run.state, planned, run.run_input)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.app.finding import find_run, find_story
-from santiago.app.loading import empty_fold, frozen, working
+from santiago.app.loading import empty_fold, frozen, load, working
 from santiago.artifacts.faults import possible
 from santiago.artifacts.names import LOG, has_begun
 from santiago.artifacts.tail import Tail
@@ -36,7 +36,7 @@ STREAM = {"type": "stream", "schema_version": "1.0"}
 def command(run: str | None, follow: bool, story: str | None, as_json: bool) -> None:
     """Print the history of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
     out_dir = find_run(run)
-    only = find_story(frozen(out_dir)[0], story).id if story is not None else None
+    only = find_story(load(out_dir), story).id if story is not None else None
     if not follow and not has_begun(out_dir):
         say(f"note: {out_dir.name} is planned and has not begun", err=True)
     show = _printer(out_dir, as_json=as_json)

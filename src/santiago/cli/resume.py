@@ -37,7 +37,7 @@ def command(
     from dataclasses import replace
 
     from santiago.app.finding import find_story, naming
-    from santiago.app.loading import frozen
+    from santiago.app.loading import frozen, load
     from santiago.app.start.agents import named
     from santiago.app.start.trust import said_by
     from santiago.cli.start.running import start
@@ -54,7 +54,7 @@ def command(
         minutes_ms=int(Minutes.of(add_minutes)) if add_minutes else 0,
         cost_micro_usd=int(Usd.of(add_cost)) if add_cost else 0,
         tokens=add_tokens,
-        hints=tuple((find_story(plan, name).id, text) for name, text in hints),
+        hints=tuple((find_story(load(out_dir), name).id, text) for name, text in hints),
     )
     # A model is named in its own agent's words.
     before = replace(settings.agent, model_hint=None) if agent else settings.agent

@@ -14,6 +14,7 @@ from santiago.cli.view.account import show_agent
 from santiago.cli.view.text import columns_of, glyph, paint, rows_that_fit, say, unicode
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import StoryPhase
 from santiago.executor.budget import Budget
 from santiago.executor.result import criteria_of
 from santiago.report.evidence import AttemptEvidence, Check, totals
@@ -21,7 +22,7 @@ from santiago.report.marks import mark
 from santiago.report.measures import span
 from santiago.report.remedies import target
 from santiago.report.spending import dollars, of_story, thousands
-from santiago.report.story import document
+from santiago.report.story import detail_text, document
 from santiago.report.story_status import explanation
 from santiago.util.text import count, fit, flat, harmless, width
 
@@ -48,13 +49,14 @@ def command(words: tuple[str, ...], attempt: int | None, patch: bool, with_log: 
     if len(rest) != 1:
         raise click.UsageError("Say which story.")
     run = load(find_run(run_name))
-    planned = find_story(run.plan, rest[0])
+    planned = find_story(run, rest[0])
     tried = run.history.of(planned.id)
     chosen = _chosen(planned, tried, attempt)
     if as_json:
         click.echo(json.dumps(document(run, planned, chosen), indent=2, ensure_ascii=not unicode(stderr=False)))
         return
     _head(run, planned)
+    _detail(run, planned)
     _attempts(run, planned, tried)
     if chosen is not None:
         _attempt(run, planned, chosen, patch=patch, with_log=with_log)
@@ -100,6 +102,23 @@ def _head(run: Run, planned: Story) -> None:
         say(f"{'checks' if number == 0 else '':10} $ {flat(text)}")
 
 
+def _detail(run: Run, planned: Story) -> None:
+    """Print the latest detailed plan, which an agent wrote, and what became of it."""
+    story = run.state.stories[planned.id]
+    owner = run.state.stories[story.parent] if story.parent else story
+    text = detail_text(run, planned.id)
+    if owner.detail is None:
+        return
+    waits = owner.phase is StoryPhase.PROPOSED and not owner.deferred
+    word = "approved" if owner.detail.approved else "it waits for your word" if waits else "not approved"
+    say()
+    say(
+        paint(f"Detailed plan of {owner.id}, proposal {owner.detail.revision}: {word}", "cyan", bold=True, stderr=False)
+    )
+    for line in text.splitlines() or ["(there is none that can be read)"]:
+        say(f"  {harmless(line)}".rstrip())
+
+
 def _evidence(row: Criterion) -> str:
     if not row.test:
         return paint("no test was named for it", "yellow", stderr=False)
@@ -110,7 +129,7 @@ def _evidence(row: Criterion) -> str:
 def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
     if not tried:
         return
-    most = Budget(run.run_input.limits, run.state).story_attempts(planned.id)
+    most = Budget(run.run_input.limits, run.state).attempts_of(run.state.stories[planned.id])
     say()
     heads = (f"{word:>7}" for word in ("agent", "checks", "tokens", "cost"))
     rows = [[f"  #  {fit(f'outcome (of {most} attempts)', 34)}", *heads, "changes"]]

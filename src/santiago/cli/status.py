@@ -156,14 +156,15 @@ def _sign(run: Run, chunk: ChunkState, counts: dict[str, int]) -> str:
 
 def _stories(run: Run) -> None:
     say()
-    titles = run.titles
-    for story in run.state.stories.values():
+    for planned in run.stories:
+        story = run.state.stories[planned.id]
         look = mark(story, at_rest=run.worker is None)
         told = waits_for(run.state, story)
         tries = count(story.counted, "attempt") if story.attempts else ""
         spent = ", ".join(spending.of_story(story))
         told = "   ".join(part for part in (told, spent) if part)
-        text = f"{glyph(look, stderr=False)} {look.word:8} {story.id:5} {fit(titles.get(story.id, ''), 44)}  {tries:11} {told}"
+        name = f"  {story.id}" if story.parent else story.id  # substeps are indented below their parents
+        text = f"{glyph(look, stderr=False)} {look.word:8} {name:7} {fit(planned.title, 44)}  {tries:11} {told}"
         say(paint(text.rstrip(), look.colour, stderr=False) if look.colour != "white" else text.rstrip())
 
 

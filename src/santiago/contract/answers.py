@@ -74,7 +74,9 @@ CONSENT = frozenset({"ok", "yes", "looks good", "proceed", "go ahead"})
 
 _FREE = {"detail": "adjust", "result": "change", "agent": "adjust"}
 """The word that a person's own words stand for."""
-_NEEDS_TEXT = {
+JUDGED = frozenset({"changed_expectation", "doubt", "refusal"})
+"""Kinds of questions about work that a verdict holds back."""
+NEEDS_TEXT = {
     "adjust": "say what should be different",
     "change": "say what should be different",
     "edit": "say what should be different",
@@ -126,8 +128,8 @@ def describe(answer: Understood) -> str:
 
 
 def _with_text(kind: str, word: str, text: str) -> Understood:
-    if word in _NEEDS_TEXT and not text:
-        raise SantiagoError(Kind.USAGE, f"{word} alone says nothing: {_NEEDS_TEXT[word]}", hint=_hint(kind))
+    if word in NEEDS_TEXT and not text:
+        raise SantiagoError(Kind.USAGE, f"{word} alone says nothing: {NEEDS_TEXT[word]}", hint=_hint(kind))
     return Understood(word=word, text=text)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, assert_never
 
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import WAITING, RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Role
-    from santiago.contract.state import StoryState
+    from santiago.contract.state import RunState, StoryState
 
 StoryStatus000 = Literal["pending", "in_progress", "done", "failed", "blocked"]
 RunStatus000 = Literal["initialized", "planning", "executing", "run_verification", "success", "failed", "blocked"]
@@ -17,13 +18,34 @@ Queue = Literal["planner-inbox", "developer-todo", "scientist-todo", "planner-re
 Screen = Literal["NORMAL", "PLANNING_ACTIVE", "PLAN_REVIEW_READY", "EXECUTION_ACTIVE", "EXECUTION_RESUMABLE"]
 
 
-def story_status(phase: StoryPhase) -> StoryStatus000:
+_ASKS = (Reason.AGENT_ASKED, Reason.NEEDS_USER_CONFIRMATION)
+
+
+def selected(state: RunState) -> str | None:
+    """Return the one story that is under way, or comes next; None where nothing does.
+
+    A story whose substeps are under way is none: they are.
+    """
+    if state.phase in (RunPhase.SUCCESS, RunPhase.FAILED):
+        return None
+    names = state.running | state.proposed | state.collected | state.verified
+    ready = [story for story in state.ready_stories() if not story.deferred and not story.skipped]
+    active = [story for story in map(state.stories.__getitem__, names) if not story.deferred and not story.skipped]
+    active += [story for story in ready if story.asked]
+    if active:
+        return min(active, key=lambda story: story.index).id
+    goes_on = state.phase in (RunPhase.EXECUTING, RunPhase.PAUSED)
+    goes_on |= state.phase is RunPhase.BLOCKED and state.reason in _ASKS
+    return ready[0].id if ready and goes_on else None
+
+
+def story_status(state: RunState, story: StoryState) -> StoryStatus000:
     """Return the story state of the execution model."""
-    match phase:
+    match story.phase:
         case StoryPhase.PLANNED | StoryPhase.READY:
-            return "pending"
+            return "in_progress" if _has_parts_under_way(story) or selected(state) == story.id else "pending"
         case StoryPhase.PROPOSED | StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED | StoryPhase.VERIFIED:
-            return "in_progress"
+            return "pending" if story.deferred else "in_progress"
         case StoryPhase.DONE:
             return "done"
         case StoryPhase.FAILED:
@@ -31,7 +53,12 @@ def story_status(phase: StoryPhase) -> StoryStatus000:
         case StoryPhase.BLOCKED:
             return "blocked"
         case _:
-            assert_never(phase)
+            assert_never(story.phase)
+
+
+def _has_parts_under_way(story: StoryState) -> bool:
+    """Tell whether a story is carried out by its substeps; it waits for them, and then for its own verdict."""
+    return bool(story.parts) and story.phase in WAITING and not story.deferred and not story.skipped
 
 
 def run_status(phase: RunPhase) -> RunStatus000:
@@ -55,22 +82,36 @@ def run_status(phase: RunPhase) -> RunStatus000:
             assert_never(phase)
 
 
-def step_state(story: StoryState) -> str | None:
+def step_states(state: RunState) -> dict[str, str | None]:
+    """Return the step state of every story, in plan order."""
+    chosen = selected(state)
+    return {story.id: _step_state(state, story, chosen) for story in state.stories.values()}
+
+
+def step_state(state: RunState, story: StoryState) -> str | None:
     """Return the step state of the step-by-step executor; None where it has no word for it."""
+    return _step_state(state, story, selected(state))
+
+
+def _step_state(state: RunState, story: StoryState, chosen: str | None) -> str | None:
     substep = "Substep " if story.parent else ""
+    implementing = "Adjusting" if story.adjusting else f"{substep}Implementing"
     match story.phase:
         case StoryPhase.PLANNED:
-            return "Tasks Created"
+            return implementing if _has_parts_under_way(story) else "Tasks Created"
         case StoryPhase.READY:
-            return f"{substep}Selected" if substep else "Step Selected"
+            if _is_revised(state, story):
+                return "Plan Revised"
+            begun = story.adjusting or (story.detail is not None and story.detail.approved)
+            if _has_parts_under_way(story) or (begun and chosen == story.id):
+                return implementing
+            return f"{substep or 'Step '}Selected" if chosen == story.id else "Tasks Created"
         case StoryPhase.PROPOSED:
-            return "Plan Revised" if story.change_requested else "Plan Proposed"
-        case StoryPhase.RUNNING:
-            return "Adjusting" if story.change_requested else f"{substep}Implementing"
-        case StoryPhase.EVIDENCE_COLLECTED:
-            return "Implementing"
+            return "Plan Proposed"
+        case StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED:
+            return implementing
         case StoryPhase.VERIFIED:
-            return f"{substep}Done" if substep else "Step Done"
+            return f"{substep or 'Step '}Done"
         case StoryPhase.DONE:
             return "Marked Complete"
         case StoryPhase.FAILED | StoryPhase.BLOCKED:
@@ -79,26 +120,33 @@ def step_state(story: StoryState) -> str | None:
             assert_never(story.phase)
 
 
-def run_step_state(phase: RunPhase) -> str | None:
-    """Return the run's state in the step-by-step executor; None where the active step's state is shown."""
-    match phase:
+def _is_revised(state: RunState, story: StoryState) -> bool:
+    """Tell whether a person said what should be different in a story's detailed plan, and no other is proposed yet."""
+    if story.detail is None or story.detail.approved or story.deferred:
+        return False
+    asked = (one for one in reversed(state.questions.values()) if one.story == story.id and one.kind == "detail")
+    latest = next(asked, None)
+    return latest is not None and latest.answer in ("adjust", "change")
+
+
+def run_step_state(state: RunState, *, held: bool) -> str | None:
+    """Return the run's state in the step-by-step executor; None where the active step's state is shown.
+
+    `held` tells whether a process works on the run: one that died has recorded no rest.
+    """
+    match state.phase:
         case RunPhase.CREATED:
             return "Plan Loaded"
         case RunPhase.PAUSED:
             return "Resume Flow"
+        case RunPhase.EXECUTING | RunPhase.RUN_VERIFICATION:
+            return None if held else "Resume Flow"
         case RunPhase.SUCCESS:
             return "Plan Complete"
-        case (
-            RunPhase.PLANNING
-            | RunPhase.PLAN_REVIEW
-            | RunPhase.EXECUTING
-            | RunPhase.RUN_VERIFICATION
-            | RunPhase.FAILED
-            | RunPhase.BLOCKED
-        ):
+        case RunPhase.PLANNING | RunPhase.PLAN_REVIEW | RunPhase.FAILED | RunPhase.BLOCKED:
             return None
         case _:
-            assert_never(phase)
+            assert_never(state.phase)
 
 
 def ticket_status(phase: StoryPhase) -> TicketStatus:

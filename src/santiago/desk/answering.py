@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.answers import JUDGED
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_run, of_story
 from santiago.contract.phases import StoryPhase
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from santiago.contract.answers import Understood
     from santiago.contract.state import Question, RunState, StoryState
 
-_JUDGED = frozenset({"changed_expectation", "doubt", "refusal"})
 _SENDS_BACK = {("detail", "approve"), ("detail", "adjust"), ("detail", "defer"), ("result", "change")}
 """Answers with which a story is ready again: for its attempt, another proposal, or its turn later."""
 
@@ -45,7 +45,7 @@ def _following(answer: Understood, question: Question, story: StoryState, actor:
     if story.phase is not StoryPhase.BLOCKED or answer.word == "defer":
         return []
     reopened = of_story(story, EventKind.STORY_REOPENED, StoryPhase.READY, attempt=0, actor=actor)
-    taken = accepted(story, actor, answer.text) if question.kind in _JUDGED and answer.word == "accept" else []
+    taken = accepted(story, actor, answer.text) if question.kind in JUDGED and answer.word == "accept" else []
     return [reopened, *taken]
 
 

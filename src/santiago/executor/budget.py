@@ -117,7 +117,7 @@ class Budget:
 
     def story_exhausted(self, story: StoryState) -> Exhausted | None:
         """Return which limit of its own a story has reached."""
-        if sum(one.counted for one in self.state.family(story)) >= self.story_attempts(story.parent or story.id):
+        if story.counted >= self.attempts_of(story):
             return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_max_attempts")
         if self.story_ms_left(story) <= 0:
             return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "story_timeout_minutes")
@@ -128,11 +128,15 @@ class Budget:
         attempts, ms_left = self.story_attempts(story.parent or story.id), self.story_ms_left(story)
         minutes = (ms_left + sum(one.used_ms for one in self.state.family(story))) / 60_000
         gone = {
-            f"{attempts} attempt{'' if attempts == 1 else 's'}": sum(one.counted for one in self.state.family(story))
-            >= attempts,
+            f"{attempts} attempt{'' if attempts == 1 else 's'}": story.counted >= self.attempts_of(story),
             f"{minutes:g} minutes": ms_left <= 0,
         }
         return [words for words, used_up in gone.items() if used_up]
+
+    def attempts_of(self, story: StoryState) -> int:
+        """Return how many attempts one story may have in all: a parent and its substeps share theirs."""
+        others = sum(one.counted for one in self.state.family(story)) - story.counted
+        return self.story_attempts(story.parent or story.id) - others
 
     def story_attempts(self, story_id: str) -> int:
         return self._most("story_max_attempts", self.limits.story_max_attempts, story_id)

@@ -102,10 +102,9 @@ def _waits_for_answer(state: RunState, story: StoryState) -> bool:
 def _raised(state: RunState, limits: Limits, grants: Grants) -> list[Fact]:
     facts: list[Fact] = []
     budget = Budget(limits, state)
-    for story in state.stories.values():
-        if _needs_more(story, budget):
-            facts += _raise("story_max_attempts", grants.attempts, grants.actor, story.id)
-            facts += _raise("story_timeout_minutes", grants.minutes_ms, grants.actor, story.id)
+    for name in dict.fromkeys(one.parent or one.id for one in state.stories.values() if _needs_more(one, budget)):
+        facts += _raise("story_max_attempts", grants.attempts, grants.actor, name)
+        facts += _raise("story_timeout_minutes", grants.minutes_ms, grants.actor, name)
     lost = max(1, sum(1 for fact in facts if fact.context.get("limit") == "story_max_attempts"))
     facts += _raise("run_max_attempts", grants.attempts * lost, grants.actor)
     facts += _raise("run_timeout_minutes", grants.minutes_ms, grants.actor)

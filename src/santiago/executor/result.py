@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from santiago.contract.outcomes import Criterion
@@ -51,6 +52,7 @@ def sentence(state: RunState, counts: Counter[StoryStatus], total: int) -> str:
 
 
 def _story(story: StoryState, state: RunState) -> StoryResult:
+    story = _with_parts(story, state)
     return StoryResult(
         id=story.id,
         status=status_of(story),
@@ -61,6 +63,20 @@ def _story(story: StoryState, state: RunState) -> StoryResult:
         commit=story.commit,
         criteria=tuple(criteria_of(story)),
         **sums(story),
+    )
+
+
+def _with_parts(story: StoryState, state: RunState) -> StoryState:
+    """Return a story with what its substeps took: they are on its account, and have no result of their own."""
+    family = list(state.family(story))
+    return replace(
+        story,
+        attempts=sum(one.attempts for one in family),
+        voided=sum(one.voided for one in family),
+        tokens=sum(one.tokens for one in family),
+        cost_micro_usd=sum(one.cost_micro_usd for one in family),
+        unreported=sum(one.unreported for one in family),
+        unpriced=sum(one.unpriced for one in family),
     )
 
 

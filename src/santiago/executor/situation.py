@@ -34,7 +34,7 @@ class Scope:
 
     def allows(self, story: StoryState) -> bool:
         in_chunk = self.chunks is None or story.chunk in self.chunks
-        return in_chunk and (self.stories is None or story.id in self.stories)
+        return in_chunk and (self.stories is None or bool({story.id, story.parent} & self.stories))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.app.history import History
 from santiago.app.paths import near
+from santiago.app.substeps import with_substeps
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.names import attempt_folder
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -69,10 +70,16 @@ class Report:
         found = [
             story
             for phase in (StoryPhase.FAILED, StoryPhase.BLOCKED)
-            for story in self.plan.stories
+            for story in self._stories()
             if self.state.stories[story.id].phase is phase and not self.state.stories[story.id].skipped
         ]
-        return found or self._running_out()
+        parents = {
+            self.state.stories[story.id].parent for story in found
+        }  # each failed with its substep, which says more
+        return [story for story in found if story.id not in parents] or self._running_out()
+
+    def _stories(self) -> tuple[Story, ...]:
+        return with_substeps(self.plan, self.state, self.out_dir)
 
     def _running_out(self) -> list[Story]:
         """Where the run itself ran out, the stories that had been tried in vain are what people ask about."""
@@ -80,8 +87,10 @@ class Report:
             return []
         return [
             story
-            for story in self.plan.stories
-            if self.state.stories[story.id].attempts and status_of(self.state.stories[story.id]) == "pending"
+            for story in self._stories()
+            if self.state.stories[story.id].attempts
+            and status_of(self.state.stories[story.id]) == "pending"
+            and not self.state.stories[story.id].aside
         ]
 
     def counts(self) -> str:
@@ -126,7 +135,7 @@ class Report:
             left = count(self.left(), "story is", "stories are")
             return f"{Reason.ATTEMPT_BUDGET_EXHAUSTED}: the run used {self.attempts(' of ')}; {left} left"
         budget = Budget(self.run_input.limits, self.state)
-        spent = f"{story.counted} of {budget.story_attempts(story.id)} attempts"
+        spent = used_attempts(budget, story)
         if story.reason != Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is not StoryPhase.READY:
             sentence = self._sentence(story)
             return f"{story.reason or '-'}: {sentence} ({spent})"
@@ -146,8 +155,7 @@ class Report:
             needing = self.needing()
             return bool(needing) and all(self.run_is_spent(self.state.stories[one.id]) for one in needing)
         budget = Budget(self.run_input.limits, self.state)
-        own = story.counted >= budget.story_attempts(story.id) or budget.story_ms_left(story) <= 0
-        return story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and not own
+        return story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and budget.story_exhausted(story) is None
 
     def left(self) -> int:
         """Return how many stories are neither done nor left out."""
@@ -228,6 +236,13 @@ class Report:
 
     def _is_parked(self, name: str) -> bool:
         return self.state.stories[name].phase in (StoryPhase.FAILED, StoryPhase.BLOCKED)
+
+
+def used_attempts(budget: Budget, story: StoryState) -> str:
+    """Say how much of its attempts a story has used; a parent and its substeps share theirs."""
+    family = list(budget.state.family(story))
+    shared = f" of {story.parent or story.id} and its substeps" if len(family) > 1 else ""
+    return f"{sum(one.counted for one in family)} of {budget.story_attempts(story.parent or story.id)} attempts{shared}"
 
 
 def _shortened(names: list[str]) -> str:

@@ -33,6 +33,8 @@ _MARKS = {
 }
 _LEFT_OUT = Mark("-", "-", "left out", "yellow")
 _STOPPED = Mark("-", "-", "stopped", "cyan")
+_ASKS = Mark("?", "?", "asks you", "yellow")
+_PUT_OFF = Mark("-", "-", "put off", "yellow")
 
 
 def mark_of(phase: StoryPhase) -> Mark:
@@ -43,4 +45,6 @@ def mark(story: StoryState, *, at_rest: bool = False) -> Mark:
     """Return how a story looks; `at_rest` where nobody works on the run, so that nothing of it can be running."""
     if story.skipped:
         return _LEFT_OUT
+    if story.aside:
+        return _ASKS if story.asked else _PUT_OFF
     return _STOPPED if at_rest and story.phase is StoryPhase.RUNNING else _MARKS[story.phase]

@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from santiago.app.substeps import titles_of
 from santiago.artifacts.attempts import OUTCOME, PATCH
 from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
@@ -71,7 +72,7 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
         id=question.id,
         kind=question.kind,
         story=question.story or "",
-        title=titles(plan, state, out_dir).get(question.story or "", ""),
+        title=titles_of(plan, state, out_dir).get(question.story or "", ""),
         text=question.text,
         lines=lines,
         words=tuple(words.items()),
@@ -79,17 +80,6 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
         trying=trying,
         chunk=story.chunk if story and question.kind in _SCOPED else "",
     )
-
-
-def titles(plan: Plan, state: RunState, out_dir: Path) -> dict[str, str]:
-    """Return the title of every story; those of substeps stand in the approved plan of their parent."""
-    found = {story.id: story.title for story in plan.stories}
-    for story in state.stories.values():
-        if story.parts and story.detail and (detail := _detail(story.id, story.detail.revision, out_dir)):
-            found.update(
-                zip(detailing.substep_ids(story.id, detail), (one.title for one in detail.substeps), strict=True)
-            )
-    return found
 
 
 def _of_detail(story: StoryState, out_dir: Path) -> tuple[str, ...]:

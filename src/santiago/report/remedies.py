@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from santiago.app.finding import find_run
 from santiago.app.loading import load
 from santiago.app.paths import near
+from santiago.contract.answers import JUDGED, KINDS, NEEDS_TEXT
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
@@ -45,8 +46,7 @@ def next_commands(report: Report) -> list[str]:
         if attempts := state.stories[story.id].attempts:
             rows.append((f"santiago show{folder} {story.id} --attempt {attempts}", "all of that attempt"))
     rows += _remedies(report)
-    stories = [state.stories[planned.id] for planned in report.plan.stories]
-    pending = [story.id for story in stories if story.phase is StoryPhase.PLANNED and not story.skipped]
+    pending = [one.id for one in state.stories.values() if one.phase is StoryPhase.PLANNED and not one.skipped]
     if pending and needing and not report.run_is_spent():
         named_run = f" --run{folder}" if folder else ""
         rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
@@ -56,10 +56,18 @@ def next_commands(report: Report) -> list[str]:
 def _answers(folder: str, question: Question) -> Rows:
     if question.kind == "agent":
         return [(f'santiago answer{folder} {question.id} "YOUR ANSWER"', "the answer goes into the next attempt")]
+    if question.kind not in JUDGED:
+        words = KINDS.get(question.kind, {})
+        return [(f"santiago answer{folder} {question.id} {given(word)}", does) for word, does in words.items()]
     return [
         (f"santiago answer{folder} {question.id} accept", "take the work as it is"),
         (f'santiago answer{folder} {question.id} refuse --text "…"', "have it done again, with your words in the next attempt"),
     ]  # fmt: skip
+
+
+def given(word: str) -> str:
+    """Return a word as it is typed in answer to a question; those that are nothing without more come with it."""
+    return f'{word} --text "…"' if word in NEEDS_TEXT else word
 
 
 def listed(rows: Rows) -> list[str]:
@@ -212,7 +220,7 @@ def _more_attempts(report: Report) -> tuple[str, str]:
     budget = Budget(report.run_input.limits, report.state)
     late = any(budget.story_ms_left(story) <= 0 for story in needing)
     # Where both are used up, one alone would end at once on the other.
-    tried = not late or any(story.counted >= budget.story_attempts(story.id) for story in needing)
+    tried = not late or any(story.counted >= budget.attempts_of(story) for story in needing)
     more = " ".join([*(["--add-attempts 2"] if tried else []), *(["--add-minutes 30"] if late else [])])
     return resume(report, more), f"retry {names} with the critique, then go on"
 

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.loading import Run, load, working
 from santiago.artifacts import registry
+from santiago.artifacts.details import DETAILS
 from santiago.artifacts.names import PLAN
 from santiago.artifacts.repository import find_root
 from santiago.contract import codec
+from santiago.contract.answers import JUDGED, KINDS
 from santiago.contract.errors import SantiagoError
-from santiago.contract.phases import ENDED, RunPhase, StoryPhase
+from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.views import run_step_state, step_states
 from santiago.executor.budget import Budget
 from santiago.executor.result import status_of, sums, usage_of
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import ending_of, helping, is_the_agents
+from santiago.report.failure import used_attempts
 from santiago.report.remedies import listed, target
 from santiago.report.story_status import explanation, lacking
 from santiago.util.clock import SystemClock, between
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
+    from santiago.contract.plan import Story
+    from santiago.contract.result import StoryStatus
     from santiago.contract.state import ChunkState, Question, RunState, StoryState
 
 OTHERS = 5
 """Other runs that are named."""
-STATUSES = ("done", "failed", "blocked", "pending", "skipped")
+STATUSES: tuple[StoryStatus, ...] = ("done", "failed", "blocked", "pending", "skipped")
 
 
 def word_of(run: Run) -> str:
@@ -44,10 +51,10 @@ def word_of(run: Run) -> str:
 
 
 def counts_of(run: Run, chunk: ChunkState) -> dict[str, int]:
-    found = dict.fromkeys(STATUSES, 0)
-    for name in chunk.stories:
-        found[status_of(run.state.stories[name])] += 1
-    return found
+    """Return how many stories of a chunk ended how; substeps are parts of theirs."""
+    stories = (run.state.stories[name] for name in chunk.stories)
+    found = Counter(status_of(story) for story in stories if not story.parent)
+    return {status: found[status] for status in STATUSES}
 
 
 def chunk_ms(run: Run, chunk: ChunkState) -> int:
@@ -63,22 +70,24 @@ def _used_up(run: Run, story: StoryState) -> str:
     budget = Budget(run.run_input.limits, run.state)
     if run.history.limits.get(story.id) == "run_max_attempts":
         return f"the run used all of its {budget.run_attempts} attempts"
-    return f"it used {story.counted} of {budget.story_attempts(story.id)} attempts"
+    return f"it used {used_attempts(budget, story)}"
 
 
 def needs_of(run: Run) -> list[str]:
     """Return what only a person can do."""
     state, (unanswered, answered) = run.state, asked(run.state, run.out_dir)
     run_named = target(run.out_dir) if unanswered or answered else ""
-    found = [f"{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} {_words(one)})" for one in unanswered]
+    found = [f"{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} {_shown(one)})" for one in unanswered]
     found += [f"{one.id} is answered; `santiago resume{run_named}` takes it up" for one in answered if not run.worker]
     asking = {one.story for one in (*unanswered, *answered)}
-    for story in state.stories.values():
-        if story.skipped or story.id in asking:
+    resting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
+    parents = {story.parent for story in resting}  # what their substeps rest for is told of those
+    for story in resting:
+        if story.id in asking or story.id in parents:
             continue
         if story.reason == Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is StoryPhase.FAILED:
             found.append(f"{story.id}: {_used_up(run, story)}")
-        elif story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and story.reason:
+        elif story.reason:
             found.append(f"{story.id} is {story.phase}: {_sentence(run, story)}{_help(run, story)}")
     if word_of(run) == "interrupted":
         found.append(
@@ -87,8 +96,20 @@ def needs_of(run: Run) -> list[str]:
     return found
 
 
-def _words(question: Question) -> str:
-    return '"YOUR ANSWER"' if question.kind == "agent" else "accept|refuse"
+def _shown(question: Question) -> str:
+    """Return the words that answer a question, as they are typed."""
+    if question.kind == "agent":
+        return '"YOUR ANSWER"'
+    return "accept|refuse" if question.kind in JUDGED else "|".join(KINDS.get(question.kind, {}))
+
+
+def question_data(question: Question, run_named: str) -> dict[str, Any]:
+    """Return an open question for programs; `run_named` is how its run is named on a command line."""
+    return {
+        "id": question.id, "kind": question.kind, "story": question.story, "round": question.round,
+        "text": question.text, "asked_at": question.asked_at or None, "until": question.until or None,
+        "words": list(KINDS.get(question.kind, {})), "answer_command": f"santiago answer{run_named} {question.id}",
+    }  # fmt: skip
 
 
 def _sentence(run: Run, story: StoryState) -> str:
@@ -141,6 +162,8 @@ def document(run: Run) -> dict[str, Any]:
     """Return everything that is shown, for programs."""
     state = run.state
     others, more = others_of(run.out_dir)
+    unanswered, _ = asked(state, run.out_dir)
+    run_named = target(run.out_dir) if unanswered else ""
     return {
         "contract_version": 1,
         "run_id": run.run_id,
@@ -162,18 +185,39 @@ def document(run: Run) -> dict[str, Any]:
             {"label": chunk.label, "started": chunk.started, "seconds": run.history.chunk_ms.get(chunk.label, 0) / 1000, **counts_of(run, chunk)}
             for chunk in state.chunks.values()
         ],
-        "stories": [
-            {
-                "id": story.id, "title": run.titles.get(story.id, ""), "phase": str(story.phase), "status": status_of(story),
-                "attempts": story.counted, "reason": story.reason, "proof": story.proof, "commit": story.commit,
-                "waits": _why(run, story.id), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
-            }
-            for story in state.stories.values()
-        ],
-        "questions": [{"id": q.id, "story": q.story, "text": q.text} for q in asked(state, run.out_dir)[0]],
+        "step_state": run_step_state(state, held=run.worker is not None),
+        "stories": _stories(run),
+        "questions": [question_data(one, run_named) for one in unanswered],
         "needs": needs_of(run),
         "others": [{"run_id": name, "state": word} for name, word in others],
         "more_others": more,
+    }  # fmt: skip
+
+
+def _stories(run: Run) -> list[dict[str, Any]]:
+    """Return all stories, each followed by its substeps."""
+    states, steps = run.state.stories, step_states(run.state)
+    return [
+        {
+            "id": story.id, "title": planned.title, "phase": str(story.phase), "status": status_of(story),
+            "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
+            "detail": detail_data(story), "attempts": story.counted, "reason": story.reason, "proof": story.proof,
+            "commit": story.commit, "waits": _why(run, planned), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
+        }
+        for planned in run.stories
+        for story in (states[planned.id],)
+    ]  # fmt: skip
+
+
+def detail_data(story: StoryState) -> dict[str, Any] | None:
+    """Return a story's latest detailed plan as the log tells of it; None where there is none."""
+    detail = story.detail
+    if detail is None:
+        return None
+    file = f"{DETAILS}/{story.id}/{detail.revision}.json" if detail.digest else None
+    return {
+        "revision": detail.revision, "approved": detail.approved, "digest": detail.digest or None,
+        "findings": list(detail.findings), "file": file,
     }  # fmt: skip
 
 
@@ -185,8 +229,7 @@ def _doing(run: Run, story: StoryState) -> dict[str, Any] | None:
     return activity_data(following.reading(story.id, story.attempts), following.words(story.id, story.attempts))
 
 
-def _why(run: Run, name: str) -> list[str]:
-    planned = run.story(name)
-    if planned is None or run.state.stories[name].phase is StoryPhase.DONE:
+def _why(run: Run, planned: Story) -> list[str]:
+    if run.state.stories[planned.id].phase is StoryPhase.DONE:
         return []
     return explanation(run.state, planned, run.run_input)

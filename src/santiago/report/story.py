@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from santiago.app.substeps import LARGEST
+from santiago.artifacts.details import DETAILS
+from santiago.artifacts.files import read_bytes
 from santiago.contract import codec
 from santiago.contract.checks import commands_of
+from santiago.contract.errors import SantiagoError
+from santiago.contract.views import step_state
 from santiago.executor.result import sums
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.endings import ending_of, helping
 from santiago.report.evidence import AttemptEvidence
+from santiago.report.run_status import detail_data
 from santiago.report.story_status import explanation
 
 if TYPE_CHECKING:
@@ -28,6 +34,10 @@ def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str,
         "title": planned.title,
         "phase": str(story.phase),
         "reason": story.reason,
+        "step_state": step_state(run.state, story),
+        "parent": story.parent,
+        "deferred": story.deferred,
+        "detail": {**detail, "text": detail_text(run, planned.id)} if (detail := detail_data(story)) else None,
         "why": explanation(run.state, planned, run.run_input),
         "depends_on": list(planned.depends_on),
         "checks": list(commands_of(planned, run.run_input)),
@@ -35,6 +45,21 @@ def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str,
         "attempts": [_attempt_data(run, planned, one) for one in run.history.of(planned.id)],
         "shown": _evidence_data(run, planned, chosen) if chosen else None,
     }
+
+
+def detail_text(run: Run, name: str) -> str:
+    """Return a story's latest detailed plan as people read it; of a substep its own part. Text of others."""
+    story = run.state.stories[name]
+    if story.parent:
+        planned = run.story(name)
+        return planned.description if planned else ""
+    if story.detail is None:
+        return ""
+    try:
+        content = read_bytes(run.out_dir / DETAILS / name / f"{story.detail.revision}.md", LARGEST)
+    except SantiagoError:
+        return ""
+    return content.decode("utf-8", "replace")
 
 
 def _attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:

@@ -22,6 +22,8 @@ def waits_for(state: RunState, story: StoryState) -> str:
     """Say in a few words what a story that is not under way waits for."""
     if story.skipped:
         return ""
+    if story.aside:
+        return waits_for_a_person(state, story)
     match story.phase:
         case StoryPhase.PLANNED:
             needed = unmet(state, story)
@@ -34,12 +36,28 @@ def waits_for(state: RunState, story: StoryState) -> str:
         case StoryPhase.VERIFIED:
             first = state.order[state.retire_at] if state.retire_at < len(state.order) else story.id
             return f"waits for {first} to go first" if first != story.id else "goes onto the branch"
+        case StoryPhase.PROPOSED:
+            return _WAITS["detail"]
         case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
             return "work kept, judged on resume"
         case StoryPhase.FAILED | StoryPhase.BLOCKED:
             return story.reason or ""
         case _:
             return ""
+
+
+_WAITS = {
+    "detail": "its plan waits for your word",
+    "result": "its result waits for your word",
+    "grant": "more attempts or plans wait for your word",
+}
+
+
+def waits_for_a_person(state: RunState, story: StoryState) -> str:
+    """Say in a few words that a story has left the order until a person says more; nothing where it has not."""
+    if question := state.questions.get(story.asked):
+        return _WAITS.get(question.kind, "waits for your word")
+    return "put off" if story.deferred else ""
 
 
 def unmet(state: RunState, story: StoryState) -> list[str]:
@@ -64,6 +82,11 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
     story = state.stories[planned.id]
     if story.skipped:
         return ["A person left it out; nobody waits for it."]
+    if question := state.questions.get(story.asked):
+        told = waits_for_a_person(state, story)
+        return [f"{told[0].upper()}{told[1:]} ({question.id}): {' '.join(question.text.split())}"]
+    if story.deferred:
+        return ["A person put it off; it comes again when nothing else is left."]
     match story.phase:
         case StoryPhase.PLANNED:
             return _of_planned(state, story, planned)
@@ -90,6 +113,8 @@ def _of_planned(state: RunState, story: StoryState, planned: Story) -> list[str]
     for name in unmet(state, story):
         other = state.stories[name]
         why = "it depends on it" if name in planned.depends_on else "both touch the same files"
+        if other.parent:
+            why = "its substep" if name in story.parts else "a substep before it"
         lines.append(f"It waits for {name} ({why}), which is {standing(state, other)}.")
     chunk = state.chunks[story.chunk]
     if not chunk.started:
@@ -106,6 +131,8 @@ def _first(state: RunState, names: tuple[str, ...]) -> int:
 def standing(state: RunState, other: StoryState) -> str:
     """Say where another story stands, and where it waits itself, for whom."""
     word = mark(other).word
+    if other.aside:
+        return "waiting for your word" if other.asked else word
     if other.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED):
         return f"{word} ({other.reason})"
     if other.phase is StoryPhase.PLANNED and (needed := unmet(state, other)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.phases import ENDED, StoryPhase
-from santiago.contract.views import story_status
+from santiago.contract.views import selected
 from santiago.util.text import count, flat
 
 if TYPE_CHECKING:
@@ -51,16 +51,8 @@ def update_plan(plan: Plan, state: RunState) -> dict[str, Any]:
 
 
 def _current(state: RunState) -> StoryState | None:
-    """Return the one that is worked on: the first under way in the order of the work, else the next that is ready."""
-    if state.phase in ENDED:
-        return None
-    stories = map(state.stories.__getitem__, state.order)
-    under_way = (story for story in stories if story_status(story.phase) == "in_progress" and _is_leaf(state, story))
-    return next(under_way, None) or next(state.ready_stories(), None)
-
-
-def _is_leaf(state: RunState, story: StoryState) -> bool:
-    return not story.skipped and not story.deferred and all(state.stories[name].satisfied for name in story.parts)
+    """Return the one that is worked on; none once the run has ended."""
+    return None if state.phase in ENDED else state.stories.get(selected(state) or "")
 
 
 def _is_outer(task: Mapping[str, Any], current: StoryState | None) -> bool:

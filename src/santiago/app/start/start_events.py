@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from santiago.app.substeps import with_substeps
 from santiago.app.truth import unknown_commits, unknown_files
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
@@ -87,7 +88,7 @@ def recovered(
     `sign` is the last start's last sign of life; an attempt takes `most_ms` at the most.
     """
     left = {}
-    for story in plan.stories:
+    for story in with_substeps(plan, state, attempts.store.path):
         if story.id in state.running:
             lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
             left[story.id] = _take_up(story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.app.substeps import titles_of
 from santiago.cli.view.text import broken, columns_of, paint
 from santiago.contract.details import TESTS
 from santiago.contract.events import EventKind
@@ -51,6 +52,7 @@ class Lines:
     """Says what events mean; `out_dir` is where an attempt's evidence adds which check failed."""
 
     def __init__(self, plan: Plan, limits: Limits, out_dir: Path | None = None) -> None:
+        self.plan = plan
         self.titles = {story.id: flat(story.title) for story in plan.stories}
         self.outside = {story.id: story.external_depends_on for story in plan.stories}
         self.limits = limits
@@ -60,6 +62,8 @@ class Lines:
 
     def of(self, event: Event, state: RunState) -> Line | None:
         """Return what matters while a run is watched; None for the rest."""
+        if len(state.stories) > len(self.titles) and self.out_dir is not None:
+            self.titles = titles_of(self.plan, state, self.out_dir)
         if event.event is EventKind.RUN_STARTED:
             self.agent = flat(event.context.get("agent", ""))
         teller = _TOLD.get(event.event)
@@ -80,7 +84,8 @@ class Lines:
         return f"{name} {self.titles.get(name, '')}".strip()
 
     def tries(self, state: RunState, story: str) -> int:
-        return Budget(self.limits, state).story_attempts(story)
+        budget, known = Budget(self.limits, state), state.stories.get(story)
+        return budget.attempts_of(known) if known else budget.story_attempts(story)
 
     def why(self, event: Event) -> str:
         """Return the reason of an attempt's end, and where it comes from."""
@@ -175,20 +180,6 @@ def _reopened(lines: Lines, event: Event, state: RunState) -> Line:
     return Line("reopened", lines.story(event), "cyan")
 
 
-def _proposing(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("plan", f"{lines.story(event)}  (the agent writes proposal {event.context.get('revision', 1)})")
-
-
-def _not_proposed(lines: Lines, event: Event, state: RunState) -> Line:
-    found = "; ".join(event.context.get("findings", ())) or lines.why(event)
-    word = "goes back to the agent" if event.status == "failed" else "could not be written"
-    return Line("plan", f"{event.story_id}: its plan {word}: {first(flat(found), LONGEST_QUESTION)}", "yellow")
-
-
-def _split(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("plan", f"{event.story_id} becomes {', '.join(event.context.get('substeps', ()))}")
-
-
 def _asked(lines: Lines, event: Event, state: RunState) -> Line:
     question = flat(event.context.get("question", ""))
     return Line("asked", f"{question}: {first(flat(event.context.get('text', '')), LONGEST_QUESTION)}", "yellow")
@@ -198,8 +189,30 @@ def _answered(lines: Lines, event: Event, state: RunState) -> Line:
     context = event.context
     return Line(
         "answered",
-        f"{flat(context.get('question', ''))}: {flat(context.get('answer', ''))} {flat(context.get('text', ''))}".rstrip(),
+        f"{flat(context.get('question', ''))}: {flat(context.get('answer', ''))} {flat(context.get('text', ''))}".rstrip()
+        + (f"  by {flat(event.actor)}" if event.actor not in ("santiago", "user") else ""),
     )
+
+
+def _expired(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("expired", f"{flat(event.context.get('question', ''))}: nobody answered in time", "yellow")
+
+
+def _proposing(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("plan", f"{lines.story(event)}: proposal {event.context.get('revision', 1)} is being written")
+
+
+def _proposed(lines: Lines, event: Event, state: RunState) -> Line:
+    found = event.context.get("findings", [])
+    told = f": {count(len(found), 'thing looks', 'things look')} wrong in it" if found else ""
+    back = ", and it goes back to the agent" if event.event is EventKind.PROPOSAL_ENDED and found else ""
+    if event.status == "voided":
+        told = f", not counted: {lines.why(event)}"
+    return Line("planned", f"{event.story_id} proposal {event.context.get('revision', 1)}{told}{back}", "cyan")
+
+
+def _split(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("split", f"{lines.story(event)} into {', '.join(map(flat, event.context.get('substeps', [])))}", "cyan")
 
 
 def _changed(lines: Lines, event: Event, state: RunState) -> Line:
@@ -285,11 +298,13 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.STORY_BLOCKED: _blocked,
     EventKind.STORY_SKIPPED: _skipped,
     EventKind.STORY_REOPENED: _reopened,
-    EventKind.PROPOSAL_STARTED: _proposing,
-    EventKind.PROPOSAL_ENDED: _not_proposed,
-    EventKind.STORY_SPLIT: _split,
     EventKind.QUESTION_ASKED: _asked,
     EventKind.QUESTION_ANSWERED: _answered,
+    EventKind.QUESTION_EXPIRED: _expired,
+    EventKind.PROPOSAL_STARTED: _proposing,
+    EventKind.PROPOSAL_ENDED: _proposed,
+    EventKind.STORY_PROPOSED: _proposed,
+    EventKind.STORY_SPLIT: _split,
     EventKind.CHANGE_REQUESTED: _changed,
     EventKind.NOTE: _noted,
     EventKind.LOG_REPAIRED: _repaired,

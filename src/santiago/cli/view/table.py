@@ -6,6 +6,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.app.substeps import titles_of
 from santiago.cli.view.text import glyph, joint, paint
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
@@ -60,6 +61,7 @@ class Table:
         self.now_ms = now_ms
         self.utc = SystemClock().utc
         self.why_waiting = self.stopping = ""
+        self.plan = plan
         self.titles = {story.id: flat(story.title) for story in plan.stories}
         self.total = len(plan.stories)
         self.started: dict[str, int] = {}
@@ -97,6 +99,8 @@ class Table:
 
     def picture(self, state: RunState, columns: int, rows: int) -> list[str]:
         """Return the lines of the live region."""
+        if len(state.stories) > len(self.titles):
+            self.titles = titles_of(self.plan, state, self.out_dir)
         lines = [self.header(state, columns)]
         if rows_of := self._fitting(state, columns, max(3, rows - 5)):
             lines += [self._titles(state, columns), *rows_of]
@@ -121,7 +125,7 @@ class Table:
     def header(self, state: RunState, columns: int) -> str:
         limits = self.run_input.limits
         budget = Budget(limits, state)
-        done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE)
+        done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE and not story.parent)
         parts = [
             f"run {state.run_id}",
             f"{done}/{self.total} stories",
@@ -188,7 +192,7 @@ class Table:
         return line if look.colour == "white" else paint(line, look.colour)
 
     def _most(self, state: RunState, story: StoryState) -> int:
-        return Budget(self.run_input.limits, state).story_attempts(story.id)
+        return Budget(self.run_input.limits, state).attempts_of(story)
 
     def _elapsed(self, story: StoryState) -> int:
         since = self.started.get(story.id) if story.phase is StoryPhase.RUNNING else None
