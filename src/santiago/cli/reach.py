@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from santiago.app.answered import answered_by
 from santiago.app.finding import find_run as _find_run
 from santiago.app.finding import find_story, names_run, naming, split_target
 from santiago.app.loading import frozen, load, working
@@ -91,7 +92,7 @@ def answer(words: tuple[str, ...], text: str, as_json: bool) -> None:
         _refuse_question(run, question, word)
         letter = Letter(kind="answer", subject=question, answer=word, text=_kept(said), actor=_actor())
         if not Inbox(run.out_dir).drop(letter):
-            raise _answered(question)
+            raise _answered(run, question)
     further = "" if run.worker else f"; `santiago resume{target(run.out_dir)}` takes it up"
     _tell(
         run.run_id, letter, f"{run.run_id}: {question} is answered{further}", running=bool(run.worker), as_json=as_json
@@ -120,14 +121,16 @@ def _refuse_question(run: Run, question: str, word: str) -> None:
         hint = f"Open are {names}." if names else "No question is open."
         raise SantiagoError(Kind.USAGE, f"nobody asked {question}", hint=hint)
     if asked.answer is not None:
-        raise _answered(question)
+        raise _answered(run, question)
     if asked.kind != "agent" and word not in ("accept", "refuse", "defer"):
         hint = f"`santiago answer {question} accept` takes the work as it is, `refuse --text …` has it done again."
         raise SantiagoError(Kind.USAGE, f"{question} takes accept or refuse, not {word!r}", hint=hint)
 
 
-def _answered(question: str) -> SantiagoError:
-    message = f"{question} was answered before; the first answer counts"
+def _answered(run: Run, question: str) -> SantiagoError:
+    first = answered_by(run.out_dir, question)
+    named = f", by {first[0][:80]} at {first[1]}" if first else ""
+    message = f"{question} was answered before{named}; the first answer counts"
     return SantiagoError(
         Kind.INPUT, message, hint="`santiago log` shows it; `santiago change` asks for something else."
     )

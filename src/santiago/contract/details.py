@@ -202,7 +202,7 @@ def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
     story.proof, story.reason, story.commit = Proof.ATTESTED, None, event.context.get("commit") or story.commit
     for question in state.questions.values():
         if question.story == story.id and question.answer is None:
-            question.answer = "accept"
+            _close(state, question, "accept", event)
 
 
 def _story_done(state: RunState, story: StoryState, event: Event) -> None:
