@@ -20,3 +20,4 @@ class Wishes:
     changed_tests: str | None = None
     doubts: str | None = None
     tests_first: str | None = None
+    write_back: bool = False
