@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from santiago.contract.outcomes import Criterion
@@ -51,17 +52,27 @@ def sentence(state: RunState, counts: Counter[StoryStatus], total: int) -> str:
 
 
 def _story(story: StoryState, state: RunState) -> StoryResult:
+    spent = _with_parts(story, state) if story.parts else story
     return StoryResult(
         id=story.id,
         status=status_of(story),
-        attempts=story.counted,
+        attempts=spent.counted,
         verification=_verification(story),
         proof=story.proof if story.phase in _PASSED else None,
         reason=_reason(story, state),
         commit=story.commit,
         criteria=tuple(criteria_of(story)),
-        **sums(story),
+        **sums(spent),
     )
+
+
+def _with_parts(story: StoryState, state: RunState) -> StoryState:
+    """Return a story that has used what its substeps used: they spend its budget, and have no line of their own."""
+    parts = [story, *(state.stories[name] for name in story.parts)]
+    return replace(story, **{name: sum(getattr(one, name) for one in parts) for name in _SPENT})
+
+
+_SPENT = ("attempts", "voided", "tokens", "cost_micro_usd", "unreported", "unpriced")
 
 
 def criteria_of(story: StoryState) -> list[Criterion]:

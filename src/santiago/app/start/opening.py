@@ -6,13 +6,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from santiago.app.truth import unknown_commits, unknown_files
+from santiago.artifacts.details import FileDetails
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_run, of_story
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
-from santiago.executor import messages, recover
+from santiago.contract.steps import DetailRef
+from santiago.executor import detailing, messages, recover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from santiago.artifacts.attempts import FileAttempts
     from santiago.contract.plan import Plan, Story
     from santiago.contract.ports.run import Sign
-    from santiago.contract.state import RunState
+    from santiago.contract.state import RunState, StoryState
     from santiago.workspace.workspace import GitWorkspace
 
 _PER_LINE = 5000
@@ -87,36 +89,48 @@ def recovered(
     `sign` is the last start's last sign of life; an attempt takes `most_ms` at the most.
     """
     left = {}
-    for story in plan.stories:
-        if story.id in state.running:
-            lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
-            left[story.id] = _take_up(story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
+    for story in sorted((state.stories[name] for name in state.running), key=lambda story: story.index):
+        lasted_ms = recover.lasted(state, story, sign, most_ms)
+        left[story.id] = _take_up(plan, story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
     judged = frozenset(name for name, one in left.items() if one.judge)
     return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left)]
 
 
-def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> recover.Left:
+def _take_up(
+    plan: Plan, one: StoryState, state: RunState, attempts: FileAttempts, workspace: GitWorkspace
+) -> recover.Left:
     """Keep what an attempt left where that is still to do; work whose agent had ended is judged."""
-    one = state.stories[story.id]
-    kept = workspace.kept(story.id, one.attempts)
-    if kept is None and not attempts.begun(story.id, one.attempts):
-        return recover.Left(begun=False, files=attempts.seal(story.id, one.attempts, {}))
-    had_ended = recover.may_adopt(state, one) and attempts.ended(story.id, one.attempts)
+    kept = workspace.kept(one.id, one.attempts)
+    if kept is None and not attempts.begun(one.id, one.attempts):
+        return recover.Left(begun=False, files=attempts.seal(one.id, one.attempts, {}))
+    had_ended = recover.may_adopt(state, one) and attempts.ended(one.id, one.attempts)
     if kept is None:
-        if had_ended and not workspace.whole(story.id, one.attempts):
-            attempts.disown(story.id, one.attempts)  # first, so that no start that finds the work kept judges it
+        if had_ended and not workspace.whole(one.id, one.attempts):
+            attempts.disown(one.id, one.attempts)  # first, so that no start that finds the work kept judges it
             had_ended = False
-        message = (
-            messages.commit_message(state.run_id, story, one.attempts, attempts.store.anchor()) if had_ended else ""
-        )
-        kept = workspace.restore(story.id, one.attempts, message, (one.base, *one.onto) if one.base else ())
+        message = ""
+        if had_ended:
+            story = _planned(plan, one, state, attempts)
+            message = messages.commit_message(state.run_id, story, one.attempts, attempts.store.anchor())
+        kept = workspace.restore(one.id, one.attempts, message, (one.base, *one.onto) if one.base else ())
         if kept is not None:
-            attempts.keep_work(story.id, one.attempts, kept.patch, kept.left_out)
+            attempts.keep_work(one.id, one.attempts, kept.patch, kept.left_out)
     if had_ended and kept is not None:
         return recover.Left(snapshot=kept, judge=True)
-    ending = attempts.ending(story.id, one.attempts)
-    files = attempts.seal(story.id, one.attempts, {})
+    ending = attempts.ending(one.id, one.attempts)
+    files = attempts.seal(one.id, one.attempts, {})
     return recover.Left(snapshot=kept, usage=ending.usage if ending else Usage(), files=files)
+
+
+def _planned(plan: Plan, one: StoryState, state: RunState, attempts: FileAttempts) -> Story:
+    """Return a story as it was planned; a substep is known from its parent's detailed plan alone."""
+    story = next(story for story in plan.stories if story.id == (one.parent or one.id))
+    detail = state.stories[story.id].detail
+    if one.parent is None or detail is None:
+        return story
+    ref = DetailRef(story=story.id, revision=detail.revision, digest=detail.digest)
+    found = FileDetails(attempts.store).get(ref)
+    return detailing.substep(story, found, detailing.substep_ids(story.id, found).index(one.id) + 1)
 
 
 def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:
