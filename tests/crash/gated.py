@@ -146,7 +146,7 @@ def gated() -> Iterator[Gated]:
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="gated-", dir=memory_folder()))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        world = World(folder / "world", STEPS, gate="step").make(folder / "template")
+        world = World(folder / "world", STEPS, {"gate": "step", "write_back": True}).make(folder / "template")
         place = Gated(nursery=stack.enter_context(Nursery()), world=world)
         calm = place.episode(())
         assert calm.violations == [], calm.violations

@@ -9,7 +9,10 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[2]
 RUN = "r1"
@@ -101,7 +104,7 @@ class World:
 
     top: Path
     stories: tuple[Story, ...] = SMALL
-    gate: str = "auto"
+    policy: Mapping[str, Any] = field(default_factory=dict)
     template: Path | None = None
     lines: bytes = field(default=b"")
     """The log's whole lines when it was last looked at."""
@@ -142,7 +145,7 @@ class World:
         )  # fmt: skip
         settings = {
             "contract_version": 1, "run_id": RUN, "repo_path": "repo", "prd_path": "prd.md",
-            "agent": {"mode": "scripted", "playbook": "playbook.yaml"}, "policy": {"sandbox": "off", "gate": self.gate},
+            "agent": {"mode": "scripted", "playbook": "playbook.yaml"}, "policy": {"sandbox": "off", **self.policy},
             "limits": {"story_max_attempts": 1000, "run_max_attempts": 10000, "story_max_proposals": 1000},
         }  # fmt: skip
         (self.top / "in.json").write_text(json.dumps(settings), encoding="utf-8")
