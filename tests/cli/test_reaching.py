@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -111,7 +112,10 @@ def test_what_answers_nothing_is_refused_and_takes_nobody_s_place(
     assert not letters(greeter.out_dir(asked))
 
 
-def test_the_first_answer_counts_before_and_after_it_was_heard(says: Says, tmp_path: Path) -> None:
+def test_the_first_answer_counts_before_and_after_it_was_heard(
+    says: Says, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANTIAGO_ACTOR", "ann")
     repo = greeter.make(tmp_path / "repo", ASKS)
     greeter.carry_out(repo)
     run = greeter.out_dir(repo)
@@ -122,7 +126,8 @@ def test_the_first_answer_counts_before_and_after_it_was_heard(says: Says, tmp_p
     ) == (0, True)
     for _ in ("waiting in the inbox", "known to the log"):
         late = says(repo, "answer", "S1-1", "Loud!")
-        assert (late.returncode, f"{run.name}: S1-1 was answered before" in late.stderr) == (30, True)
+        assert late.returncode == 30
+        assert re.search(f"{run.name}: S1-1 was answered before, by ann at 20[-0-9]+T[0-9:.]+Z; the first", late.stderr)
         assert santiago("resume", cwd=repo, env=greeter.place(repo)).returncode == 0
         shutil.rmtree(run / "inbox", ignore_errors=True)  # what the log knows needs no second witness
     prompt = (run / "attempts" / "S1" / "2" / "prompt.md").read_text()

@@ -163,7 +163,7 @@ def test_line_19_an_answer_from_elsewhere_closes_the_question_at_the_terminal(re
     assert told.returncode == 0, told.stderr
     person.sees("S1-detail-1 was answered: defer, by bob")
     late = santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place(repo))
-    assert (late.returncode, "defer, by bob at 20" in late.stderr) == (30, True), late.stderr
+    assert (late.returncode, ", by bob at 20" in late.stderr) == (30, True), late.stderr
     person.sees("S2-detail-1")
     person.says("stop", "stop")
     assert person.leaves() == 0

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 SECONDS = 180
-When = Literal["", "before", "after", "half", "eio", "syscall", "watch"]
+When = Literal["", "before", "after", "half", "eio", "syscall", "watch", "unrecorded", "recorded"]
 """Never; before or after an effect; in the middle of a write; not at all, but a sync fails; at a system call; not at
-all, but the order of writes and syncs is watched."""
+all, but the order of writes and syncs is watched; before or after an event is on disk."""
 STORE = ("freeze", "start", "append", "put", "put_many", "put_result")
 WORKSPACE = ("begin", "open", "prepared", "snapshot", "restore", "checkout", "integrate", "advance", "close", "discard")
 
@@ -43,7 +43,7 @@ class Order:
     arguments: list[str]
     when: When = ""
     at: int = 0
-    """The number of the effect, or of the system call, at which it dies; 0 only counts them."""
+    """The number of the effect, event or system call at which it dies; 0 only counts them."""
     all: bool = False
     """Everything that it started dies with it, as when a container is stopped."""
     plant: str = ""
@@ -139,7 +139,9 @@ class Ports:
         from santiago.workspace.workspace import GitWorkspace
 
         FileStore.append = self._telling(FileStore.append)  # type: ignore[method-assign]
-        if self.order.when == "half":
+        if self.order.when in ("unrecorded", "recorded"):
+            FileStore.append = self._at_event(FileStore.append)  # type: ignore[method-assign]
+        elif self.order.when == "half":
             for module in (beneath, log, repair):
                 module.write_all = self._torn(module.write_all)  # type: ignore[attr-defined]
         elif self.order.when == "eio":
@@ -159,6 +161,17 @@ class Ports:
             real(store, events)
             if any(event.event not in LIGHT for event in events):
                 self.wire.say(acknowledged=events[-1].seq)
+
+        return append
+
+    def _at_event(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def append(store: Any, events: Any) -> None:
+            hit = any(event.seq == self.order.at for event in events)
+            if hit and self.order.when == "unrecorded":
+                self.die("append")
+            real(store, events)
+            if hit:
+                self.die("append")
 
         return append
 

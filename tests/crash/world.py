@@ -9,7 +9,10 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[2]
 RUN = "r1"
@@ -31,6 +34,8 @@ class Story:
     failures: int = 0
     shares: str = ""
     """A file that several stories add a line to, so that their order shows."""
+    parts: int = 0
+    """Substeps of its detailed plan, where it gets one; each makes a file of its own good."""
 
 
 SMALL = (Story("a", failures=1), Story("b"), Story("c", chunk="B", needs="R1"))
@@ -75,7 +80,22 @@ def playbook(stories: tuple[Story, ...]) -> dict[str, Any]:
         bad = [{"write": {f"{story.file}.txt": f"bad {n}\n"}} for n in range(story.failures)]
         return [*bad, {"write": {f"{story.file}.txt": "good\n"}, **more}]
 
-    return {"stories": {f"R{number}": moves(story) for number, story in enumerate(stories, 1)}}
+    made = {f"R{number}": moves(story) for number, story in enumerate(stories, 1)}
+    for number, story in enumerate(stories, 1):
+        for part in range(1, story.parts + 1):
+            files = [f"{story.file}{part}.txt", *([f"{story.file}.txt"] if part == story.parts else [])]
+            made[f"S{number}.{part}"] = [{"write": dict.fromkeys(files, "good\n")}]
+    proposals = {f"R{number}": [{"detail": detail(story)}] for number, story in enumerate(stories, 1)}
+    return {"stories": made, "proposals": proposals}
+
+
+def detail(story: Story) -> dict[str, Any]:
+    """Return the detailed plan of a story, as its agent writes it."""
+    parts = [
+        {"title": f"Part {part}", "actions": ["Write it."], "checks": [f"grep -qx good {story.file}{part}.txt"]}
+        for part in range(1, story.parts + 1)
+    ]
+    return {"objective": f"{story.file} is good", "actions": ["Write it."], "substeps": parts}
 
 
 @dataclass
@@ -84,6 +104,7 @@ class World:
 
     top: Path
     stories: tuple[Story, ...] = SMALL
+    policy: Mapping[str, Any] = field(default_factory=dict)
     template: Path | None = None
     lines: bytes = field(default=b"")
     """The log's whole lines when it was last looked at."""
@@ -124,8 +145,8 @@ class World:
         )  # fmt: skip
         settings = {
             "contract_version": 1, "run_id": RUN, "repo_path": "repo", "prd_path": "prd.md",
-            "agent": {"mode": "scripted", "playbook": "playbook.yaml"}, "policy": {"sandbox": "off"},
-            "limits": {"story_max_attempts": 1000, "run_max_attempts": 10000},
+            "agent": {"mode": "scripted", "playbook": "playbook.yaml"}, "policy": {"sandbox": "off", **self.policy},
+            "limits": {"story_max_attempts": 1000, "run_max_attempts": 10000, "story_max_proposals": 1000},
         }  # fmt: skip
         (self.top / "in.json").write_text(json.dumps(settings), encoding="utf-8")
         (made / "plan.json").rename(self.top / "plan.json")

@@ -78,3 +78,17 @@ def test_the_first_answer_counts() -> None:
     (note,) = answer(journal, "accept")
     assert note.event is K.NOTE
     assert journal["S1"].phase is S.READY
+
+
+@pytest.mark.parametrize("word", ["stop", "approve", ""])
+def test_a_letter_that_answers_nothing_leaves_its_question_to_others(word: str) -> None:
+    letter = Letter(kind="answer", subject="S1-1", answer=word, actor="ann", name="answer-S1-1.json")
+    assert understood([letter], asked("refusal").state).void == ["answer-S1-1.json"]
+
+
+def test_an_answer_that_is_heard_again_after_a_crash_changes_and_notes_nothing() -> None:
+    journal = asked("doubt")
+    answer(journal, "accept", "I read it")
+    journal.state.questions["S1-1"].actor = "ann"
+    assert answer(journal, "Accept", "I read it") == []
+    assert [fact.event for fact in answer(journal, "refuse")] == [K.NOTE]

@@ -18,6 +18,7 @@ _CHOICES: dict[str, tuple[object, ...]] = {
     "policy.keep_going": (True, False),
     "policy.optimistic": (True, False),
     "policy.assume_external": (True, False),
+    "policy.write_back": (True, False),
     "policy.unknown_usage": ("allow", "block"),
 }
 """Settings of few values, the loosest first; any other value names a program."""

@@ -12,11 +12,12 @@ from urllib.parse import quote
 
 from santiago.artifacts import beneath
 from santiago.contract.ids import is_story_id, story_order
+from santiago.contract.moments import text_of
 from santiago.contract.ports.desk import Letter, LetterKind
 from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
 FOLDER, DONE = "inbox", "done"
@@ -45,10 +46,23 @@ class Inbox:
                 if self._link(inbox, name, letter):
                     # The first answer may have been collected meanwhile; its name is then in `done`.
                     if letter.kind == "answer" and _exists(done, name):
-                        os.unlink(name, dir_fd=inbox)
+                        with contextlib.suppress(FileNotFoundError):  # the coordinator may have taken it along
+                            os.unlink(name, dir_fd=inbox)
                         return False
                     return True
         return False
+
+    def answered(self, question: str) -> tuple[str, str] | None:
+        """Return who left the answer that counts, and when (UTC); None where there is none that can be read."""
+        name = _answer_name(question)
+        with guarding(self.path), self._folders() as folders:
+            for folder in folders:  # in this order, in which letters move
+                letter = _read(folder, name)
+                with contextlib.suppress(FileNotFoundError):
+                    made = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns // 1_000_000
+                    if not letter.fault:
+                        return letter.actor, text_of(made)
+        return None
 
     def collect(self) -> list[Letter]:
         """Return what waits: stops first, then answers, then changes, each in natural order; faulty ones last.
@@ -66,11 +80,15 @@ class Inbox:
                 os.close(root)
         return sorted(found, key=_place)
 
-    def put_away(self, letters: Sequence[Letter]) -> None:
-        """Move letters to `done`, once their events are in the log."""
+    def put_away(self, letters: Sequence[Letter], void: Collection[str] = ()) -> None:
+        """Move letters to `done`, once their events are in the log.
+
+        Those that are `void` answered nothing; there they bear another name, so that their question can still be answered.
+        """
         with guarding(self.path), self._folders() as (inbox, done):
             for letter in letters:
-                free = next(name for name in _numbered(letter.name) if not _exists(done, name))
+                wanted = f"void-{letter.name}" if letter.name in void else letter.name
+                free = next(name for name in _numbered(wanted) if not _exists(done, name))
                 with contextlib.suppress(FileNotFoundError):
                     os.rename(letter.name, free, src_dir_fd=inbox, dst_dir_fd=done)
             if letters:  # what was obeyed must not come back after a power cut

@@ -100,7 +100,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_flags(**given: Any) -> Any:
-        flags = Flags(**{one.name: given.pop(one.name) for one in fields(Flags)})
+        flags = Flags(**{one.name: given.pop(one.name) for one in fields(Flags) if one.name in given})
         return command(flags=flags, **given)
 
     for option in reversed(_OPTIONS):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.app.actor import actor
+from santiago.app.answered import answered_by
 from santiago.app.finding import find_run as _find_run
 from santiago.app.finding import find_story, names_run, naming, split_target
 from santiago.app.loading import frozen, load, working
@@ -131,7 +132,8 @@ def _answered(out_dir: Path, question: str, asked: Question | None) -> SantiagoE
     if asked is not None and asked.answer == EXPIRED:
         message = f"{question} has expired; the next start asks again"
         return SantiagoError(Kind.INPUT, message, hint=f"`santiago resume{target(out_dir)}`")
-    by = f": {asked.answer}, by {asked.actor} at {asked.answered_at}" if asked else ""
+    first = answered_by(out_dir, question)
+    by = f", by {harmless(first[0])} at {first[1]}" if first else ""
     return SantiagoError(
         Kind.INPUT,
         f"{question} was answered before{by}; the first answer counts",

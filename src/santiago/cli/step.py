@@ -26,6 +26,7 @@ MOST_SHOWN = 20
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every step (may be repeated).")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
 @click.option("--new", is_flag=True, help="Start afresh, although a run of this plan is not finished.")
+@click.option("--write-back", is_flag=True, help="Tick in the plan's document what is done, on the run's branch.")
 @run_options
 def command(
     what: str | None,
@@ -34,6 +35,7 @@ def command(
     checks: tuple[str, ...],
     playbook: Path | None,
     new: bool,
+    write_back: bool,
     flags: Flags,
 ) -> int:
     """Carry a plan out with your word before and after each step; without a name, go on with the latest one.
@@ -47,7 +49,7 @@ def command(
     from santiago.cli.start.document import Worker, carry_out
     from santiago.contract.errors import Kind, SantiagoError
 
-    flags = replace(flags, gate="step")
+    flags = replace(flags, gate="step", write_back=write_back)
     path = Path(what) if what is not None else None
     if path is None or (not path.is_file() and names_run(str(path))):
         return _go_on(what, flags)

@@ -67,6 +67,10 @@ def _run_verifying(state: RunState, _: Event) -> None:
     state.verify_rounds += 1
 
 
+def _ticks_written(state: RunState, event: Event) -> None:
+    state.ticked, state.head = True, event.context.get("head") or state.head
+
+
 def _chunk_ended(state: RunState, event: Event) -> None:
     if event.chunk in state.chunks:
         state.chunks[event.chunk].ended = event.status == "ok"
@@ -204,7 +208,7 @@ def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
     story.proof, story.reason, story.commit = Proof.ATTESTED, None, event.context.get("commit") or story.commit
     for question in state.questions.values():
         if question.story == story.id and question.answer is None:
-            question.answer = "accept"
+            _close(state, question, "accept", event)
 
 
 def _story_done(state: RunState, story: StoryState, event: Event) -> None:
@@ -325,6 +329,7 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.RUN_STARTED: _run_started,
     EventKind.RUN_EXECUTING: _run_executing,
     EventKind.RUN_VERIFYING: _run_verifying,
+    EventKind.TICKS_WRITTEN: _ticks_written,
     EventKind.CHUNK_ENDED: _chunk_ended,
     EventKind.BUDGET_RAISED: _budget_raised,
     EventKind.TIME_USED: _time_used,

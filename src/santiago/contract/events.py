@@ -40,6 +40,8 @@ class EventKind(StrEnum):
     BUDGET_RAISED = "budget_raised"
     TIME_USED = "time_used"
     """Execution time since the last such event."""
+    TICKS_WRITTEN = "ticks_written"
+    """What is done was ticked in the plan's document, as a commit on the run's branch; or why it was not."""
     WAIT_STARTED = "wait_started"
     """No attempt begins until a time: the agent's service refuses requests, or is overloaded."""
     WAIT_ENDED = "wait_ended"

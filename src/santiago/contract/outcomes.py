@@ -241,6 +241,18 @@ class IntegrationOutcome:
 
 
 @record
+class TicksWritten:
+    """What came of ticking what is done in the plan's document."""
+
+    step: str
+    head: str | None
+    """The branch's new head; None where nothing was written."""
+    message: str
+    """What was written, or why nothing was."""
+    refused: bool = False
+
+
+@record
 class RunVerdict:
     """What the run's own checks say of the final head."""
 
@@ -268,4 +280,6 @@ class BaseExamined:
     stopped: bool = False
 
 
-Outcome = ProposalOutcome | AttemptOutcome | ClaimOutcome | IntegrationOutcome | RunVerdict | BaseExamined
+Outcome = (
+    ProposalOutcome | AttemptOutcome | ClaimOutcome | IntegrationOutcome | TicksWritten | RunVerdict | BaseExamined
+)

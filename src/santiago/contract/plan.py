@@ -36,7 +36,7 @@ class Source:
     path: str
     """As it was given, with forward slashes; relative to the repository where it lies inside one."""
     sha256: Digest
-    """Of the text with LF line ends."""
+    """Of the text with LF line ends, in which no box is ticked: ticks say how far the work is, not what it is."""
     format: str
     evidence: tuple[str, ...]
     """Why this format was chosen."""

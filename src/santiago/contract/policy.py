@@ -120,6 +120,8 @@ class Policy:
     """Dependencies outside the document are taken to be there."""
     unknown_usage: Literal["block", "allow"] = "block"
     """What to do where a money or token limit is set and the agent does not report."""
+    write_back: bool = False
+    """Ticks of the plan's document are written back, as one commit on the run's branch."""
 
     @property
     def closed(self) -> frozenset[Gate]:

@@ -257,6 +257,8 @@ class RunState:
     """The story that was done last, as long as nobody said to go on after it."""
     rest: dict[str, str] = field(default_factory=dict)
     """Kind of question → chunk, or `run`, for which a person approved all that is still to come."""
+    ticked: bool = False
+    """What is done was ticked in the plan's document, or could not be."""
     verify_rounds: int = 0
     examined: bool = False
     """Every check ran once on the base, and nothing stands in the way of a verdict."""

@@ -86,6 +86,17 @@ class ExamineBase:
 
 
 @record
+class WriteBack:
+    """Tick what is done in the plan's document, as a commit on the run's branch."""
+
+    commit: str
+
+    @property
+    def id(self) -> str:
+        return f"write-back/{self.commit[:12]}"
+
+
+@record
 class VerifyRun:
     """Run the checks of the whole run on the final head."""
 
@@ -96,7 +107,7 @@ class VerifyRun:
         return f"verify-run/{self.round}"
 
 
-Step = ExamineBase | Propose | Attempt | Adopt | JudgeClaim | Integrate | VerifyRun
+Step = ExamineBase | Propose | Attempt | Adopt | JudgeClaim | Integrate | WriteBack | VerifyRun
 
 
 @record
@@ -147,4 +158,4 @@ class Order:
 
 def story_of(step: Step) -> str | None:
     """Return the story that a step is about; None where it is about the run."""
-    return None if isinstance(step, VerifyRun | ExamineBase) else step.story
+    return None if isinstance(step, VerifyRun | WriteBack | ExamineBase) else step.story

@@ -16,7 +16,7 @@ from santiago.desk.answering import facts_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.contract.state import RunState
+    from santiago.contract.state import Question, RunState
 
 NOTED = 3
 """Faulty letters that each get a line of the log, of those that are found together."""
@@ -28,6 +28,7 @@ def understood(letters: Sequence[Letter], state: RunState) -> Heard:
     heard.facts += _put_aside([f"inbox/{letter.name}: {letter.fault}" for letter in letters if letter.fault])
     for letter in letters:
         if letter.fault:
+            heard.void += [letter.name] if letter.kind == "answer" else []
             continue
         if letter.kind in ("stop", "stop-now"):
             heard.stop = "now" if letter.kind == "stop-now" or heard.stop == "now" else "soon"
@@ -45,21 +46,43 @@ def understood(letters: Sequence[Letter], state: RunState) -> Heard:
 def _hear_answer(letter: Letter, state: RunState, heard: Heard) -> None:
     """The first answer counts; to stop at a question is no answer to it, and leaves it open."""
     question = state.questions.get(letter.subject)
-    if question is None or question.answer is not None:
-        message = f"answer to {letter.subject}: there is no such open question"
-        heard.facts.append(of_run(EventKind.NOTE, actor=letter.actor, message=message))
-        return
+    if question is None or question.answer is None:
+        facts = _answers(letter, question, state, heard)
+        if not any(fact.event is EventKind.QUESTION_ANSWERED for fact in facts):
+            heard.void.append(letter.name)
+        heard.facts += facts
+    elif not _is_known(letter, question):
+        heard.facts.append(_noted(letter, "there is no such open question"))
+
+
+def _is_known(letter: Letter, question: Question) -> bool:
+    """Tell whether a letter is the answer that the log has: a crash came before it was put away, and it is heard again."""
+    try:
+        answer = understood_as(question.kind, letter.answer, letter.text)
+    except SantiagoError:
+        return False
+    return (question.answer, question.detail, question.actor) == (answer.word, answer.text, letter.actor)
+
+
+def _answers(letter: Letter, question: Question | None, state: RunState, heard: Heard) -> list[Fact]:
+    """Return what a letter makes of a question that is open."""
+    if question is None:
+        return [_noted(letter, "there is no such open question")]
     try:
         answer = understood_as(question.kind, letter.answer, letter.text)
     except SantiagoError as error:
-        message = f"answer to {letter.subject}: {error.message}"
-        heard.facts.append(of_run(EventKind.NOTE, actor=letter.actor, message=message))
-        return
+        return [_noted(letter, error.message)]
+    facts = []
     if answer.word == "stop":
         heard.stop = heard.stop or "soon"
-        heard.facts.append(of_run(EventKind.STOP_REQUESTED, actor=letter.actor, mode=REST))
+        facts.append(of_run(EventKind.STOP_REQUESTED, actor=letter.actor, mode=REST))
     if answer.word != "stop" or question.kind == "continue":
-        heard.facts += facts_of(answer, question, state, letter.actor, letter.scope)
+        facts += facts_of(answer, question, state, letter.actor, letter.scope)
+    return facts
+
+
+def _noted(letter: Letter, why: str) -> Fact:
+    return of_run(EventKind.NOTE, actor=letter.actor, message=f"answer to {letter.subject}: {why}")
 
 
 def _put_aside(faults: Sequence[str]) -> list[Fact]:

@@ -12,7 +12,7 @@ from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, VerifyRun
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, VerifyRun, WriteBack
 from santiago.executor import gates, starting, waiting
 from santiago.executor.budget import Budget
 from santiago.executor.situation import Cancel
@@ -142,6 +142,8 @@ def _after_last_chunk(at: Situation) -> list[Act]:
     closing = _close_chunk(at.state)
     if at.state.next_chunk():
         return [*closing, _pause()]
+    if at.run_input.policy.write_back and not at.state.ticked:
+        return [*closing, WriteBack(commit=at.state.head or "")]
     return [*closing, of_run(EventKind.RUN_VERIFYING, RunPhase.RUN_VERIFICATION)]
 
 

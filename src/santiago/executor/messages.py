@@ -34,6 +34,12 @@ def commit_message(run_id: str, story: Story, attempt: int, anchor: str) -> str:
     return "\n".join([subject(story), "", *lines, ""])
 
 
+def ticks_message(run_id: str, path: str, anchor: str) -> str:
+    """Return the message of the commit that ticks what is done."""
+    name = " ".join(path.split())
+    return f"Tick what is done in {name}\n\nSantiago-Run: {run_id}\nSantiago-Head: {anchor}\n"
+
+
 def mended(files: Sequence[str]) -> tuple[str, ...]:
     """Return what is said where files that show the plan were changed while an agent worked."""
     named = " and ".join(files)

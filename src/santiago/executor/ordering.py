@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.phases import StoryPhase
-from santiago.contract.steps import DetailRef, ExamineBase, Order, Propose, VerifyRun, story_of
+from santiago.contract.steps import DetailRef, ExamineBase, Order, Propose, VerifyRun, WriteBack, story_of
 from santiago.executor.budget import Budget
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _concerned(step: Step, state: RunState) -> tuple[tuple[str, int], ...]:
     match step:
         case ExamineBase():
             return tuple((one.id, one.attempts) for one in state.stories.values() if not one.satisfied)
-        case VerifyRun():
+        case VerifyRun() | WriteBack():
             return tuple((one.id, one.attempts) for one in state.stories.values() if one.phase is StoryPhase.DONE)
         case _:
             return ()

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
+from santiago.contract import ticks
 from santiago.contract.checks import commands_of
 from santiago.contract.outcomes import (
     AgentEnding,
@@ -16,6 +17,7 @@ from santiago.contract.outcomes import (
     Outcome,
     RunVerdict,
     StepStatus,
+    TicksWritten,
     Usage,
     Verdict,
 )  # fmt: skip
@@ -23,9 +25,9 @@ from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.judge import SetUpFailedError, Work
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Propose, VerifyRun
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Propose, VerifyRun, WriteBack
 from santiago.contract.units import Usd
-from santiago.executor import critique, detailing, messages
+from santiago.executor import critique, detailing, messages, ticking
 from santiago.executor.proposing import Proposer
 
 if TYPE_CHECKING:
@@ -90,6 +92,8 @@ class StepPerformer:
                 return self._integrate(step, order, stop)
             case JudgeClaim() as step:
                 return self._claim(step, order, stop)
+            case WriteBack() as step:
+                return self._write_back(step, order)
             case VerifyRun() as step:
                 return self._verify_run(step, order, stop)
             case _:
@@ -347,6 +351,22 @@ class StepPerformer:
             return blank
         digest = self.files.keep_record(name, judged.record)
         return replace(blank, verdict=judged.verdict, verify_ms=self.clock.monotonic_ms() - began, digest=digest)
+
+    def _write_back(self, step: WriteBack, order: Order) -> TicksWritten:
+        """Tick what is done in the document as the branch has it; after a crash the branch may stand on this very commit."""
+        path, blank = self.run_input.prd_path, TicksWritten(step=step.id, head=None, message="")
+        content = self.workspace.read(order.head, path)
+        why = ticking.refusal(self.plan, path, content)
+        if why or content is None:
+            return replace(blank, message=why, refused=True)
+        written = ticks.tick(content, ticking.lines_of(self.plan, {name for name, _ in order.stories}))
+        if written == content:
+            return replace(blank, message=f"{path} has no box to tick for what is done")
+        message = messages.ticks_message(order.run_id, path, order.anchor)
+        made = self.workspace.compose(order.head, order.head, (), {path: written}, message)
+        count = sum(one != other for one, other in zip(content, written, strict=True))
+        head = self.workspace.advance(order.head, made)
+        return replace(blank, head=head, message=f"{count} ticks in {path}" if count > 1 else f"1 tick in {path}")
 
     def _verify_run(self, step: VerifyRun, order: Order, stop: Stop) -> RunVerdict:
         began = self.clock.monotonic_ms()

@@ -15,6 +15,7 @@ from santiago.contract.outcomes import (
     Proof,
     ProposalOutcome,
     RunVerdict,
+    TicksWritten,
 )
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
@@ -56,6 +57,8 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
             return _integration(story, outcome) if story.phase is StoryPhase.VERIFIED else []
         case BaseExamined():
             return _examined(outcome) if state.phase is RunPhase.EXECUTING and not state.examined else []
+        case TicksWritten():
+            return _ticks(outcome) if state.phase is RunPhase.EXECUTING and not state.ticked else []
         case RunVerdict():
             return _run_verdict(outcome) if state.phase is RunPhase.RUN_VERIFICATION else []
         case _:
@@ -292,6 +295,12 @@ def _unfit(story: StoryState, reason: Reason) -> tuple[EventKind, StoryPhase, Ev
     if story.conflicts == 0:
         return EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided"
     return EventKind.INTEGRATION_FAILED, StoryPhase.READY, "failed"
+
+
+def _ticks(outcome: TicksWritten) -> list[Fact]:
+    status: EventStatus = "failed" if outcome.refused else "ok"
+    event, head, words = EventKind.TICKS_WRITTEN, outcome.head or "", outcome.message[:MAX_WORDS]
+    return [of_run(event, None, status, step=outcome.step, head=head, commit=head, message=words)]
 
 
 def _run_verdict(outcome: RunVerdict) -> list[Fact]:

@@ -6,9 +6,9 @@ text → reader → units → requirements → graph → order → stories → c
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from santiago.contract import ticks
 from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
 from santiago.contract.seal import sealed
 from santiago.planner import checks, rebase
@@ -140,7 +140,7 @@ def _plan(
         title=document.title or text.name,
         source=Source(
             path=text.path,
-            sha256=sha256(text.text.encode()).hexdigest(),
+            sha256=ticks.digest_of(text.text),
             format=document.format,
             evidence=document.evidence,
         ),

@@ -7,12 +7,13 @@ import uuid
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from santiago.workspace.folders import Folders
     from santiago.workspace.repository import Repository
 
-_FILE = b"100644"
+_FILE, _PROGRAM = b"100644", b"100755"
 
 
 def compose(
@@ -21,6 +22,7 @@ def compose(
     commits: tuple[str, str],
     paths: Sequence[str],
     contents: Mapping[str, bytes],
+    message: str = "",
 ) -> str:
     """Return a commit like the first one, with `paths` as in the second, also missing, and `contents` in place of others."""
     onto, other = commits
@@ -29,6 +31,7 @@ def compose(
     try:
         repository.on_objects("read-tree", onto, index=index)
         there = _entries(repository, other, paths)
+        modes = _modes(repository, index, contents)
         gone = b"0 " + repository.zero.encode() + b"\t"
         # Removals first: a file may stand where the other commit has a folder.
         lines = [gone + os.fsencode(path) for path in (*paths, *contents)]
@@ -37,13 +40,24 @@ def compose(
             made = repository.on_objects(
                 "hash-object", "-w", "--no-filters", "--stdin", stdin=content, writes=True
             ).text
-            lines.append(b"%b %b\t%b" % (_FILE, made.encode(), os.fsencode(path)))
+            mode = modes.get(os.fsencode(path), _FILE)
+            lines.append(b"%b %b\t%b" % (mode, made.encode(), os.fsencode(path)))
         listing = b"".join(line + b"\0" for line in lines)
         repository.on_objects("update-index", "--replace", "-z", "--index-info", index=index, stdin=listing)
         tree = repository.on_objects("write-tree", index=index, writes=True).text
     finally:
         index.unlink(missing_ok=True)
-    return repository.commit(tree, onto, "Composed for a verdict\n")
+    return repository.commit(tree, onto, message or "Composed for a verdict\n")
+
+
+def _modes(repository: Repository, index: Path, paths: Iterable[str]) -> dict[bytes, bytes]:
+    """Return which of these files an index has as programs, so that new contents leave them so."""
+    names = tuple(paths)
+    if not names:
+        return {}
+    listed = repository.on_objects("--literal-pathspecs", "ls-files", "--stage", "-z", "--", *names, index=index).out
+    entries = (line.partition(b"\t") for line in listed.split(b"\0") if line.startswith(_PROGRAM))
+    return {path: _PROGRAM for _, _, path in entries}
 
 
 def _entries(repository: Repository, commit: str, paths: Sequence[str]) -> dict[bytes, bytes]:

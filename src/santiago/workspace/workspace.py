@@ -286,8 +286,10 @@ class GitWorkspace:
             self._fill(folder, checked(commit), None)
         return str(folder)
 
-    def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:
-        return compose(self.repository, self.folders, (checked(onto), checked(other)), paths, contents)
+    def compose(
+        self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes], message: str = ""
+    ) -> str:
+        return compose(self.repository, self.folders, (checked(onto), checked(other)), paths, contents, message)
 
     def keep_tests(self, story: str, attempt: int, commit: str) -> None:
         ref = refs.tests_of(self._ref(story, attempt))

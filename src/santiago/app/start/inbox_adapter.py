@@ -20,12 +20,15 @@ class Letters:
     def __init__(self, out_dir: Path) -> None:
         self.inbox = Inbox(out_dir)
         self.read: list[Letter] = []
+        self.void: list[str] = []
 
     def hear(self, state: RunState) -> Heard:
         self.read = self.inbox.collect()
-        return understood(self.read, state)
+        heard = understood(self.read, state)
+        self.void = heard.void
+        return heard
 
     def done(self) -> None:
         if self.read:
-            self.inbox.put_away(self.read)
+            self.inbox.put_away(self.read, self.void)
             self.read = []

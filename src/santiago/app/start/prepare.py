@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.actor import actor
+from santiago.app.loading import frozen as begun_with
 from santiago.app.loading import frozen_input
 from santiago.app.start.agents import lasting
 from santiago.app.start.fitness import refuse_unfit
@@ -17,6 +18,7 @@ from santiago.app.start.scope import scope_of
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import refuse_linked
 from santiago.contract.policy import Policy
+from santiago.contract.ticks import is_same_plan
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
 
@@ -48,13 +50,16 @@ def prepare(
     """
     refuse_linked(out_dir)
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
-    if not (compiled or has_begun(out_dir)):  # later, the digest in the log guards it
+    if has_begun(out_dir):  # then the digest in the log guards the plan
+        plan = _as_begun(out_dir, plan) if compiled or plan_file else plan
+    elif not compiled:
         refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
     frozen = replace(
         run_input.policy,
         optimistic=wishes.optimistic or run_input.policy.optimistic,
         tests_first=_tests_first(out_dir, run_input, wishes),
+        write_back=_write_back(out_dir, run_input, wishes),
     )
     run_id = run_input.run_id or derived_id(out_dir, repo)
     now = repository_of(out_dir, run_id, repo)
@@ -91,6 +96,19 @@ def _tests_first(out_dir: Path, run_input: RunInput, wishes: Wishes) -> str:
     return lasting(wishes.tests_first) if wishes.tests_first else run_input.policy.tests_first
 
 
+def _write_back(out_dir: Path, run_input: RunInput, wishes: Wishes) -> bool:
+    """Return whether ticks are written back as the run began; a later start may wish it for itself."""
+    if has_begun(out_dir):
+        return frozen_input(out_dir).policy.write_back
+    return wishes.write_back or run_input.policy.write_back
+
+
+def _as_begun(out_dir: Path, plan: Plan) -> Plan:
+    """Return the plan that a run began with, where the given one differs from it in nothing but ticks."""
+    begun, _ = begun_with(out_dir)
+    return begun if is_same_plan(begun, plan) else plan
+
+
 def _policy(frozen: Policy, wishes: Wishes) -> Policy:
     """Return the policy of this start: the run's own, where no wish says otherwise."""
     return replace(
@@ -103,4 +121,5 @@ def _policy(frozen: Policy, wishes: Wishes) -> Policy:
         changed_tests=wishes.changed_tests or frozen.changed_tests,  # type: ignore[arg-type]  # checked where it was given
         doubts=wishes.doubts or frozen.doubts,  # type: ignore[arg-type]  # checked where it was given
         tests_first=lasting(wishes.tests_first) if wishes.tests_first else frozen.tests_first,
+        write_back=wishes.write_back or frozen.write_back,
     )

@@ -22,3 +22,4 @@ class Wishes:
     tests_first: str | None = None
     actor: str | None = None
     """Who wishes it; by default whom the environment names."""
+    write_back: bool = False

@@ -257,6 +257,11 @@ def _examined(lines: Lines, event: Event, state: RunState) -> Line | None:
     return Line("base", flat("; ".join([*told, *notes.splitlines()])), "yellow") if told or notes else None
 
 
+def _ticks(lines: Lines, event: Event, state: RunState) -> Line:
+    colour = "cyan" if event.status == "ok" else "yellow"
+    return Line("ticks", flat(event.context.get("message", "")), colour)
+
+
 def _few(names: list[str]) -> str:
     return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
 
@@ -292,6 +297,7 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.ATTEMPT_VOIDED: _voided,
     EventKind.INTEGRATION_FAILED: _conflict,
     EventKind.BASE_EXAMINED: _examined,
+    EventKind.TICKS_WRITTEN: _ticks,
     EventKind.STORY_ACCEPTED: _accepted,
     EventKind.STORY_DONE: _done,
     EventKind.STORY_FAILED: _failed,

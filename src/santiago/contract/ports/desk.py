@@ -40,6 +40,8 @@ class Heard:
     stop: Literal["soon", "now"] | None = None
     changed: list[str] = field(default_factory=list)
     """Stories whose running attempt ends at once."""
+    void: list[str] = field(default_factory=list)
+    """Names of letters that were to answer a question and did not; somebody else may still."""
 
 
 class Outside(Protocol):

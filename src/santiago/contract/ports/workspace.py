@@ -92,7 +92,9 @@ class Workspace(Protocol):
     def watched(self, folder: str) -> Callable[[], tuple[str, ...]]:
         """Return what tells which files of a clean folder are not as they are now; to be called once."""
 
-    def compose(self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes]) -> str:
+    def compose(
+        self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes], message: str = ""
+    ) -> str:
         """Return a commit like `onto` in which these paths are as in `other`, also missing, and some have given contents."""
 
     def keep_tests(self, story: str, attempt: int, commit: str) -> None:

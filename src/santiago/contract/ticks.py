@@ -1,0 +1,49 @@
+"""Ticks in a document: setting them byte by byte, and telling a document that differs in nothing else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from santiago.contract.plan import Plan
+
+_BOX = r"[ \t]*(?:[-*+]|[0-9]{1,9}[.):])[ \t]+\["
+_TICK = re.compile(rf"^({_BOX})[xX](?=\])", re.MULTILINE)
+_BLANK = re.compile(rb"(?:\xef\xbb\xbf)?" + _BOX.encode() + rb"(?= \])")
+_LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
+_CLAIMS = "claimed_done"
+"""The finding that says which stories the document's ticks claim done."""
+
+
+def digest_of(text: str) -> str:
+    """Return the digest by which a document is known: of its text with LF line ends, every tick taken as not set."""
+    return sha256(_TICK.sub(r"\1 ", text).encode()).hexdigest()
+
+
+def tick(content: bytes, lines: Collection[int]) -> bytes:
+    """Return a document with the empty boxes on these lines (1-based) ticked; each is one byte, and no other changes."""
+    pieces = _LINE_ENDS.split(content)  # a line, its end, the next line, and so on
+    for number in lines:
+        at = 2 * (number - 1)
+        if 0 <= at < len(pieces) and (box := _BLANK.match(pieces[at])):
+            pieces[at] = pieces[at][: box.end()] + b"x" + pieces[at][box.end() + 1 :]
+    return b"".join(pieces)
+
+
+def is_same_plan(one: Plan, other: Plan) -> bool:
+    """Tell whether two plans say the same but for what the document's ticks claim to be done."""
+    return _without_claims(one) == _without_claims(other)
+
+
+def _without_claims(plan: Plan) -> Plan:
+    return replace(
+        plan,
+        digest="",
+        stories=tuple(replace(story, claimed_done=False) for story in plan.stories),
+        findings=tuple(finding for finding in plan.findings if finding.code != _CLAIMS),
+    )
