@@ -42,5 +42,5 @@ def santiago(
     }
     return subprocess.run(
         [sys.executable, "-m", "santiago", *(trusted(*arguments) if trusting else map(str, arguments))],
-        cwd=cwd, env={**clean, **(env or {})}, capture_output=True, text=True, timeout=seconds, check=False, **options,
+        cwd=cwd, env={**clean, "USER": "user", **(env or {})}, capture_output=True, text=True, timeout=seconds, check=False, **options,
     )  # fmt: skip

@@ -58,6 +58,7 @@ _OPTIONS = (
     click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
     click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON."),
     click.option("--plain", is_flag=True, help="Whole lines instead of the live view."),
+    click.option("--actor", metavar="NAME", help="Who decides, for the log; default $SANTIAGO_ACTOR or $USER."),
     click.option("--no-input", is_flag=True, help="Never ask anything."),
 )
 

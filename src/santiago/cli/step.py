@@ -45,11 +45,15 @@ def command(
     """
     from santiago.app.finding import names_run
     from santiago.cli.start.document import Worker, carry_out
+    from santiago.contract.errors import Kind, SantiagoError
 
     flags = replace(flags, gate="step")
     path = Path(what) if what is not None else None
     if path is None or (not path.is_file() and names_run(str(path))):
         return _go_on(what, flags)
+    if not path.is_file():
+        hint = "Name a document, a run's folder or a run's id."
+        raise SantiagoError(Kind.USAGE, f"there is no plan and no run {what!r}", where=str(path), hint=hint)
     if not new and (unfinished := _unfinished(path)) and _again(unfinished, flags):
         return _go_on(str(unfinished), flags)
     worker = Worker(agent=agent, model=model, checks=checks, playbook=playbook)

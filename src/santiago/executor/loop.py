@@ -57,6 +57,8 @@ class Coordinator:
     clock: Clock
     scope: Scope = field(default_factory=Scope)
     recovered: frozenset[str] = frozenset()
+    actor: str = "santiago"
+    """Who started it, and so who sends it signals."""
     attended: bool = False
     """Somebody answers questions while it runs."""
     outside: Outside | None = None
@@ -166,7 +168,7 @@ class Coordinator:
             self.beat(Sign(used_ms=self._used_ms(now), steps=steps))
             self._hear_outside()
         if self.urgency.asked and not self.fold.state.stop_requested:
-            self.record([of_run(EventKind.STOP_REQUESTED, message=self.urgency.signal)])
+            self.record([of_run(EventKind.STOP_REQUESTED, actor=self.actor, message=self.urgency.signal)])
         if self.urgency.asked or self.urgency.at_once:
             for step in self.flying:
                 self.engine.stop(step, now=self.urgency.at_once)

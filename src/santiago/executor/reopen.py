@@ -31,6 +31,8 @@ class Grants:
     tokens: int = 0
     hints: tuple[tuple[str, str], ...] = ()
     """(story, text)."""
+    actor: str = "user"
+    """Who grants."""
 
     @property
     def more_budget(self) -> bool:
@@ -43,20 +45,20 @@ def reopening(state: RunState, limits: Limits, grants: Grants, head: str | None)
         return []
     _refuse_without_grant(state, limits, grants)
     waiting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
-    reopened = [_reopened(story) for story in waiting if not _waits_for_answer(state, story)]
+    reopened = [_reopened(story, grants.actor) for story in waiting if not _waits_for_answer(state, story)]
     return [*_raised(state, limits, grants), *_hints(state, grants), *reopened, *_executing(state, head)]
 
 
-def reopening_one(state: RunState, name: str, head: str | None) -> list[Fact]:
+def reopening_one(state: RunState, name: str, head: str | None, actor: str) -> list[Fact]:
     """Return what lets one story go on although its budget is spent or its chunk has not begun: a person brings the work."""
     story = state.stories[name]
     chunk = state.chunks[story.chunk]
-    reopened = [_reopened(story)] if story.phase in PARKED else []
+    reopened = [_reopened(story, actor)] if story.phase in PARKED else []
     return [*reopened, *_executing(state, head), *([] if chunk.started else begin_chunk(state, chunk))]
 
 
-def _reopened(story: StoryState) -> Fact:
-    return of_story(story, EventKind.STORY_REOPENED, StoryPhase.READY, attempt=0, actor="user")
+def _reopened(story: StoryState, actor: str) -> Fact:
+    return of_story(story, EventKind.STORY_REOPENED, StoryPhase.READY, attempt=0, actor=actor)
 
 
 def _executing(state: RunState, head: str | None) -> list[Fact]:
@@ -102,13 +104,13 @@ def _raised(state: RunState, limits: Limits, grants: Grants) -> list[Fact]:
     budget = Budget(limits, state)
     for story in state.stories.values():
         if _needs_more(story, budget):
-            facts += _raise("story_max_attempts", grants.attempts, story.id)
-            facts += _raise("story_timeout_minutes", grants.minutes_ms, story.id)
+            facts += _raise("story_max_attempts", grants.attempts, grants.actor, story.id)
+            facts += _raise("story_timeout_minutes", grants.minutes_ms, grants.actor, story.id)
     lost = max(1, sum(1 for fact in facts if fact.context.get("limit") == "story_max_attempts"))
-    facts += _raise("run_max_attempts", grants.attempts * lost)
-    facts += _raise("run_timeout_minutes", grants.minutes_ms)
-    facts += _raise("run_max_cost_usd", grants.cost_micro_usd)
-    return facts + _raise("run_max_tokens", grants.tokens)
+    facts += _raise("run_max_attempts", grants.attempts * lost, grants.actor)
+    facts += _raise("run_timeout_minutes", grants.minutes_ms, grants.actor)
+    facts += _raise("run_max_cost_usd", grants.cost_micro_usd, grants.actor)
+    return facts + _raise("run_max_tokens", grants.tokens, grants.actor)
 
 
 def _needs_more(story: StoryState, budget: Budget) -> bool:
@@ -118,10 +120,10 @@ def _needs_more(story: StoryState, budget: Budget) -> bool:
     return story.phase is StoryPhase.FAILED or budget.story_exhausted(story) is not None
 
 
-def _raise(limit: str, amount: int, story: str | None = None) -> list[Fact]:
+def _raise(limit: str, amount: int, actor: str, story: str | None = None) -> list[Fact]:
     if not amount:
         return []
-    return [Fact(event=EventKind.BUDGET_RAISED, story=story, actor="user", context={"limit": limit, "amount": amount})]
+    return [Fact(event=EventKind.BUDGET_RAISED, story=story, actor=actor, context={"limit": limit, "amount": amount})]
 
 
 def _hints(state: RunState, grants: Grants) -> list[Fact]:
@@ -130,6 +132,6 @@ def _hints(state: RunState, grants: Grants) -> list[Fact]:
             message = f"{story.id} is {'left out' if story.skipped else story.phase}: no attempt would hear the hint"
             raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
     return [
-        Fact(event=EventKind.HINT_ADDED, story=name, actor="user", context={"text": text})
+        Fact(event=EventKind.HINT_ADDED, story=name, actor=grants.actor, context={"text": text})
         for name, text in grants.hints
     ]

@@ -65,7 +65,8 @@ def asked_by(actor: str) -> str:
 
 def stopping(event: Event, running: str = "") -> str:
     """Say when a run stops that was asked to, by whom, and what a stop at once costs."""
-    who = "" if event.actor == "santiago" else f", as {asked_by(event.actor)} asked"
+    by_signal = event.actor == "santiago" or event.context.get("message", "").startswith("SIG")
+    who = "" if by_signal else f", as {asked_by(event.actor)} asked"
     if event.context.get("mode") == "stop-now" or event.context.get("message") == "SIGQUIT":
         return f"now{running}{who}, which costs an attempt; its work is kept"
     key = "ctrl-c" if who else "ctrl-c again" if event.context.get("message") == "SIGINT" else "a second signal"

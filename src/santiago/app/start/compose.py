@@ -153,7 +153,7 @@ class _Start:
         coordinator.record([self._started(name), *going_on])
         if not request.skips:
             return self._work(coordinator)
-        coordinator.record(start_events.skipping(log.state, request.skips))
+        coordinator.record(start_events.skipping(log.state, request.skips, request.actor))
         log.project(log.state)
         return log.state
 
@@ -171,10 +171,10 @@ class _Start:
     def _going_on(self) -> list[Fact]:
         """Return what a person's start adds: approvals, grants, stories that may go on."""
         state, request, workspace = self.log.state, self.request, self.hold.workspace
-        facts = start_events.approvals(request.plan, state, request.consent)
+        facts = start_events.approvals(request.plan, state, request.consent, request.actor)
         one = request.own_work or request.accepts
         if one:
-            return facts + reopening_one(state, one[0], workspace.head())
+            return facts + reopening_one(state, one[0], workspace.head(), request.actor)
         if not self.log.fresh and not request.skips:
             return facts + reopening(state, self.run_input.limits, request.grants, workspace.head())
         return facts
@@ -182,12 +182,12 @@ class _Start:
     def _work(self, coordinator: Coordinator) -> RunState:
         workspace, own_work = self.hold.workspace, self.request.own_work
         if own_work is not None:
-            begun = start_events.own_work(self.log.state, workspace, *own_work)
+            begun = start_events.own_work(self.log.state, workspace, *own_work, self.request.actor)
             coordinator.record([begun])
             start_events.keep_changes(self.log.state, self.attempts, workspace, own_work[0], begun.context["commit"])
             coordinator.recovered |= {own_work[0]}
         if self.request.accepts is not None:
-            coordinator.record(start_events.accepting(self.log.state, *self.request.accepts))
+            coordinator.record(start_events.accepting(self.log.state, *self.request.accepts, self.request.actor))
         if not self.log.fresh:
             self.log.project(self.log.state)  # what agents read may have been changed since
         self.request.opened(self.log.state)
@@ -255,6 +255,7 @@ class _Start:
             engine=engine,
             clock=self.clock,
             scope=request.scope,
+            actor=request.actor,
             attended=request.attended,
             outside=Letters(request.out_dir),
             beat=self.hold.lock.beat,

@@ -101,7 +101,7 @@ def _agent(run_input: RunInput, checkout: Checkout) -> str:
 def _asks(request: Request, state: RunState) -> list[str]:
     """Return that a person would be asked about commands of the document."""
     asked: list[str] = []
-    start_events.approvals(request.plan, state, asked.extend)
+    start_events.approvals(request.plan, state, asked.extend, request.actor)
     many = count(len(asked), "command of the document waits", "commands of the document wait")
     return [f"{many} for approval: the start would ask first; --trust-commands says yes"] if asked else []
 

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.app.actor import actor
 from santiago.app.loading import frozen_input
 from santiago.app.start.agents import lasting
 from santiago.app.start.fitness import refuse_unfit
@@ -60,7 +61,7 @@ def prepare(
     settings = replace(run_input, repo_path=frozen_path(out_dir, run_id, repo, now), policy=frozen, run_id=run_id)
     # A person who brings or accepts work wants it on the branch; no agent is started for what it leaves to do.
     scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, wishes.chunks, wishes.only)
-    policy = _policy(frozen, wishes)
+    policy, who = _policy(frozen, wishes), actor(wishes.actor)
     return Request(
         out_dir=out_dir,
         run_input=settings,
@@ -73,7 +74,8 @@ def prepare(
         own_work=own_work,
         accepts=accepts,
         agent=agent,
-        grants=grants or Grants(),
+        grants=replace(grants or Grants(), actor=who),
+        actor=who,
     )
 
 

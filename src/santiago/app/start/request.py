@@ -45,6 +45,8 @@ class Request:
     """(story, ref): a person's own commit, to be judged as an attempt."""
     accepts: tuple[str, str] | None = None
     """(story, why): a person takes the work of its latest attempt as it is."""
+    actor: str = "user"
+    """Who starts it, as the log names them."""
     attended: bool = False
     """Somebody answers questions while it runs; otherwise an open one ends the run as blocked."""
     opened: Callable[[RunState], None] = lambda _: None

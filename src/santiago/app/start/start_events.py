@@ -27,7 +27,7 @@ _PER_LINE = 5000
 """Digests in one event: a line of the log has room for some ten thousand."""
 
 
-def approvals(plan: Plan, state: RunState, consent: Callable[[list[str]], None]) -> list[Fact]:
+def approvals(plan: Plan, state: RunState, consent: Callable[[list[str]], None], actor: str) -> list[Fact]:
     """Ask about commands of the document that nobody has approved yet; approved means their digest is in the log."""
     commands = dict.fromkeys([*(c for story in plan.stories for c in story.verify), *plan.run_verify])
     digests = {command: sha256(command.encode()).hexdigest() for command in commands}
@@ -37,7 +37,7 @@ def approvals(plan: Plan, state: RunState, consent: Callable[[list[str]], None])
     consent(unknown)
     told = [digests[command] for command in unknown]
     return [
-        of_run(EventKind.COMMANDS_APPROVED, actor="user", digests=told[at : at + _PER_LINE])
+        of_run(EventKind.COMMANDS_APPROVED, actor=actor, digests=told[at : at + _PER_LINE])
         for at in range(0, len(told), _PER_LINE)
     ]
 
@@ -119,10 +119,10 @@ def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: G
     return recover.Left(snapshot=kept, usage=ending.usage if ending else Usage(), files=files)
 
 
-def skipping(state: RunState, skips: Sequence[tuple[str, str]]) -> list[Fact]:
+def skipping(state: RunState, skips: Sequence[tuple[str, str]], actor: str) -> list[Fact]:
     """Return what leaves stories out; the run rests afterwards."""
     left_out = [(state.stories[name], why) for name, why in skips]
-    facts = [of_story(story, EventKind.STORY_SKIPPED, attempt=0, actor="user", text=why) for story, why in left_out]
+    facts = [of_story(story, EventKind.STORY_SKIPPED, attempt=0, actor=actor, text=why) for story, why in left_out]
     rests = state.phase is RunPhase.EXECUTING
     return [*facts, *([of_run(EventKind.RUN_PAUSED, RunPhase.PAUSED)] if rests else [])]
 
@@ -142,9 +142,9 @@ def refuse_accepting(state: RunState, name: str) -> None:
         raise SantiagoError(Kind.INPUT, f"{name} waits for other stories, so it cannot be accepted now", hint=hint)
 
 
-def accepting(state: RunState, name: str, why: str) -> list[Fact]:
+def accepting(state: RunState, name: str, why: str, actor: str) -> list[Fact]:
     """Return a person's word in place of a verdict; the story is ready again by now."""
-    return accepted(state.stories[name], "user", why)
+    return accepted(state.stories[name], actor, why)
 
 
 def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> None:
@@ -169,7 +169,7 @@ def _no_commit(ref: str) -> SantiagoError:
     return SantiagoError(Kind.USAGE, f"{ref!r} is no commit of this repository", hint="Name a branch or a commit.")
 
 
-def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> Fact:
+def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str, actor: str) -> Fact:
     """Return a person's commit as an attempt whose agent has ended; the loop then judges it like any other."""
     story = state.stories[name]
     number = story.attempts + 1
@@ -178,7 +178,7 @@ def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> F
         raise _no_commit(ref)
     step, base = f"attempt/{name}/{number}", workspace.base_of(commit)
     begun, phase = EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING
-    return of_story(story, begun, phase, attempt=number, actor="user", step=step, base=base, ref=ref, commit=commit)
+    return of_story(story, begun, phase, attempt=number, actor=actor, step=step, base=base, ref=ref, commit=commit)
 
 
 def keep_changes(state: RunState, attempts: FileAttempts, workspace: GitWorkspace, name: str, commit: str) -> None:

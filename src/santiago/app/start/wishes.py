@@ -20,3 +20,5 @@ class Wishes:
     changed_tests: str | None = None
     doubts: str | None = None
     tests_first: str | None = None
+    actor: str | None = None
+    """Who wishes it; by default whom the environment names."""

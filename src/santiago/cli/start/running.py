@@ -82,10 +82,9 @@ def _with_a_desk(request: Request, flags: Flags) -> int:
     """Execute with somebody at the terminal who answers; whole lines, since a question would break a live view."""
     from dataclasses import replace
 
-    from santiago.app.actor import actor
     from santiago.cli.desk import TerminalDesk
 
-    desk = TerminalDesk(request.plan, request.out_dir, actor())
+    desk = TerminalDesk(request.plan, request.out_dir, request.actor)
     request.attended, request.opened = True, desk.ask_open
     desk.open()
     try:
