@@ -223,7 +223,7 @@ def test_a_question_stays_open_until_it_is_answered_and_the_answer_reaches_the_a
     (repo / "play.yaml").write_text(GOOD.replace("R1: [{write", 'R1: [{ask: "Loud or quiet?"}, {write'))
     shown = run(repo, code=10)
     assert "Loud or quiet?" in shown
-    assert santiago("answer", "S1-1", "approve", "--text", "Quiet, please", cwd=repo).returncode == 0
+    assert santiago("answer", "S1-1", "Quiet, please", cwd=repo).returncode == 0
     second = santiago("answer", "S1-1", "approve", "--text", "Loud!", cwd=repo)
     assert second.returncode == 30
     assert "first answer counts" in second.stderr

@@ -35,7 +35,6 @@ def command(
     checks: tuple[str, ...],
     playbook: Path | None,
     new: bool,
-    write_back: bool,
     flags: Flags,
 ) -> int:
     """Carry a plan out with your word before and after each step; without a name, go on with the latest one.
@@ -49,7 +48,7 @@ def command(
     from santiago.cli.start.document import Worker, carry_out
     from santiago.contract.errors import Kind, SantiagoError
 
-    flags = replace(flags, gate="step", write_back=write_back)
+    flags = replace(flags, gate="step")
     path = Path(what) if what is not None else None
     if path is None or (not path.is_file() and names_run(str(path))):
         return _go_on(what, flags)
