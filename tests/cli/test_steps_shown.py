@@ -138,6 +138,16 @@ def test_line_34_a_step_that_was_put_off_says_so(asking: Path, tmp_path: Path) -
     assert "put it off" in look(out_dir, "explain", "S1")
 
 
+def test_line_16_a_change_reaches_a_substep_whose_work_waits_for_a_word(halfway: Path, tmp_path: Path) -> None:
+    repo = shutil.copytree(halfway.parents[2], tmp_path / "repo", symlinks=True)
+    out_dir = greeter.out_dir(repo)
+    asked = santiago("change", out_dir, "s1.2", "--text", "louder", cwd=repo, env=greeter.place(repo))
+    assert (asked.returncode, "the next attempt of S1.2" in asked.stderr) == (0, True), asked.stderr
+    santiago("resume", out_dir, cwd=repo, env=greeter.place(repo))
+    assert load(out_dir).state.stories["S1.2"].notes == ("louder",)
+    assert told(out_dir, "status")["questions"][0]["id"] == "S1.2-result-2"
+
+
 def test_a_run_with_substeps_ends_with_a_result_of_its_stories(halfway: Path, tmp_path: Path) -> None:
     repo = shutil.copytree(halfway.parents[2], tmp_path / "repo", symlinks=True)
     out_dir = greeter.out_dir(repo)

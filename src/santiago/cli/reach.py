@@ -154,7 +154,7 @@ def change(words: tuple[str, ...], text: str, as_json: bool) -> None:
         raise click.UsageError("Say what should be different.")
     run = load(find_run(name))
     with naming(run.run_id):
-        story = find_story(run.plan, rest[0]).id
+        story = find_story(run, rest[0]).id
         _refuse_late(run, story)
         letter = Letter(kind="change", subject=story, text=_kept(text), actor=actor())
         Inbox(run.out_dir).drop(letter)
@@ -173,7 +173,7 @@ def _refuse_late(run: Run, story: str) -> None:
 def _further(run: Run, story: str) -> str:
     """Say what else it takes until there is a next attempt."""
     found = run.state.stories[story]
-    spent = found.counted >= Budget(run.run_input.limits, run.state).story_attempts(story)
+    spent = found.counted >= Budget(run.run_input.limits, run.state).attempts_of(found)
     if spent and found.phase is StoryPhase.FAILED:
         return f"; its attempts are used up, so that takes `santiago resume{target(run.out_dir)} --add-attempts N`"
     return "" if run.worker else f"; `santiago resume{target(run.out_dir)}` takes it up"
