@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from santiago.app.loading import load
+from santiago.app.loading import Run, empty_fold, load
+from santiago.artifacts.names import LOG
+from santiago.artifacts.reader import Reader
+from santiago.contract.views import run_step_state, step_states
 from tests.cli.greeter import committed, git, out_dir, place
 from tests.cli.santiago import santiago
 from tests.cli.typing_person import Person
@@ -93,6 +96,22 @@ def sits(repo: Path, *words: str) -> Person:
 BEGIN = ("plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--verify", CHECK)
 
 
+STATES = {
+    "Plan Loaded", "Tasks Created", "Step Selected", "Plan Proposed", "Plan Revised", "Implementing", "Step Done",
+    "Adjusting", "Marked Complete", "Substep Selected", "Substep Implementing", "Substep Done", "Resume Flow",
+    "Plan Complete",
+}  # fmt: skip
+
+
+def states(run: Run) -> set[str | None]:
+    """Return every state that the run and its steps were in, event by event."""
+    fold, seen = empty_fold(run.plan, run.run_input), set[str | None]()
+    for event in Reader(run.out_dir / LOG):
+        fold.apply(event)
+        seen |= {*step_states(fold.state).values(), run_step_state(fold.state, held=True)}
+    return seen
+
+
 def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) -> None:
     person = sits(repo, *BEGIN)
     # Plan Loaded, Tasks Created, Step Selected, Plan Proposed
@@ -151,6 +170,7 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     assert person.leaves() == 0
     run = load(out_dir(repo))
     assert [one.id for one in run.state.open_questions()] == []
+    assert states(run) >= STATES
     assert git(repo, "show", f"{run.state.branch}:hello.txt") == "hello, world"
     audited = santiago("audit", run.out_dir, cwd=repo, env=place(repo))
     assert audited.returncode == 0, audited.stdout + audited.stderr
