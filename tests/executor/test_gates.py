@@ -169,6 +169,15 @@ def test_line_23_a_question_that_nobody_answers_expires_and_is_asked_again_by_th
     assert (again.id, again.round) == ("S1-detail-1-again2", 2)
 
 
+def test_a_question_of_yesterday_is_as_good_as_new_for_who_comes_back() -> None:
+    run = stepwise(Person(detail="stop"), limits=Limits(wait_max_minutes=Minutes.of(1)))
+    assert run.run().phase is RunPhase.PAUSED
+    run.clock.wall += 24 * 3_600_000
+    run.answers = Person()
+    assert run.run().phase is RunPhase.SUCCESS
+    assert run.of(EventKind.QUESTION_EXPIRED) == []
+
+
 def test_line_20_a_word_of_another_kind_decides_nothing() -> None:
     run = stepwise(Person(detail="validate"), "S1")
     run.attended = False

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 LONGEST = 4096
 """Bytes of one line; a terminal takes no longer ones."""
+MOST_ENDS = 3
+"""How often the input may end (ctrl-d) before it is taken to be gone."""
 REST, TEST = "a", "t"
 ENTER, ESCAPE = (b"\n", b"\r"), b"\x1b"
 
@@ -47,6 +49,7 @@ class TerminalDesk:
         self.waiting: SimpleQueue[Card | None] = SimpleQueue()
         self.answered: dict[str, str] = {}
         """Question → who answered, and what."""
+        self.closing = False
         self.terminal = sys.stdin.fileno()
         self.settings = termios.tcgetattr(self.terminal)
         self.woken, self.wake = os.pipe()
@@ -57,6 +60,7 @@ class TerminalDesk:
 
     def close(self) -> None:
         """Ask nothing any more, and leave the terminal as it was."""
+        self.closing = True
         self.waiting.put(None)
         os.write(self.wake, b"\0")
         self.thread.join(1)
@@ -84,12 +88,12 @@ class TerminalDesk:
 
     def _ask(self, asked: Card) -> None:
         self._show(asked)
-        while asked.id not in self.answered:
+        ended = 0
+        while asked.id not in self.answered and not self.closing and ended < MOST_ENDS:
             line = self._line(asked)
-            if line is None:
-                break
-            if not line.strip():
-                continue  # Enter alone decides nothing
+            if not line.strip():  # Enter alone decides nothing, nor does ctrl-d
+                ended += not line
+                continue
             if line.strip() == TEST and asked.trying:
                 self._say_how_to_try(asked)
             elif (given := self._meant(asked, line)) and self._confirmed(*given):
@@ -150,19 +154,18 @@ class TerminalDesk:
         if not self.inbox.drop(letter):
             say(f"{asked.id} was answered before; the first answer counts", err=True)
 
-    def _line(self, asked: Card) -> str | None:
-        """Return the next line that is typed; None where the question is over, or nobody is there any more."""
+    def _line(self, asked: Card) -> str:
+        """Return the next line that is typed; nothing where the question is over, or the input."""
         sys.stderr.write("> ")
         sys.stderr.flush()
-        got = self._read(lambda: asked.id in self.answered)
-        return got.decode("utf-8", "replace") if got else None
+        return self._read(lambda: asked.id in self.answered).decode("utf-8", "replace")
 
     def _read(self, over: Callable[[], bool]) -> bytes:
         while True:
             ready, _, _ = select.select([self.terminal, self.woken], [], [])
             if self.woken in ready:
                 os.read(self.woken, 1)
-                if over() or not self.waiting.empty():
+                if over() or self.closing:
                     return b""
             if self.terminal in ready:
                 return os.read(self.terminal, LONGEST)

@@ -51,6 +51,7 @@ def _run_created(state: RunState, event: Event) -> None:
 
 def _run_started(state: RunState, event: Event) -> None:
     state.epoch, state.stop_requested = event.context.get("epoch") or state.epoch + 1, False
+    state.started_at = event.timestamp
 
 
 def _run_executing(state: RunState, event: Event) -> None:

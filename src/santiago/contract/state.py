@@ -204,6 +204,8 @@ class RunState:
     """Number of the last event."""
     epoch: int = 0
     """Number of the latest start."""
+    started_at: str = ""
+    """When that was."""
     plan_digest: str = ""
     input_digest: str = ""
     ready: list[int] = field(default_factory=list)

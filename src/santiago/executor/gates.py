@@ -27,6 +27,8 @@ _PROVEN = (Proof.PROVED, Proof.OWN_TESTS)
 
 def owed(at: Situation) -> Iterator[Fact]:
     """Yield the questions about detailed plans and about work that nobody has asked yet."""
+    if not at.run_input.policy.closed and not at.state.proposed:
+        return
     for name in sorted(at.state.proposed | at.state.verified, key=lambda name: at.state.stories[name].index):
         story = at.state.stories[name]
         if story.skipped or story.aside:
@@ -96,11 +98,14 @@ def waits_for_a_person(at: Situation) -> bool:
 
 
 def expired(at: Situation) -> list[Fact]:
-    """Return the end of questions that nobody answered in time."""
+    """Return the end of questions that nobody answered in time; a new start is as good as asking anew."""
+    late = [one for one in at.state.open_questions() if one.until and one.until <= at.utc]
+    most, started = int(at.run_input.limits.wait_max_minutes), at.state.started_at
+    if late and started and ms_of(at.utc) < ms_of(started) + most:
+        return []
     return [
         Fact(event=EventKind.QUESTION_EXPIRED, story=one.story, context={"question": one.id, "answer": EXPIRED})
-        for one in at.state.open_questions()
-        if one.until and one.until <= at.utc
+        for one in late
     ]
 
 
