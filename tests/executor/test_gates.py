@@ -169,6 +169,16 @@ def test_line_23_a_question_that_nobody_answers_expires_and_is_asked_again_by_th
     assert (again.id, again.round) == ("S1-detail-1-again2", 2)
 
 
+def test_a_story_that_is_left_out_asks_nothing_any_more() -> None:
+    run = stepwise(Person(detail="stop"))
+    run.run()
+    log = run.store.log
+    log.append(replace(log[-1], seq=log[-1].seq + 1, event=EventKind.STORY_SKIPPED, story_id="S1", phase=None))
+    run.answers = Person()
+    state = run.run()
+    assert (state.phase, run.done(), state.questions["S1-detail-1"].answer) == (RunPhase.SUCCESS, ["S2"], "overtaken")
+
+
 def test_a_question_of_yesterday_is_as_good_as_new_for_who_comes_back() -> None:
     run = stepwise(Person(detail="stop"), limits=Limits(wait_max_minutes=Minutes.of(1)))
     assert run.run().phase is RunPhase.PAUSED

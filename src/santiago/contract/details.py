@@ -17,6 +17,8 @@ TESTS = "tests"
 """Mode of an attempt that only writes its story's tests."""
 REST = "rest"
 """Mode of a stop that a person asked for at a question."""
+OVERTAKEN = "overtaken"
+"""What stands in place of an answer that is not needed any more: the story is left out, or a person brings the work."""
 EXPIRED = "expired"
 """What stands in place of an answer that did not come in time."""
 PARKING = frozenset({"detail", "result", "grant", "resume"})
@@ -220,6 +222,19 @@ def _story_done(state: RunState, story: StoryState, event: Event) -> None:
     state.head = event.context.get("head") or state.head
 
 
+def _overtake(state: RunState, story: StoryState, event: Event) -> None:
+    """What a person asked about is decided in another way."""
+    if question := state.questions.get(story.asked):
+        _close(state, question, OVERTAKEN, event)
+
+
+def _story_skipped(state: RunState, story: StoryState, event: Event) -> None:
+    _story_rests(state, story, event)
+    for question in state.open_questions():
+        if question.story == story.id:
+            _close(state, question, OVERTAKEN, event)
+
+
 def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
     story.reason = reason_of(event)
     if story.reason in SHARED:
@@ -230,6 +245,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
     story.validated = story.gated = False
+    _overtake(state, story, event)
     story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
     story.onto = tuple(event.context.get("onto", ()))
     story.writes_tests = event.context.get("mode") == TESTS
@@ -357,7 +373,7 @@ OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.STORY_DONE: _story_done,
     EventKind.STORY_FAILED: _story_rests,
     EventKind.STORY_BLOCKED: _story_rests,
-    EventKind.STORY_SKIPPED: _story_rests,
+    EventKind.STORY_SKIPPED: _story_skipped,
     EventKind.STORY_REOPENED: _story_reopened,
     EventKind.CHANGE_REQUESTED: _change_requested,
     EventKind.HINT_ADDED: _note,

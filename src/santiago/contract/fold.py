@@ -81,7 +81,7 @@ class Fold:
             elif event.story_id is None:
                 self._move_run(phase, event)
         state.seq = event.seq
-        before = _standing(story) if story is not None and kind in _PARKING else None
+        before = _standing(story) if story is not None and (story.asked or kind in _PARKING) else None
         if story is not None and (of_story := OF_STORY.get(kind)) is not None:
             of_story(state, story, event)
         elif (of_run := OF_RUN.get(kind)) is not None:

@@ -69,8 +69,9 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
 
 def _taking_up(at: Situation, story: StoryState) -> list[Act] | None:
     """Return the question what becomes of work that was interrupted, and what its answer makes."""
-    asked = at.state.questions.get(f"{story.id}-resume-{story.attempts}")
-    if asked is None:
+    rounds = [one for one in at.state.questions.values() if one.id.startswith(f"{story.id}-resume-{story.attempts}")]
+    asked = rounds[-1] if rounds else None
+    if asked is None or asked.answer == EXPIRED:
         text = f"The work on {story.id} was interrupted. Have it continued, or is it complete as it is, if its checks pass?"
         return [_ask(at, "resume", story, story.attempts, text)]
     if asked.answer != "complete":
@@ -132,7 +133,7 @@ def is_busy(at: Situation) -> bool:
         return False
     waiting = (at.state.stories[one.story] for one in at.state.open_questions() if one.story)
     under_way = (at.state.stories[name] for name in at.state.proposed | at.state.verified)
-    return any(story.asked for story in waiting) or any(not story.deferred for story in under_way)
+    return any(story.asked for story in waiting) or any(not (story.deferred or story.skipped) for story in under_way)
 
 
 def _is_closed(at: Situation, gate: Gate, story: StoryState) -> bool:
