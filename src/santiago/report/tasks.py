@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from santiago.contract.phases import ENDED, StoryPhase
+from santiago.contract.phases import StoryPhase
 from santiago.contract.views import selected
 from santiago.util.text import count, flat
 
@@ -51,8 +51,8 @@ def update_plan(plan: Plan, state: RunState) -> dict[str, Any]:
 
 
 def _current(state: RunState) -> StoryState | None:
-    """Return the one that is worked on; none once the run has ended."""
-    return None if state.phase in ENDED else state.stories.get(selected(state) or "")
+    """Return the one that is worked on, or that waits for a person."""
+    return state.stories.get(selected(state) or "")
 
 
 def _is_outer(task: Mapping[str, Any], current: StoryState | None) -> bool:
