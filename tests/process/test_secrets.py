@@ -140,7 +140,7 @@ def test_no_secret_of_the_environment_is_anywhere_in_the_out_dir(repo: Path) -> 
     plain = SECRETS["DEPLOY_TOKEN"]
     assert (
         call(
-            repo, "answer", str(out), asked["question"], "approve", "--text", f"use the other one, not {plain}"
+            repo, "answer", str(out), asked["question"], "adjust", "--text", f"use the other one, not {plain}"
         ).returncode
         == 0
     )
