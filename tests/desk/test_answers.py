@@ -92,3 +92,17 @@ def test_an_answer_that_is_heard_again_after_a_crash_changes_and_notes_nothing()
     journal.state.questions["S1-1"].actor = "ann"
     assert answer(journal, "Accept", "I read it") == []
     assert [fact.event for fact in answer(journal, "refuse")] == [K.NOTE]
+
+
+def test_two_letters_about_one_story_are_heard_one_after_the_other() -> None:
+    """The second may not fit any more what the first has made of the story; it waits for the next look."""
+    journal = asked("doubt")
+    letters = [
+        Letter(kind="answer", subject="S1-1", answer="refuse", actor="ann", name="answer-S1-1.json"),
+        Letter(kind="change", subject="S1", text="shorter", actor="bob", name="change-S1-1.json"),
+    ]
+    heard = understood(letters, journal.state)
+    assert heard.later == ["change-S1-1.json"]
+    journal.record(heard.facts)
+    journal.record(understood(letters[1:], journal.state).facts)
+    assert (journal["S1"].phase, journal["S1"].notes[-1]) == (S.READY, "shorter")

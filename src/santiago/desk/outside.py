@@ -24,12 +24,17 @@ NOTED = 3
 
 def understood(letters: Sequence[Letter], state: RunState) -> Heard:
     """Return the facts that letters make; one that cannot be understood is noted and has no other effect."""
-    heard = Heard()
+    heard, decided = Heard(), set[str]()
     heard.facts += _put_aside([f"inbox/{letter.name}: {letter.fault}" for letter in letters if letter.fault])
     for letter in letters:
         if letter.fault:
             heard.void += [letter.name] if letter.kind == "answer" else []
             continue
+        if about := _about(letter, state):
+            if about in decided:  # the facts of the other one may move the story
+                heard.later.append(letter.name)
+                continue
+            decided.add(about)
         if letter.kind in ("stop", "stop-now"):
             heard.stop = "now" if letter.kind == "stop-now" or heard.stop == "now" else "soon"
             heard.facts.append(of_run(EventKind.STOP_REQUESTED, actor=letter.actor, mode=letter.kind))
@@ -41,6 +46,14 @@ def understood(letters: Sequence[Letter], state: RunState) -> Heard:
             if fact.story is not None:
                 heard.changed.append(fact.story)
     return heard
+
+
+def _about(letter: Letter, state: RunState) -> str:
+    """Return the story that a letter is about; nothing where it is about the run, or about nothing that there is."""
+    if letter.kind == "answer":
+        question = state.questions.get(letter.subject)
+        return (question.story or "") if question else ""
+    return letter.subject if letter.kind == "change" else ""
 
 
 def _hear_answer(letter: Letter, state: RunState, heard: Heard) -> None:

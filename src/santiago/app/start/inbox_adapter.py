@@ -25,6 +25,7 @@ class Letters:
     def hear(self, state: RunState) -> Heard:
         self.read = self.inbox.collect()
         heard = understood(self.read, state)
+        self.read = [letter for letter in self.read if letter.name not in heard.later]
         self.void = heard.void
         return heard
 

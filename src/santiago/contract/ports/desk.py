@@ -38,6 +38,8 @@ class Heard:
 
     facts: list[Fact] = field(default_factory=list)
     stop: Literal["soon", "now"] | None = None
+    later: list[str] = field(default_factory=list)
+    """Letters that wait for the next look: what they are about is decided by another one first."""
     changed: list[str] = field(default_factory=list)
     """Stories whose running attempt ends at once."""
     void: list[str] = field(default_factory=list)
