@@ -106,3 +106,9 @@ def test_two_letters_about_one_story_are_heard_one_after_the_other() -> None:
     journal.record(heard.facts)
     journal.record(understood(letters[1:], journal.state).facts)
     assert (journal["S1"].phase, journal["S1"].notes[-1]) == (S.READY, "shorter")
+
+
+def test_a_change_of_work_that_comes_onto_the_branch_waits_until_that_is_known() -> None:
+    letter = Letter(kind="change", subject="S1", text="shorter", actor="bob", name="change-S1-1.json")
+    heard = understood([letter], asked("doubt").state, {"S1"})
+    assert (heard.later, heard.facts, heard.changed) == (["change-S1-1.json"], [], [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
@@ -311,10 +311,10 @@ def letter(question: Question, words: str) -> Letter:
 class Outside:
     simulation: Simulation
 
-    def hear(self, state: RunState) -> Heard:
+    def hear(self, state: RunState, held: Collection[str]) -> Heard:
         said = [(one, self.simulation.answers(one)) for one in state.open_questions()]
         letters = [letter(one, words) for one, words in said if words is not None]
-        heard = understood(letters, state)
+        heard = understood(letters, state, held)
         heard.stop = heard.stop or self.simulation.heard(state, self.simulation.clock.now)
         return heard
 

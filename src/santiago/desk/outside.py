@@ -14,7 +14,7 @@ from santiago.contract.ports.desk import Heard, Letter
 from santiago.desk.answering import facts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from santiago.contract.state import Question, RunState
 
@@ -22,9 +22,9 @@ NOTED = 3
 """Faulty letters that each get a line of the log, of those that are found together."""
 
 
-def understood(letters: Sequence[Letter], state: RunState) -> Heard:
+def understood(letters: Sequence[Letter], state: RunState, held: Collection[str] = ()) -> Heard:
     """Return the facts that letters make; one that cannot be understood is noted and has no other effect."""
-    heard, decided = Heard(), set[str]()
+    heard, decided = Heard(), set(held)
     heard.facts += _put_aside([f"inbox/{letter.name}: {letter.fault}" for letter in letters if letter.fault])
     for letter in letters:
         if letter.fault:

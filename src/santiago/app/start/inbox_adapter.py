@@ -8,6 +8,7 @@ from santiago.artifacts.inbox import Inbox
 from santiago.desk.outside import understood
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from santiago.contract.ports.desk import Heard, Letter
@@ -22,9 +23,9 @@ class Letters:
         self.read: list[Letter] = []
         self.void: list[str] = []
 
-    def hear(self, state: RunState) -> Heard:
+    def hear(self, state: RunState, held: Collection[str]) -> Heard:
         self.read = self.inbox.collect()
-        heard = understood(self.read, state)
+        heard = understood(self.read, state, held)
         self.read = [letter for letter in self.read if letter.name not in heard.later]
         self.void = heard.void
         return heard

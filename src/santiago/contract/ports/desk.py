@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from santiago.contract.events import Fact
     from santiago.contract.state import RunState
 
@@ -49,8 +51,8 @@ class Heard:
 class Outside(Protocol):
     """Brings the run what is asked of it. A letter that was heard and is not yet done is heard again after a crash."""
 
-    def hear(self, state: RunState) -> Heard:
-        """Return what is new."""
+    def hear(self, state: RunState, held: Collection[str]) -> Heard:
+        """Return what is new; what is about stories that are `held`, since they come onto the branch, waits."""
 
     def done(self) -> None:
         """What was heard last is in the log now."""
