@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from santiago.contract.events import EventStatus
-    from santiago.contract.state import ChunkState, RunState
+    from santiago.contract.state import ChunkState, RunState, StoryState
     from santiago.executor.situation import Act, Situation
 
 
@@ -150,12 +150,17 @@ def _after_last_chunk(at: Situation) -> list[Act]:
 # Stories
 
 
+def next_to_retire(state: RunState) -> StoryState | None:
+    """Return the verified story whose turn it is: its work comes onto the branch next, or a crash came after it did."""
+    return next((state.stories[name] for name in state.verified if state.stories[name].index == state.retire_at), None)
+
+
 def _integrations(at: Situation) -> list[Act]:
     """Return the one story whose turn it is, where it is verified."""
     state = at.state
     if any(isinstance(step, Integrate) for step in at.flying.values()):
         return []
-    story = next((state.stories[name] for name in state.verified if state.stories[name].index == state.retire_at), None)
+    story = next_to_retire(state)
     if story is None or story.commit is None or not gates.may_integrate(at, story):
         return []
     return [Integrate(story=story.id, attempt=max(story.attempts, 1), commit=story.commit)]

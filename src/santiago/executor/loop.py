@@ -9,9 +9,9 @@ from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.ports.run import Sign
-from santiago.contract.steps import Integrate, story_of
+from santiago.contract.steps import story_of
 from santiago.executor.budget import TICK_MS
-from santiago.executor.decide import next_acts
+from santiago.executor.decide import next_acts, next_to_retire
 from santiago.executor.ordering import order
 from santiago.executor.settle import dismiss, settle
 from santiago.executor.situation import Cancel, Scope, Situation
@@ -175,9 +175,9 @@ class Coordinator:
 
     def _hear_outside(self) -> None:
         if self.outside is not None:
-            # Work that comes onto the branch at this moment is past changing: whether it did is known first.
-            held = {step.story for step in self.flying.values() if isinstance(step, Integrate)}
-            heard = self.outside.hear(self.fold.state, held)
+            # Work that comes onto the branch next, or just now, is past changing: whether it did is known first.
+            following = next_to_retire(self.fold.state)
+            heard = self.outside.hear(self.fold.state, {following.id} if following else ())
             self.record(heard.facts)
             self.outside.done()
             self.urgency.asked = self.urgency.asked or heard.stop is not None
