@@ -189,6 +189,19 @@ def test_line_19_an_answer_from_elsewhere_closes_the_question_at_the_terminal(re
     assert person.leaves() == 0
 
 
+def test_line_38_a_change_from_elsewhere_closes_the_question_at_the_terminal_and_the_next_one_is_shown(
+    repo: Path,
+) -> None:
+    person = sits(repo, *BEGIN)
+    person.sees("\n> ")
+    told = santiago("change", "S1", "--text", "for all", cwd=repo, env={**place(repo), "USER": "bob"})
+    assert told.returncode == 0, told.stderr
+    person.sees("S1-detail-1 was answered: change, by bob")
+    person.sees("S1-detail-2")
+    person.says("stop", "stop")
+    assert person.leaves() == 0
+
+
 def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_that_answers_it(repo: Path) -> None:
     words = ("step", *BEGIN)
     told = santiago(*words, cwd=repo, env=place(repo))
