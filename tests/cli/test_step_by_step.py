@@ -215,6 +215,15 @@ def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_tha
     assert len(list(out_dir(repo).parent.iterdir())) == 1
 
 
+def test_to_stop_a_run_that_rests_leaves_its_question_open_for_a_true_answer(repo: Path) -> None:
+    begun = santiago("step", *BEGIN, cwd=repo, env=place(repo))
+    assert "santiago answer S1-detail-1 stop" not in begun.stderr  # it would be no advice
+    told = santiago("answer", "S1-detail-1", "stop", cwd=repo, env=place(repo))
+    assert (told.returncode, "nothing to stop, and S1-detail-1 stays open" in told.stderr) == (0, True), told.stderr
+    told = santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place(repo))
+    assert (told.returncode, "is answered: approve" in told.stderr) == (0, True), told.stderr
+
+
 def test_line_76_nothing_asked_is_said(repo: Path) -> None:
     listed = santiago("answer", cwd=repo, env=place(repo))
     assert (listed.returncode, listed.stdout) == (0, "no question is open\n")

@@ -91,14 +91,16 @@ def answer(words: tuple[str, ...], text: str, rest: str | None, who: str | None,
     run = load(find_run(name) if name else _asking(given[0]))
     with naming(run.run_id):
         letter = _letter(run, given[0], " ".join(given[1:]), text, rest, actor(who))
-        if not Inbox(run.out_dir).drop(letter):
+        # To stop what rests would only stand in the way of a true answer.
+        idle = letter.answer == "stop" and not run.worker
+        if not idle and not Inbox(run.out_dir).drop(letter):
             raise _answered(run.out_dir, given[0], None)
     further = "" if run.worker else f"; `santiago resume{target(run.out_dir)}` takes it up"
     said = describe(Understood(word=letter.answer, text=letter.text))
-    _tell(
-        run.run_id, letter, f"{run.run_id}: {given[0]} is answered: {harmless(said)}{further}",
-        running=bool(run.worker), as_json=as_json,
-    )  # fmt: skip
+    message = f"{run.run_id}: {given[0]} is answered: {harmless(said)}{further}"
+    if idle:
+        message = f"{run.run_id} is not running; nothing to stop, and {given[0]} stays open"
+    _tell(run.run_id, letter, message, done=not idle, running=bool(run.worker), as_json=as_json)
 
 
 def _asking(question: str) -> Path:

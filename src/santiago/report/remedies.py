@@ -57,7 +57,9 @@ def _answers(folder: str, question: Question) -> Rows:
     if question.kind == "agent":
         return [(f'santiago answer{folder} {question.id} "YOUR ANSWER"', "the answer goes into the next attempt")]
     if question.kind not in JUDGED:
-        words = KINDS.get(question.kind, {})
+        words = {
+            word: does for word, does in KINDS.get(question.kind, {}).items() if word != "stop"
+        }  # it rests already
         return [(f"santiago answer{folder} {question.id} {given(word)}", does) for word, does in words.items()]
     return [
         (f"santiago answer{folder} {question.id} accept", "take the work as it is"),
