@@ -199,6 +199,17 @@ def test_line_38_a_change_from_elsewhere_closes_the_question_at_the_terminal_and
     person.sees("S1-detail-1 was answered: change, by bob")
     person.sees("S1-detail-2")
     person.says("stop", "stop")
+    person.sees("stopped it; S1-detail-2 stays open")
+    assert person.leaves() == 0
+
+
+def test_a_person_who_takes_a_year_to_answer_costs_the_run_none_of_its_minutes(repo: Path) -> None:
+    person = sits(repo, *BEGIN)
+    person.sees("stop      pause")
+    run = load(out_dir(repo))
+    assert run.worker
+    assert run.used_ms("2999-01-01T00:00:00.000Z") < 3_600_000
+    person.says("stop", "stop")
     assert person.leaves() == 0
 
 
