@@ -213,6 +213,22 @@ def test_a_person_who_takes_a_year_to_answer_costs_the_run_none_of_its_minutes(r
     assert person.leaves() == 0
 
 
+def test_consent_to_a_plan_that_is_not_there_is_refused_and_the_question_stays(repo: Path) -> None:
+    (repo / "play.yaml").write_text(
+        PLAYBOOK.split("proposals:")[0] + 'proposals: {S1: [{detail: "no"}, {detail: "none"}]}\n'
+    )
+    person = sits(repo, *BEGIN)
+    person.sees("wrote no detailed plan of S1")
+    assert "the rest of chunk" not in person.sees("\n> ")
+    person.types("ok")
+    person.sees("there is no detailed plan to approve")
+    told = santiago("answer", "S1-detail-2", "ok", cwd=repo, env=place(repo))
+    assert (told.returncode, "there is no detailed plan to approve" in told.stderr) == (30, True), told.stderr
+    person.says("stop", "stop")
+    assert person.leaves() == 0
+    assert "S1-detail-2 approve" not in santiago("status", cwd=repo, env=place(repo)).stdout
+
+
 def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_that_answers_it(repo: Path) -> None:
     words = ("step", *BEGIN)
     told = santiago(*words, cwd=repo, env=place(repo))

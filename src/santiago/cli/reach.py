@@ -21,6 +21,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Letter
 from santiago.executor.budget import Budget
+from santiago.report.asking import NO_PLAN, words_of
 from santiago.report.remedies import target
 from santiago.util.text import harmless
 
@@ -121,6 +122,8 @@ def _letter(run: Run, question: str, given: str, text: str, rest: str | None, wh
     if asked.answer is not None:
         raise _answered(run.out_dir, question, asked)
     meant = understood(asked.kind, given, text)
+    if meant.word not in words_of(run.state, asked):
+        raise SantiagoError(Kind.INPUT, NO_PLAN, where=question)
     if rest and meant.word != APPROVING.get(asked.kind):
         raise SantiagoError(Kind.USAGE, f"--rest goes with an approval, not with {meant.word!r}")
     if rest == "chunk" and asked.story and run.state.chunks[run.state.stories[asked.story].chunk].ended:
