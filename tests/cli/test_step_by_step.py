@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -234,6 +235,8 @@ def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_tha
     told = santiago(*words, cwd=repo, env=place(repo))
     assert told.returncode == 10
     assert "santiago answer S1-detail-1" in told.stderr
+    tasks = json.loads(santiago("status", "--tasks", cwd=repo, env=place(repo)).stdout)["tasks"]
+    assert [task["status"] for task in tasks] == ["in_progress", "pending", "pending"]
     listed = santiago("answer", cwd=repo, env=place(repo))
     assert (listed.returncode, "S1-detail-1" in listed.stdout, "approve" in listed.stdout) == (0, True, True)
     # line 28: the same plan again goes on with what is not finished

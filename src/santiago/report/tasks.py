@@ -51,8 +51,9 @@ def update_plan(plan: Plan, state: RunState) -> dict[str, Any]:
 
 
 def _current(state: RunState) -> StoryState | None:
-    """Return the one that is worked on; none once the run has ended."""
-    return None if state.phase in ENDED else state.stories.get(selected(state) or "")
+    """Return the one that is worked on, or about which a person is asked; none once the run has ended otherwise."""
+    story = state.stories.get(selected(state) or "")
+    return None if story is None or (state.phase in ENDED and not story.asked) else story
 
 
 def _is_outer(task: Mapping[str, Any], current: StoryState | None) -> bool:
