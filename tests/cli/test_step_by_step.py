@@ -300,3 +300,18 @@ def test_lines_16_and_39_a_change_takes_verified_work_back_and_asks_for_an_attem
     santiago("step", cwd=repo, env=place_)
     run = load(out_dir(repo))
     assert (run.state.stories["S1"].attempts, run.state.stories["S1"].phase) == (2, "verified")
+
+
+def test_own_work_on_a_step_whose_plan_is_asked_about_is_judged_once_the_plan_is_put_off(repo: Path) -> None:
+    santiago("step", *BEGIN, cwd=repo, env=place(repo))
+    git(repo, "switch", "-q", "-c", "mine")
+    (repo / "hello.txt").write_text("hello\n")
+    git(repo, "add", "hello.txt")
+    git(repo, "commit", "-q", "-m", "Mine")
+    git(repo, "switch", "-q", "main")
+    early = santiago("verify", "S1", "--from", "mine", cwd=repo, env=place(repo))
+    assert (early.returncode, "Answer S1-detail-1 first; with `defer`" in early.stderr) == (30, True), early.stderr
+    santiago("answer", "S1-detail-1", "defer", cwd=repo, env=place(repo))
+    santiago("step", cwd=repo, env=place(repo))
+    santiago("verify", "S1", "--from", "mine", cwd=repo, env=place(repo))
+    assert load(out_dir(repo)).state.stories["S1"].phase in ("verified", "done")
