@@ -129,7 +129,7 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     person.types("defer")
     person.sees("understood: defer; Enter to send")
     person.presses("\x1b")
-    person.says("Looks good!", "approve")
+    person.says("\x1bLooks good!", "approve")  # and once more, which says nothing
     # Implementing; line 38: a change while it is under way
     person.sees("attempt 1 of")
     told = santiago("change", "S1", "--text", "greet all of them", cwd=repo, env=place(repo))

@@ -170,7 +170,8 @@ class TerminalDesk:
         """Return the next line that is typed; nothing where the question is over, or the input."""
         sys.stderr.write("> ")
         sys.stderr.flush()
-        return self._read(lambda: asked.id in self.answered).decode("utf-8", "replace")
+        typed = self._read(lambda: asked.id in self.answered).decode("utf-8", "replace")
+        return "".join(one for one in typed if one.isprintable() or one.isspace())  # an Escape too many is no word
 
     def _read(self, over: Callable[[], bool]) -> bytes:
         while True:
