@@ -180,6 +180,9 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
 def test_line_19_an_answer_from_elsewhere_closes_the_question_at_the_terminal(repo: Path) -> None:
     person = sits(repo, *BEGIN)
     person.sees("\n> ")
+    # line 81: who comes second is told how to answer all the same
+    second = santiago("step", cwd=repo, env=place(repo))
+    assert (second.returncode, "`santiago answer`" in second.stderr) == (20, True), second.stderr
     told = santiago("answer", "S1-detail-1", "defer", "--actor", "bob", cwd=repo, env=place(repo))
     assert told.returncode == 0, told.stderr
     person.sees("S1-detail-1 was answered: defer, by bob")
