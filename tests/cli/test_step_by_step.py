@@ -233,6 +233,17 @@ def test_consent_to_a_plan_that_is_not_there_is_refused_and_the_question_stays(r
     assert "S1-detail-2 approve" not in santiago("status", cwd=repo, env=place(repo)).stdout
 
 
+def test_a_terminal_whose_input_ends_says_how_the_question_is_answered(repo: Path) -> None:
+    person = sits(repo, *BEGIN)
+    person.sees("\n> ")
+    for after in range(3):
+        person.presses("\x04")
+        person.sees(">" if after < 2 else "S1-detail-1 stays open")
+    person.sees("$ santiago answer S1-detail-1")
+    assert santiago("stop", cwd=repo, env=place(repo)).returncode == 0
+    assert person.leaves() == 130
+
+
 def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_that_answers_it(repo: Path) -> None:
     words = ("step", *BEGIN)
     told = santiago(*words, cwd=repo, env=place(repo))

@@ -107,6 +107,12 @@ class TerminalDesk:
             elif (given := self._meant(asked, line)) and self._confirmed(*given):
                 self._send(asked, *given)
                 return
+        if ended == MOST_ENDS:
+            say(
+                f"\nThe input has ended, and {asked.id} stays open; ctrl-c stops the run, and this answers it:",
+                err=True,
+            )
+            say(f"  $ {asked.command} …", err=True, verbatim=True)
         if asked.id in self.answered:
             say(f"\n{asked.id} {harmless(self.answered[asked.id])}", err=True)
 
