@@ -21,11 +21,12 @@ from santiago.cli.view.beat import EVERY_MS, Beat
 from santiago.cli.view.lines import Line
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
+from santiago.contract.phases import RunPhase
+from santiago.contract.state import Question, RunState
 from tests.cli import greeter
 from tests.cli.santiago import trusted
 
 if TYPE_CHECKING:
-    from santiago.contract.state import RunState
     from tests.cli.conftest import Done
 
 
@@ -277,6 +278,18 @@ def test_a_heartbeat_comes_once_a_minute_and_only_in_silence(tmp_path: Path) -> 
             seen.append(now)
     assert seen == [60_000, 150_000, 210_000, 270_000]
     assert EVERY_MS == 60_000
+
+
+def test_a_heartbeat_does_not_break_into_the_line_of_somebody_who_answers(tmp_path: Path) -> None:
+    now = 0
+    beat = Beat(tmp_path, "any", lambda: now, lambda _: None)
+    state = RunState({}, {}, {}, {}, {}, [], phase=RunPhase.EXECUTING)
+    beat.take([], state)
+    now = EVERY_MS
+    assert beat.line() is not None
+    state.questions["S1-detail-1"] = Question("S1-detail-1", "S1", "Carry it out?", ())
+    now = 2 * EVERY_MS
+    assert beat.line() is None
 
 
 def test_a_heartbeat_says_who_is_at_work(tmp_path: Path) -> None:

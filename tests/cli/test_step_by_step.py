@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -128,7 +129,7 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     person.types("defer")
     person.sees("understood: defer; Enter to send")
     person.presses("\x1b")
-    person.says("Looks good!", "approve")
+    person.says("\x1bLooks good!", "approve")  # and once more, which says nothing
     # Implementing; line 38: a change while it is under way
     person.sees("attempt 1 of")
     told = santiago("change", "S1", "--text", "greet all of them", cwd=repo, env=place(repo))
@@ -179,6 +180,9 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
 def test_line_19_an_answer_from_elsewhere_closes_the_question_at_the_terminal(repo: Path) -> None:
     person = sits(repo, *BEGIN)
     person.sees("\n> ")
+    # line 81: who comes second is told how to answer all the same
+    second = santiago("step", cwd=repo, env=place(repo))
+    assert (second.returncode, "`santiago answer`" in second.stderr) == (20, True), second.stderr
     told = santiago("answer", "S1-detail-1", "defer", "--actor", "bob", cwd=repo, env=place(repo))
     assert told.returncode == 0, told.stderr
     person.sees("S1-detail-1 was answered: defer, by bob")
@@ -189,17 +193,79 @@ def test_line_19_an_answer_from_elsewhere_closes_the_question_at_the_terminal(re
     assert person.leaves() == 0
 
 
+def test_line_38_a_change_from_elsewhere_closes_the_question_at_the_terminal_and_the_next_one_is_shown(
+    repo: Path,
+) -> None:
+    person = sits(repo, *BEGIN)
+    person.sees("\n> ")
+    told = santiago("change", "S1", "--text", "for all", cwd=repo, env={**place(repo), "USER": "bob"})
+    assert told.returncode == 0, told.stderr
+    person.sees("S1-detail-1 was answered: change, by bob")
+    person.sees("S1-detail-2")
+    person.says("stop", "stop")
+    person.sees("stopped it; S1-detail-2 stays open")
+    assert person.leaves() == 0
+
+
+def test_a_person_who_takes_a_year_to_answer_costs_the_run_none_of_its_minutes(repo: Path) -> None:
+    person = sits(repo, *BEGIN)
+    person.sees("stop      pause")
+    run = load(out_dir(repo))
+    assert run.worker
+    assert run.used_ms("2999-01-01T00:00:00.000Z") < 3_600_000
+    person.says("stop", "stop")
+    assert person.leaves() == 0
+
+
+def test_consent_to_a_plan_that_is_not_there_is_refused_and_the_question_stays(repo: Path) -> None:
+    (repo / "play.yaml").write_text(
+        PLAYBOOK.split("proposals:")[0] + 'proposals: {S1: [{detail: "no"}, {detail: "none"}]}\n'
+    )
+    person = sits(repo, *BEGIN)
+    person.sees("wrote no detailed plan of S1")
+    assert "the rest of chunk" not in person.sees("\n> ")
+    person.types("ok")
+    person.sees("there is no detailed plan to approve")
+    told = santiago("answer", "S1-detail-2", "ok", cwd=repo, env=place(repo))
+    assert (told.returncode, "there is no detailed plan to approve" in told.stderr) == (30, True), told.stderr
+    person.says("stop", "stop")
+    assert person.leaves() == 0
+    assert "S1-detail-2 approve" not in santiago("status", cwd=repo, env=place(repo)).stdout
+
+
+def test_a_terminal_whose_input_ends_says_how_the_question_is_answered(repo: Path) -> None:
+    person = sits(repo, *BEGIN)
+    person.sees("\n> ")
+    for after in range(3):
+        person.presses("\x04")
+        person.sees(">" if after < 2 else "S1-detail-1 stays open")
+    person.sees("$ santiago answer S1-detail-1")
+    assert santiago("stop", cwd=repo, env=place(repo)).returncode == 0
+    assert person.leaves() == 130
+
+
 def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_that_answers_it(repo: Path) -> None:
     words = ("step", *BEGIN)
     told = santiago(*words, cwd=repo, env=place(repo))
     assert told.returncode == 10
     assert "santiago answer S1-detail-1" in told.stderr
+    tasks = json.loads(santiago("status", "--tasks", cwd=repo, env=place(repo)).stdout)["tasks"]
+    assert [task["status"] for task in tasks] == ["in_progress", "pending", "pending"]
     listed = santiago("answer", cwd=repo, env=place(repo))
     assert (listed.returncode, "S1-detail-1" in listed.stdout, "approve" in listed.stdout) == (0, True, True)
     # line 28: the same plan again goes on with what is not finished
     again = santiago(*words, cwd=repo, env=place(repo))
     assert (again.returncode, "is not finished; this goes on with it" in again.stderr) == (10, True)
     assert len(list(out_dir(repo).parent.iterdir())) == 1
+
+
+def test_to_stop_a_run_that_rests_leaves_its_question_open_for_a_true_answer(repo: Path) -> None:
+    begun = santiago("step", *BEGIN, cwd=repo, env=place(repo))
+    assert "santiago answer S1-detail-1 stop" not in begun.stderr  # it would be no advice
+    told = santiago("answer", "S1-detail-1", "stop", cwd=repo, env=place(repo))
+    assert (told.returncode, "nothing to stop, and S1-detail-1 stays open" in told.stderr) == (0, True), told.stderr
+    told = santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place(repo))
+    assert (told.returncode, "is answered: approve" in told.stderr) == (0, True), told.stderr
 
 
 def test_line_76_nothing_asked_is_said(repo: Path) -> None:
@@ -248,3 +314,18 @@ def test_lines_16_and_39_a_change_takes_verified_work_back_and_asks_for_an_attem
     santiago("step", cwd=repo, env=place_)
     run = load(out_dir(repo))
     assert (run.state.stories["S1"].attempts, run.state.stories["S1"].phase) == (2, "verified")
+
+
+def test_own_work_on_a_step_whose_plan_is_asked_about_is_judged_once_the_plan_is_put_off(repo: Path) -> None:
+    santiago("step", *BEGIN, cwd=repo, env=place(repo))
+    git(repo, "switch", "-q", "-c", "mine")
+    (repo / "hello.txt").write_text("hello\n")
+    git(repo, "add", "hello.txt")
+    git(repo, "commit", "-q", "-m", "Mine")
+    git(repo, "switch", "-q", "main")
+    early = santiago("verify", "S1", "--from", "mine", cwd=repo, env=place(repo))
+    assert (early.returncode, "Answer S1-detail-1 first; with `defer`" in early.stderr) == (30, True), early.stderr
+    santiago("answer", "S1-detail-1", "defer", cwd=repo, env=place(repo))
+    santiago("step", cwd=repo, env=place(repo))
+    santiago("verify", "S1", "--from", "mine", cwd=repo, env=place(repo))
+    assert load(out_dir(repo)).state.stories["S1"].phase in ("verified", "done")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from santiago.contract.events import Event, EventKind
+from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.outcomes import Proof, ProposalOutcome
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
@@ -239,6 +239,19 @@ def test_lines_35_and_41_substeps_are_done_one_by_one_and_their_parent_is_confir
         "S1.2-result-1?", "validate", "done S1.2", "S1-result?", "validate", "done S1",
     ]  # fmt: skip
     assert state.stories["S1"].attempts == 0, "its verdict needs no attempt of its own"
+
+
+def test_line_38_a_change_of_a_step_whose_substeps_are_under_way_is_carried_out_after_them() -> None:
+    run = stepwise(Person(result="stop"), "S1", performer=SimulatedPerformer(proposes=splitting))
+    run.run()
+    log = run.store.log
+    context = Context(text="shorter")
+    asked = EventKind.CHANGE_REQUESTED
+    log.append(replace(log[-1], seq=log[-1].seq + 1, event=asked, story_id="S1", phase=None, context=context))
+    run.answers = Person()
+    state = run.run()
+    assert (state.phase, state.stories["S1"].notes) == (RunPhase.SUCCESS, ("shorter",))
+    assert flow(run)[-5:] == ["done S1.2", "try S1", "S1-result-1?", "validate", "done S1"]
 
 
 def test_line_11_substeps_spend_the_budget_of_their_parent() -> None:

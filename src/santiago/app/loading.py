@@ -12,7 +12,7 @@ from santiago.app.substeps import with_substeps
 from santiago.artifacts.faults import possible
 from santiago.artifacts.files import read_bytes, read_json
 from santiago.artifacts.lock import NAME as LOCK
-from santiago.artifacts.lock import SIGNATURE, holder
+from santiago.artifacts.lock import SIGNATURE, holder, last_sign
 from santiago.artifacts.names import INPUT, LOG, PLAN
 from santiago.artifacts.reader import Reader
 from santiago.contract import codec
@@ -58,6 +58,8 @@ class Run:
         history, state = self.history, self.state
         if not self.worker or not history.marked:
             return state.used_ms
+        if sign := last_sign(self.out_dir):  # whoever works on it knows best what it waited for
+            return max(state.used_ms, sign.used_ms)
         rests = between(history.waits_since, now) if state.wait_until and not state.running else 0
         return state.used_ms + max(0, between(history.marked, now) - history.rested_ms - rests)
 

@@ -145,7 +145,7 @@ def _locked(path: Path, *, make: bool = True) -> int:
             return handle
         who = _wait_for_signature(handle)
         os.close(handle)
-        hint = "Wait for it, or stop it: `santiago stop`."
+        hint = "Wait for it, or stop it: `santiago stop`. What it asks can be answered from here: `santiago answer`."
         raise SantiagoError(
             Kind.TRANSIENT, f"{_IN_USE}{who}", where=str(path.parent), hint=hint, reason=Reason.LOCK_HELD
         ) from None

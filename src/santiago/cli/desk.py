@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 from santiago.artifacts.inbox import Inbox
 from santiago.cli.view.text import columns_of, paint, say
 from santiago.contract.answers import Understood, describe, understood
+from santiago.contract.details import EXPIRED, OVERTAKEN
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.ports.desk import Letter
+from santiago.report.asking import NO_PLAN
 from santiago.report.question import card
 from santiago.util.text import harmless
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
-    from santiago.contract.state import RunState
+    from santiago.contract.state import Question, RunState
     from santiago.report.question import Card
 
 LONGEST = 4096
@@ -47,8 +49,10 @@ class TerminalDesk:
     def __init__(self, plan: Plan, out_dir: Path, actor: str) -> None:
         self.plan, self.inbox, self.out_dir, self.actor = plan, Inbox(out_dir), out_dir, actor
         self.waiting: SimpleQueue[Card | None] = SimpleQueue()
+        self.asking: set[str] = set()
+        """Questions that nobody has settled yet, as far as is known here."""
         self.answered: dict[str, str] = {}
-        """Question → who answered, and what."""
+        """Question → what became of it, in words."""
         self.closing = False
         self.terminal = sys.stdin.fileno()
         self.settings = termios.tcgetattr(self.terminal)
@@ -67,19 +71,23 @@ class TerminalDesk:
         termios.tcsetattr(self.terminal, termios.TCSADRAIN, self.settings)
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
-        """Note what was recorded: a question to ask, or one that somebody answered."""
+        """Note what was recorded: a question to ask, or one that was settled, by an answer or in another way."""
         for event in events:
-            name = event.context.get("question", "")
             if event.event is EventKind.QUESTION_ASKED:
-                self.waiting.put(card(self.plan, state, state.questions[name], self.out_dir))
-            elif event.event in (EventKind.QUESTION_ANSWERED, EventKind.QUESTION_EXPIRED):
-                self.answered[name] = f"{event.context.get('answer', '')}, by {event.actor}"
-                os.write(self.wake, b"\0")
+                self._put(state.questions[event.context["question"]], state)
+        for name in [one for one in self.asking if state.questions[one].answer is not None]:
+            self.asking.discard(name)
+            self.answered[name] = _fate(state.questions[name])
+            os.write(self.wake, b"\0")
 
     def ask_open(self, state: RunState) -> None:
         """Ask what an earlier start left open."""
         for question in state.open_questions():
-            self.waiting.put(card(self.plan, state, question, self.out_dir))
+            self._put(question, state)
+
+    def _put(self, question: Question, state: RunState) -> None:
+        self.asking.add(question.id)
+        self.waiting.put(card(self.plan, state, question, self.out_dir))
 
     def _serve(self) -> None:
         while (asked := self.waiting.get()) is not None:
@@ -99,8 +107,14 @@ class TerminalDesk:
             elif (given := self._meant(asked, line)) and self._confirmed(*given):
                 self._send(asked, *given)
                 return
+        if ended == MOST_ENDS:
+            say(
+                f"\nThe input has ended, and {asked.id} stays open; ctrl-c stops the run, and this answers it:",
+                err=True,
+            )
+            say(f"  $ {asked.command} …", err=True, verbatim=True)
         if asked.id in self.answered:
-            say(f"\n{asked.id} was answered: {harmless(self.answered[asked.id])}", err=True)
+            say(f"\n{asked.id} {harmless(self.answered[asked.id])}", err=True)
 
     def _show(self, asked: Card) -> None:
         width = min(columns_of(stderr=True) or 80, 100)
@@ -129,10 +143,14 @@ class TerminalDesk:
         word, _, text = line.strip().partition(" ")
         fixed = word.lower() in dict(asked.words)
         try:
-            return understood(asked.kind, word if fixed else line, text if fixed else ""), ""
+            answer = understood(asked.kind, word if fixed else line, text if fixed else "")
         except SantiagoError as error:
             say(f"{harmless(error.message)}", err=True)
             return None
+        if answer.word in dict(asked.words):
+            return answer, ""
+        say(NO_PLAN, err=True)
+        return None
 
     def _confirmed(self, answer: Understood, scope: str) -> bool:
         """Show what was understood; Enter sends it, Escape or any other key takes it back."""
@@ -158,7 +176,8 @@ class TerminalDesk:
         """Return the next line that is typed; nothing where the question is over, or the input."""
         sys.stderr.write("> ")
         sys.stderr.flush()
-        return self._read(lambda: asked.id in self.answered).decode("utf-8", "replace")
+        typed = self._read(lambda: asked.id in self.answered).decode("utf-8", "replace")
+        return "".join(one for one in typed if one.isprintable() or one.isspace())  # an Escape too many is no word
 
     def _read(self, over: Callable[[], bool]) -> bytes:
         while True:
@@ -169,3 +188,12 @@ class TerminalDesk:
                     return b""
             if self.terminal in ready:
                 return os.read(self.terminal, LONGEST)
+
+
+def _fate(question: Question) -> str:
+    """Say what became of a question that was not settled at this terminal."""
+    if question.answer == EXPIRED:
+        return "has expired; the next start asks again"
+    if question.answer == OVERTAKEN:
+        return f"is no longer asked: {question.actor} decided otherwise"
+    return f"was answered: {question.answer}, by {question.actor}"

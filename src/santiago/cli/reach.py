@@ -21,6 +21,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Letter
 from santiago.executor.budget import Budget
+from santiago.report.asking import NO_PLAN, words_of
 from santiago.report.remedies import target
 from santiago.util.text import harmless
 
@@ -91,14 +92,16 @@ def answer(words: tuple[str, ...], text: str, rest: str | None, who: str | None,
     run = load(find_run(name) if name else _asking(given[0]))
     with naming(run.run_id):
         letter = _letter(run, given[0], " ".join(given[1:]), text, rest, actor(who))
-        if not Inbox(run.out_dir).drop(letter):
+        # To stop what rests would only stand in the way of a true answer.
+        idle = letter.answer == "stop" and not run.worker
+        if not idle and not Inbox(run.out_dir).drop(letter):
             raise _answered(run.out_dir, given[0], None)
     further = "" if run.worker else f"; `santiago resume{target(run.out_dir)}` takes it up"
     said = describe(Understood(word=letter.answer, text=letter.text))
-    _tell(
-        run.run_id, letter, f"{run.run_id}: {given[0]} is answered: {harmless(said)}{further}",
-        running=bool(run.worker), as_json=as_json,
-    )  # fmt: skip
+    message = f"{run.run_id}: {given[0]} is answered: {harmless(said)}{further}"
+    if idle:
+        message = f"{run.run_id} is not running; nothing to stop, and {given[0]} stays open"
+    _tell(run.run_id, letter, message, done=not idle, running=bool(run.worker), as_json=as_json)
 
 
 def _asking(question: str) -> Path:
@@ -119,6 +122,8 @@ def _letter(run: Run, question: str, given: str, text: str, rest: str | None, wh
     if asked.answer is not None:
         raise _answered(run.out_dir, question, asked)
     meant = understood(asked.kind, given, text)
+    if meant.word not in words_of(run.state, asked):
+        raise SantiagoError(Kind.INPUT, NO_PLAN, where=question)
     if rest and meant.word != APPROVING.get(asked.kind):
         raise SantiagoError(Kind.USAGE, f"--rest goes with an approval, not with {meant.word!r}")
     if rest == "chunk" and asked.story and run.state.chunks[run.state.stories[asked.story].chunk].ended:

@@ -12,12 +12,13 @@ from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import attempt_folder
 from santiago.contract import codec
-from santiago.contract.answers import KINDS
+from santiago.contract.answers import APPROVING
 from santiago.contract.detail import Detail
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import AttemptOutcome
 from santiago.contract.record import record
 from santiago.executor import detailing
+from santiago.report.asking import words_of
 from santiago.report.remedies import target
 
 if TYPE_CHECKING:
@@ -65,9 +66,8 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
         lines = _of_detail(story, out_dir)
     elif story is not None and question.kind in ("result", "changed_expectation", "doubt", "refusal"):
         lines, trying = _of_work(story, out_dir), _trying(story)
-    words = KINDS.get(question.kind, {})
-    if question.kind == "detail" and not (story and story.detail and story.detail.digest):
-        words = {word: means for word, means in words.items() if word != "approve"}
+    words = words_of(state, question)
+    scoped = question.kind in _SCOPED and APPROVING[question.kind] in words
     return Card(
         id=question.id,
         kind=question.kind,
@@ -78,7 +78,7 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
         words=tuple(words.items()),
         command=f"santiago answer{target(out_dir)} {question.id}",
         trying=trying,
-        chunk=story.chunk if story and question.kind in _SCOPED else "",
+        chunk=story.chunk if story and scoped else "",
     )
 
 

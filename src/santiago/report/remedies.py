@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from santiago.app.finding import find_run
 from santiago.app.loading import load
 from santiago.app.paths import near
-from santiago.contract.answers import JUDGED, KINDS, NEEDS_TEXT
+from santiago.contract.answers import JUDGED, NEEDS_TEXT
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
-from santiago.report.asking import asked, put_off
+from santiago.report.asking import asked, put_off, words_of
 from santiago.report.endings import is_the_agents
 from santiago.report.failure import Report
 from santiago.report.story_status import lacking
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from santiago.app.loading import Run
     from santiago.contract.policy import Agent
-    from santiago.contract.state import Question
+    from santiago.contract.state import Question, RunState
 
 Rows = list[tuple[str, str]]
 _BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
@@ -41,7 +41,7 @@ def next_commands(report: Report) -> list[str]:
     """Return what to type next; the answer to an open question comes first."""
     state, folder, needing = report.state, target(report.out_dir), report.needing()
     unanswered, _ = asked(state, report.out_dir)
-    rows: Rows = [row for one in unanswered[:3] for row in _answers(folder, one)]
+    rows: Rows = [row for one in unanswered[:3] for row in _answers(folder, state, one)]
     for story in needing[:1]:
         if attempts := state.stories[story.id].attempts:
             rows.append((f"santiago show{folder} {story.id} --attempt {attempts}", "all of that attempt"))
@@ -53,11 +53,11 @@ def next_commands(report: Report) -> list[str]:
     return listed(rows)
 
 
-def _answers(folder: str, question: Question) -> Rows:
+def _answers(folder: str, state: RunState, question: Question) -> Rows:
     if question.kind == "agent":
         return [(f'santiago answer{folder} {question.id} "YOUR ANSWER"', "the answer goes into the next attempt")]
     if question.kind not in JUDGED:
-        words = KINDS.get(question.kind, {})
+        words = {word: does for word, does in words_of(state, question).items() if word != "stop"}  # it rests already
         return [(f"santiago answer{folder} {question.id} {given(word)}", does) for word, does in words.items()]
     return [
         (f"santiago answer{folder} {question.id} accept", "take the work as it is"),

@@ -24,6 +24,9 @@ def because(state: RunState, scope: Scope, history: History) -> str:
         return f"{asked_by(history.asked_by)} asked it to stop"
     if state.reason:
         return ""
+    if state.stop_requested and state.rests:
+        names = named([one.id for one in state.open_questions()])
+        return f"{asked_by(history.asked_by)} stopped it{f'; {names} stays open' if names else ''}"
     if scope.stories is not None:
         return _chosen(state, scope.stories)
     chunks = [chunk for chunk in state.chunks.values() if chunk.left]

@@ -13,7 +13,7 @@ from santiago.artifacts.details import DETAILS
 from santiago.artifacts.names import PLAN
 from santiago.artifacts.repository import find_root
 from santiago.contract import codec
-from santiago.contract.answers import JUDGED, KINDS
+from santiago.contract.answers import JUDGED
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
@@ -21,7 +21,7 @@ from santiago.contract.views import run_step_state, step_states
 from santiago.executor.budget import Budget
 from santiago.executor.result import status_of, sums, usage_of
 from santiago.report.agent_activity import Doing, activity_data
-from santiago.report.asking import asked, put_off
+from santiago.report.asking import asked, put_off, words_of
 from santiago.report.endings import ending_of, helping, is_the_agents
 from santiago.report.failure import used_attempts
 from santiago.report.remedies import listed, target
@@ -77,7 +77,10 @@ def needs_of(run: Run) -> list[str]:
     """Return what only a person can do."""
     state, (unanswered, answered) = run.state, asked(run.state, run.out_dir)
     run_named = target(run.out_dir) if unanswered or answered else ""
-    found = [f"{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} {_shown(one)})" for one in unanswered]
+    found = [
+        f"{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} {_shown(run.state, one)})"
+        for one in unanswered
+    ]
     found += [f"{one.id} is answered; `santiago resume{run_named}` takes it up" for one in answered if not run.worker]
     asking = {one.story for one in (*unanswered, *answered)}
     resting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
@@ -96,19 +99,19 @@ def needs_of(run: Run) -> list[str]:
     return found
 
 
-def _shown(question: Question) -> str:
+def _shown(state: RunState, question: Question) -> str:
     """Return the words that answer a question, as they are typed."""
     if question.kind == "agent":
         return '"YOUR ANSWER"'
-    return "accept|refuse" if question.kind in JUDGED else "|".join(KINDS.get(question.kind, {}))
+    return "accept|refuse" if question.kind in JUDGED else "|".join(words_of(state, question))
 
 
-def question_data(question: Question, run_named: str) -> dict[str, Any]:
+def question_data(state: RunState, question: Question, run_named: str) -> dict[str, Any]:
     """Return an open question for programs; `run_named` is how its run is named on a command line."""
     return {
         "id": question.id, "kind": question.kind, "story": question.story, "round": question.round,
         "text": question.text, "asked_at": question.asked_at or None, "until": question.until or None,
-        "words": list(KINDS.get(question.kind, {})), "answer_command": f"santiago answer{run_named} {question.id}",
+        "words": list(words_of(state, question)), "answer_command": f"santiago answer{run_named} {question.id}",
     }  # fmt: skip
 
 
@@ -187,7 +190,7 @@ def document(run: Run) -> dict[str, Any]:
         ],
         "step_state": run_step_state(state, held=run.worker is not None),
         "stories": _stories(run),
-        "questions": [question_data(one, run_named) for one in unanswered],
+        "questions": [question_data(run.state, one, run_named) for one in unanswered],
         "needs": needs_of(run),
         "others": [{"run_id": name, "state": word} for name, word in others],
         "more_others": more,

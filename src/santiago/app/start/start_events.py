@@ -160,7 +160,8 @@ def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: st
     is_next = not chunk.started and chunk is state.next_chunk() and state.phase is not RunPhase.CREATED
     can_begin = story.phase is StoryPhase.READY or story.phase in PARKED or is_next
     if not can_begin or story.unmet or story.behind:
-        hint = f"`santiago explain {name}` says what it waits for."
+        first = f"Answer {story.asked} first; with `defer`, your own work can be judged then."
+        hint = first if story.asked else f"`santiago explain {name}` says what it waits for."
         raise SantiagoError(Kind.INPUT, f"{name} is {word}, so its work cannot be judged now", hint=hint)
     if workspace.repository.resolve(ref) is None:
         raise _no_commit(ref)

@@ -70,6 +70,8 @@ class Beat:
         parts = [self._of(name, now) for name in sorted(self.state.running)]
         if self.state.wait_until:
             parts.append(pauses.still(self.state.wait_until, self.why_waiting, self.agent, SystemClock().utc()))
+        if not parts and self.state.open_questions():
+            return None  # it waits for somebody, who may be typing
         return Line("beat", "; ".join(parts) or str(self.state.phase))
 
     def _of(self, name: str, now: int) -> str:
