@@ -140,6 +140,9 @@ class TerminalDesk:
         """Return what a line means and how far it reaches; say why where it means nothing."""
         if line.strip() == REST and asked.chunk:
             return Understood(word=asked.words[0][0]), "chunk"
+        if line.strip() in (REST, TEST):
+            say(f"{line.strip()!r} is not offered here; say one of the words, or what should be different", err=True)
+            return None
         word, _, text = line.strip().partition(" ")
         fixed = word.lower() in dict(asked.words)
         try:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from santiago.report.question import Card
 
 
+MOST_LINES = 60
+"""Lines of a plan, or of what is said about work, that are shown with its question."""
+
+
 def show(name: str | None, *, as_json: bool) -> None:
     """Print the open questions of all runs of this repository, or of one."""
     found = list(asking(name))
@@ -31,6 +35,10 @@ def show(name: str | None, *, as_json: bool) -> None:
 
 def _say(run_id: str, one: Card) -> None:
     say(f"{paint(one.id, 'cyan', bold=True, stderr=False)}  {run_id}  {harmless(one.title)}")
+    for line in one.lines[:MOST_LINES]:
+        say(f"  {harmless(line)}")
+    if len(one.lines) > MOST_LINES:
+        say(f"  … and {len(one.lines) - MOST_LINES} lines more: `santiago show {one.story}`")
     say(f"  {harmless(one.text)}")
     for word, means in one.words:
         say(f"    {word:<9} {means}")

@@ -150,7 +150,7 @@ def _is_open(at: Situation, kind: str, story: StoryState) -> bool:
 
 def _grant(at: Situation, story: StoryState, limit: str, what: str) -> Fact:
     used = story.proposals if what != "attempt" else sum(one.counted for one in at.state.family(story))
-    text = f"{story.id} has used all of its {limit} ({used}). Grant one more {what}?"
+    text = f"{story.id} has used all of its {used} {what}s. Grant one more?"
     fact = _ask(at, "grant", story, used, text)
     fact.context["limit"] = limit
     return fact

@@ -58,7 +58,9 @@ def _answers(folder: str, state: RunState, question: Question) -> Rows:
         return [(f'santiago answer{folder} {question.id} "YOUR ANSWER"', "the answer goes into the next attempt")]
     if question.kind not in JUDGED:
         words = {word: does for word, does in words_of(state, question).items() if word != "stop"}  # it rests already
-        return [(f"santiago answer{folder} {question.id} {given(word)}", does) for word, does in words.items()]
+        rows = [(f"santiago answer{folder} {question.id} {given(word)}", does) for word, does in words.items()]
+        look = [(f"santiago show{folder} {question.story}", "the plan, or the work, that you are asked about")]
+        return [*(look if question.kind in ("detail", "result") else []), *rows]
     return [
         (f"santiago answer{folder} {question.id} accept", "take the work as it is"),
         (f'santiago answer{folder} {question.id} refuse --text "…"', "have it done again, with your words in the next attempt"),
