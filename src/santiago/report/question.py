@@ -15,7 +15,7 @@ from santiago.contract import codec
 from santiago.contract.answers import APPROVING
 from santiago.contract.detail import Detail
 from santiago.contract.errors import SantiagoError
-from santiago.contract.outcomes import AttemptOutcome
+from santiago.contract.outcomes import AttemptOutcome, CheckVerdict
 from santiago.contract.record import record
 from santiago.executor import detailing
 from santiago.report.asking import words_of
@@ -32,6 +32,8 @@ MOST_FILES = 20
 LARGEST = 1 << 22
 """Bytes of a file that is looked into for a question."""
 _FILE = re.compile(rb"^diff --git a/(.+?) b/", re.MULTILINE)
+_SAID = {CheckVerdict.INHERITED: "as before"}
+"""What of it fails failed before, too."""
 _SCOPED = frozenset({"detail", "result"})
 
 
@@ -104,7 +106,7 @@ def _of_work(story: StoryState, out_dir: Path) -> tuple[str, ...]:
     lines = ["files:", *(f"  {name}" for name in files[:MOST_FILES]), *more] if files else []
     if outcome := _read(AttemptOutcome, out_dir, f"{folder}/{OUTCOME}"):
         checks = outcome.verdict.results if outcome.verdict else ()
-        lines += ["checks:", *(f"  {one.verdict:<9} $ {one.command}" for one in checks)] if checks else []
+        lines += ["checks:", *(f"  {_SAID.get(one.verdict, one.verdict):<9} $ {one.command}" for one in checks)] if checks else []
     if story.parts:
         lines += [f"substeps: {', '.join(story.parts)} are done; its own checks pass on their work"]
     if story.proof:
