@@ -203,7 +203,7 @@ def test_line_38_a_change_from_elsewhere_closes_the_question_at_the_terminal_and
     person.sees("S1-detail-1 was answered: change, by bob")
     person.sees("S1-detail-2")
     person.says("stop", "stop")
-    person.sees("stopped it; S1-detail-2 stays open")
+    person.sees("at a question; S1-detail-2 stays open")
     assert person.leaves() == 0
 
 

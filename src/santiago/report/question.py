@@ -106,7 +106,11 @@ def _of_work(story: StoryState, out_dir: Path) -> tuple[str, ...]:
     lines = ["files:", *(f"  {name}" for name in files[:MOST_FILES]), *more] if files else []
     if outcome := _read(AttemptOutcome, out_dir, f"{folder}/{OUTCOME}"):
         checks = outcome.verdict.results if outcome.verdict else ()
-        lines += ["checks:", *(f"  {_SAID.get(one.verdict, one.verdict):<9} $ {one.command}" for one in checks)] if checks else []
+        lines += (
+            ["checks:", *(f"  {_SAID.get(one.verdict, one.verdict):<9} $ {one.command}" for one in checks)]
+            if checks
+            else []
+        )
     if story.parts:
         lines += [f"substeps: {', '.join(story.parts)} are done; its own checks pass on their work"]
     if story.proof:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.details import REST
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.report.story_status import named, waits_for
@@ -26,7 +27,8 @@ def because(state: RunState, scope: Scope, history: History) -> str:
         return ""
     if state.stop_requested and state.rests:
         names = named([one.id for one in state.open_questions()])
-        return f"{asked_by(history.asked_by)} stopped it{f'; {names} stays open' if names else ''}"
+        who = "it was stopped" if history.asked_by == "user" else f"{flat(history.asked_by)} stopped it"
+        return f"{who} at a question{f'; {names} stays open' if names else ''}"
     if scope.stories is not None:
         return _chosen(state, scope.stories)
     chunks = [chunk for chunk in state.chunks.values() if chunk.left]
@@ -68,6 +70,8 @@ def asked_by(actor: str) -> str:
 
 def stopping(event: Event, running: str = "") -> str:
     """Say when a run stops that was asked to, by whom, and what a stop at once costs."""
+    if event.context.get("mode") == REST:
+        return f"{'after the current step' + running if running else 'here'}, as was answered"
     by_signal = event.actor == "santiago" or event.context.get("message", "").startswith("SIG")
     who = "" if by_signal else f", as {asked_by(event.actor)} asked"
     if event.context.get("mode") == "stop-now" or event.context.get("message") == "SIGQUIT":
