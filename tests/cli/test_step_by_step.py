@@ -329,3 +329,14 @@ def test_own_work_on_a_step_whose_plan_is_asked_about_is_judged_once_the_plan_is
     santiago("step", cwd=repo, env=place(repo))
     santiago("verify", "S1", "--from", "mine", cwd=repo, env=place(repo))
     assert load(out_dir(repo)).state.stories["S1"].phase in ("verified", "done")
+
+
+def test_line_22_what_was_typed_before_a_question_was_seen_answers_nothing(repo: Path) -> None:
+    person = sits(repo, *BEGIN)
+    person.sees("3 steps imported")
+    person.types("ok")
+    person.types("")
+    person.sees("S1-detail-1")
+    person.says("stop", "stop")
+    assert person.leaves() == 0
+    assert [one.id for one in load(out_dir(repo)).state.open_questions()] == ["S1-detail-1"]

@@ -117,6 +117,7 @@ class TerminalDesk:
             say(f"\n{asked.id} {harmless(self.answered[asked.id])}", err=True)
 
     def _show(self, asked: Card) -> None:
+        termios.tcflush(self.terminal, termios.TCIFLUSH)  # what was typed before it was seen answers nothing
         width = min(columns_of(stderr=True) or 80, 100)
         head = f"── {asked.id} ── {asked.title} " if asked.title else f"── {asked.id} "
         say("", err=True)
