@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from santiago.artifacts import registry
+from santiago.cli.plan import job_from_document
 from tests.cli import greeter
 from tests.cli.santiago import santiago
 
@@ -112,3 +114,20 @@ def test_a_start_that_died_before_its_first_event_goes_on_under_its_id(repo: Pat
 def test_a_branch_below_the_one_that_would_be_made_is_in_the_way(repo: Path, tmp_path: Path) -> None:
     greeter.git(repo, "branch", "santiago/out/mine")
     assert begin(repo, tmp_path / "out", *ONE) == "out-2"
+
+
+def test_runs_that_begin_in_two_worktrees_in_the_same_second_have_ids_of_their_own(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never rewinds: the second would stand on the branch of the first, and was refused for that."""
+    monkeypatch.setattr("santiago.util.clock.SystemClock.utc", lambda self: "2026-11-17T00:00:01Z")
+    tree = tmp_path / "tree"
+    greeter.git(repo, "worktree", "add", "-q", str(tree), "HEAD")
+    ids = []
+    for root in (repo, tree):
+        job = job_from_document(root / "prd.md", None)
+        common = registry.common_git_dir(root)
+        assert common is not None
+        ids.append(str(job.run_input.run_id))
+        registry.register(common, ids[-1], job.out_dir, "2026-11-17T00:00:01Z")
+    assert ids == ["r_20261117_000001", "r_20261117_000001_2"]

@@ -79,11 +79,11 @@ def _newest(root: Path, prd_path: str, fits: Callable[[Path], bool]) -> Path | N
     return None
 
 
-def new_run_id(root: Path, utc: str) -> str:
-    """Return a run id made of the time (`r_20261115_011742`), with a suffix where that is taken."""
+def new_run_id(root: Path, utc: str, is_taken: Callable[[str], bool] = lambda _: False) -> str:
+    """Return a run id made of the time (`r_20261115_011742`), with a suffix where that is taken, here or in another worktree."""
     stamp = utc[:19].replace("-", "").replace(":", "").replace("T", "_")
     candidate, number = f"r_{stamp}", 1
-    while (root / RUNS / candidate).exists():
+    while (root / RUNS / candidate).exists() or is_taken(candidate):
         number += 1
         candidate = f"r_{stamp}_{number}"
     return candidate

@@ -165,9 +165,13 @@ def _free_id(out_dir: Path, root: Path) -> str:
 
 
 def _fresh_run_id(root: Path) -> str:
+    from santiago.artifacts import registry
     from santiago.util.clock import SystemClock
 
-    return repository.new_run_id(root, SystemClock().utc())
+    common = registry.common_git_dir(root)
+    return repository.new_run_id(
+        root, SystemClock().utc(), lambda name: common is not None and registry.place_of(common, name) is not None
+    )
 
 
 def _job_from_input(path: Path, out_dir: Path) -> Job:
