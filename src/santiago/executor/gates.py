@@ -39,11 +39,6 @@ def owed(at: Situation) -> Iterator[Fact]:
             yield _ask(at, "result", story, story.attempts, _about_result(story))
 
 
-def may_integrate(at: Situation, story: StoryState) -> bool:
-    """Tell whether nothing but its turn keeps verified work from the branch."""
-    return not story.aside and (story.validated or not _is_closed(at, "result", story))
-
-
 def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act] | None:
     """Return what comes before a story's first attempt: the word to go on, its detailed plan, its substeps.
 
