@@ -91,7 +91,7 @@ def _one(folder: Path, kind: str, chance: Random, tally: Tally) -> None:
 
 def _start(repo: Path, kind: str, words: list[str], kill_after: float | None) -> int:
     """Start santiago inside a kind of fence and return its exit code; killed after some seconds, or not at all."""
-    command = [sys.executable, fenced.__file__, kind, *words]
+    command = [sys.executable, "-P", fenced.__file__, kind, *words]
     env = {**os.environ, **greeter.place(repo), "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, cwd=repo, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
@@ -111,7 +111,7 @@ def _look(repo: Path, before: list[str], *, ended: bool) -> tuple[list[str], lis
         wrong.append(f"done was {before} and is {done}")
     if ended:
         audit = subprocess.run(
-            [sys.executable, fenced.__file__, "none", "audit"], cwd=repo, capture_output=True, text=True, check=False,
+            [sys.executable, "-P", fenced.__file__, "none", "audit"], cwd=repo, capture_output=True, text=True, check=False,
             env={**os.environ, **greeter.place(repo), "PYTHONPATH": os.pathsep.join(sys.path)},
         )  # fmt: skip
         wrong += [f"audit: {audit.stdout[-300:]}"] if audit.returncode else []

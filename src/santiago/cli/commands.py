@@ -6,7 +6,9 @@ from santiago import __version__
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Plan": {
-        "plan": ("plan", "compile a requirements document into a plan"),
+        "plan": ("plan", "compile a requirements document into a plan; --with has agents plan it"),
+        "draft": ("draft", "have an agent write a document that the compiler reads exactly"),
+        "review": ("review", "look at a planning session: plan on, edit, finalize or cancel"),
     },
     "Run": {
         "run": ("run", "plan and execute in one go"),
