@@ -76,8 +76,8 @@ def _one(folder: Path, kind: str, chance: Random, tally: Tally) -> None:
     begin = ["run", "prd.md", "--agent", f"{sys.executable} {agent}", "--trust-commands", "--jobs", "2"]
     done: list[str] = []
     for start in range(MOST_STARTS):
-        has_begun = (repo / ".santiago" / "runs").is_dir()
-        words = ["resume", "--add-attempts", "5"] if has_begun else begin
+        has_begun = any(log.stat().st_size for log in repo.glob(".santiago/runs/*/progress.ndjson"))
+        words = ["resume", "--add-attempts", "5", "--trust-commands"] if has_begun else begin
         code = _start(repo, kind, words, chance.random() * 1.5 if start < MOST_STARTS - 3 else None)
         tally.kills += code == -signal.SIGKILL
         wrong, done = _look(repo, done, ended=code == 0)

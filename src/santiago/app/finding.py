@@ -10,6 +10,7 @@ from santiago.app.loading import working
 from santiago.artifacts import registry, repository
 from santiago.artifacts.names import LOG, PLAN
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,6 +54,7 @@ def runs_here() -> list[Registered]:
 
 def _named(name: str) -> Path:
     path = repository.resolved(Path(name))
+    _refuse_session(name)
     if (path / PLAN).is_file() or (path / LOG).exists():
         return path
     try:
@@ -65,6 +67,25 @@ def _named(name: str) -> Path:
             return run.out_dir
     hint = f"Name a run's folder or its id; there are {enumerated(known)}."
     raise SantiagoError(Kind.USAGE, f"there is no run {name!r}", hint=hint)
+
+
+def _refuse_session(name: str) -> None:
+    """Raise where a planning session is named: nothing of a plan under review runs."""
+    from santiago.app.planning import loading
+
+    if not loading.names_session(name):
+        return
+    planning = loading.load(loading.find_session(name))
+    asked = [one.id for one in planning.state.open_questions()]
+    waits = f"{', '.join(asked)} is open" if asked else f"it is {planning.state.phase}"
+    run = planning.state.run
+    hint = (
+        f"It became the run {run}."
+        if run
+        else f"`santiago review {planning.session_id}` shows it; only a plan that you finalize can run."
+    )
+    message = f"{planning.session_id} is a planning session, and no run: {waits}"
+    raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
 
 
 def names_run(word: str) -> bool:

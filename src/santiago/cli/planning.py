@@ -56,6 +56,27 @@ def plan_with(wanted: Wanted, *, trusted: bool = False, as_json: bool = False, w
     return exit_code(planning)
 
 
+def answer_in(
+    folder: Path, question: str, given: str, text: str, me: str, *, revision: int | None, as_json: bool
+) -> int:
+    """Answer a question of a session; where nobody works on it, what follows from the answer is done at once."""
+    from santiago.app.planning import word
+
+    planning = load(folder)
+    asked = planning.state.questions.get(question)
+    if asked is None or asked.answer is not None:
+        word.refuse_answered(planning, question)
+    assert asked is not None
+    if asked.kind == "plan":
+        word.say_on_plan(planning, given, text, me, revision=revision)
+    else:
+        word.answer(planning, asked, given, text, me)
+    if not planning.worker:
+        planning = carry_on(folder, me, quiet=as_json, asked=may_ask(no_input=False))
+    print_session(planning, as_json=as_json)
+    return ExitCode.OK if asked.kind == "agent" else exit_code(planning)
+
+
 def print_session(planning: Planning, revision: int | None = None, *, as_json: bool) -> None:
     """Print a session, for people or for programs."""
     if not as_json:

@@ -70,23 +70,36 @@ def stop(run: str | None, now: bool, as_json: bool) -> None:
 @click.argument("words", nargs=-1, metavar="[RUN] [QUESTION ANSWER]")
 @click.option("--text", default="", help="What to say beside one of the fixed words.")
 @click.option("--rest", type=click.Choice(("chunk", "run")), help="Approve what is still to come as well, this far.")
+@click.option(
+    "--revision", type=click.IntRange(1), metavar="N", help="Of a planning session: the revision you looked at."
+)
 @click.option("--actor", "who", metavar="NAME", help="Who answers; default $SANTIAGO_ACTOR or $USER.")
 @as_json_option
-def answer(words: tuple[str, ...], text: str, rest: str | None, who: str | None, as_json: bool) -> None:
-    """Answer an open question; the first answer counts. Without a question, list those of all runs of this repository.
+def answer(
+    words: tuple[str, ...], text: str, rest: str | None, revision: int | None, who: str | None, as_json: bool
+) -> int | None:
+    """Answer an open question; the first answer counts. Without a question, list those of all runs and planning sessions.
 
     \b
     santiago answer                                  what is asked, and the words that each takes
     santiago answer S2-detail-1 ok
     santiago answer S2-detail-1 "in Euros, please"
     santiago answer S2-result-1 validate --rest chunk
+    santiago answer plan-2 approve --revision 2
     """
+    from santiago.app.planning.loading import asking_session
+
+    if (session := asking_session(words)) is not None:
+        from santiago.cli.planning import answer_in
+
+        folder, given = session
+        return answer_in(folder, given[0], " ".join(given[1:]), text, actor(who), revision=revision, as_json=as_json)
     name, given = (words[0], words[1:]) if len(words) != 2 and words and names_run(words[0]) else (None, words)
     if not given:
         from santiago.cli.open_questions import show
 
         show(name, as_json=as_json)
-        return
+        return None
     if len(given) < 2:
         raise click.UsageError("Say which question, and the answer; `santiago answer` alone lists them.")
     run = load(find_run(name) if name else _asking(given[0]))
@@ -102,6 +115,7 @@ def answer(words: tuple[str, ...], text: str, rest: str | None, who: str | None,
     if idle:
         message = f"{run.run_id} is not running; nothing to stop, and {given[0]} stays open"
     _tell(run.run_id, letter, message, done=not idle, running=bool(run.worker), as_json=as_json)
+    return None
 
 
 def _asking(question: str) -> Path:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from santiago.app.planning.loading import load
+from santiago.app.planning.loading import sessions_of as folders_of
 from santiago.contract import codec
 from santiago.contract.answers import KINDS
+from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import SessionPhase
 from santiago.contract.record import record
 from santiago.planner.rebase import Diff, difference
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from santiago.app.planning.loading import Planning
     from santiago.contract.plan import Plan, Story
     from santiago.contract.views import Screen
 
+OTHERS = 5
 Mark = Literal["", "new", "changed"]
 
 
@@ -108,6 +114,20 @@ def review_of(planning: Planning, revision: int | None = None) -> Review:
         run=state.run if state.phase is SessionPhase.FINALIZED else "",
         output=planning.asked.output,
     )
+
+
+def sessions_of(root: Path) -> list[tuple[str, str]]:
+    """Return the newest sessions of a repository that are not final, each with where it stands in a word."""
+    found = []
+    for folder in folders_of(root)[:OTHERS]:
+        try:
+            planning = load(folder)
+        except SantiagoError:
+            found.append((folder.name, "damaged"))
+            continue
+        if planning.state.phase is not SessionPhase.FINALIZED:
+            found.append((folder.name, _word(planning)))
+    return found
 
 
 def screen_of(planning: Planning) -> Screen:

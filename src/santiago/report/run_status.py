@@ -41,10 +41,10 @@ STATUSES: tuple[StoryStatus, ...] = ("done", "failed", "blocked", "pending", "sk
 
 def word_of(run: Run) -> str:
     """Return the run's state in a word that people use."""
-    if not run.begun:
-        return "planned"
-    if run.worker is not None:
+    if run.worker is not None and run.begun:
         return "stopping" if run.state.stop_requested else "running"
+    if not run.begun or run.state.phase is RunPhase.CREATED:
+        return "planned"
     if run.state.phase is RunPhase.PAUSED:
         return "stopped"
     return str(run.state.phase) if run.state.phase in ENDED else "interrupted"

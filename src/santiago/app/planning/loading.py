@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ from santiago.process.redact import Redactor
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from santiago.contract.policy import RunInput
     from santiago.contract.session import SessionInput
 
@@ -124,3 +127,30 @@ def find_session(name: str | None) -> Path:
             return folder
     there = ", ".join(folder.name for folder in here[:5]) or "none"
     raise SantiagoError(Kind.USAGE, f"there is no planning session {name!r}", hint=f"There is {there}.")
+
+
+def open_here() -> list[Planning]:
+    """Return the sessions of this repository that ask something, the newest first; a damaged one asks nothing."""
+    found = []
+    for folder in sessions_here():
+        with contextlib.suppress(SantiagoError):
+            planning = load(folder)
+            if planning.state.open_questions():
+                found.append(planning)
+    return found
+
+
+def asking_session(words: Sequence[str]) -> tuple[Path, tuple[str, ...]] | None:
+    """Return the session that an answer is meant for, and the answer itself; None where it is meant for a run.
+
+    `words` are `[SESSION] QUESTION ANSWER…`.
+    """
+    if len(words) > 2 and names_session(words[0]):
+        return find_session(words[0]), tuple(words[1:])
+    if len(words) < 2 or not re.fullmatch(r"(plan|agent)-[0-9]{1,6}", words[0]):
+        return None
+    asking = [one.folder for one in open_here() if any(words[0] == each.id for each in one.state.open_questions())]
+    if len(asking) > 1:
+        names = ", ".join(folder.name for folder in asking[:5])
+        raise SantiagoError(Kind.USAGE, f"{words[0]} is asked by {names}", hint="Say which, before the question.")
+    return (asking[0] if asking else find_session(None), tuple(words))

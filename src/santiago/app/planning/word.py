@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
@@ -13,6 +13,7 @@ from santiago.contract.facts import of_run
 from santiago.contract.phases import SessionPhase
 from santiago.contract.ports.desk import Letter
 from santiago.contract.reasons import Reason
+from santiago.contract.session_fold import EXPIRED
 from santiago.sessions.decide import too_many
 from santiago.workspace.inspect import find
 
@@ -29,6 +30,7 @@ def say_on_plan(
     `revision` is what the person looked at; `moved` tells that they know of commits that came since it was planned.
     """
     question = open_review(planning)
+    word = understood(question.kind, word, text).word
     if revision is not None and revision != planning.state.revision:
         raise _other_revision(planning, revision)
     if word == "approve" and not moved:
@@ -51,6 +53,17 @@ def answer(planning: Planning, question: Question, word: str, text: str, actor: 
         by = f", by {first[0]} at {first[1]}" if first else ""
         raise SantiagoError(Kind.INPUT, f"{question.id} was answered before{by}; the first answer counts")
     return meant.word
+
+
+def refuse_answered(planning: Planning, question: str) -> NoReturn:
+    """Raise for an answer to something that nobody asks, or does not ask any more."""
+    asked = planning.state.questions.get(question)
+    if asked is None or asked.answer == EXPIRED:
+        names = ", ".join(one.id for one in planning.state.open_questions())
+        message = f"{planning.session_id}: nobody asks {question}"
+        raise SantiagoError(Kind.USAGE, message, hint=f"Open is {names}." if names else "No question is open.")
+    message = f"{question} was answered before, by {asked.actor} at {asked.answered_at}; the first answer counts"
+    raise SantiagoError(Kind.INPUT, message, where=planning.session_id)
 
 
 def open_review(planning: Planning) -> Question:
