@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.app.loading import working
+from santiago.app.paths import near
 from santiago.artifacts import registry, repository
-from santiago.artifacts.names import LOG, PLAN
+from santiago.artifacts.names import LOG, PLAN, has_begun
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
@@ -38,6 +40,17 @@ def find_run(name: str | None) -> Path:
     return (at_work or known)[0].out_dir
 
 
+def running_or_newest(name: str | None) -> tuple[Path, str]:
+    """Return a run to look at, and what to say of it: where several are running and none is named, the newest of them."""
+    if name is not None:
+        return _named(name), ""
+    known = runs_here()
+    at_work = [run for run in known if working(run.out_dir)]
+    if len(at_work) > 1:
+        return at_work[0].out_dir, f"{len(at_work)} runs of this repository are running: {enumerated(at_work)}"
+    return (at_work or known)[0].out_dir, ""
+
+
 def runs_here() -> list[Registered]:
     """Return the runs of this repository whose folders are still there, the newest first; raise where there are none."""
     root = repository.find_root(Path.cwd())
@@ -50,6 +63,14 @@ def runs_here() -> list[Registered]:
         hint = "Name a run's folder, or start one: santiago run PRD"
         raise SantiagoError(Kind.USAGE, "no run yet in this repository", hint=hint)
     return known
+
+
+def unfinished() -> tuple[Registered, Registered | None]:
+    """Return the newest run of this repository, and the latest that can go on, killed ones included; None where all ended."""
+    newest, *_ = known = runs_here()
+    left = [run for run in known if registry.standing(run) != "ended"]
+    # A plan that was only looked at comes after everything that has begun.
+    return newest, min(left, key=lambda run: not has_begun(run.out_dir), default=None)
 
 
 def _named(name: str) -> Path:
@@ -131,3 +152,13 @@ def naming(run_id: str) -> Iterator[None]:
 def split_target(words: tuple[str, ...], *, least: int) -> tuple[str | None, tuple[str, ...]]:
     """Return the optional run in front of a command's own words: `[DIR] STORY` and the like."""
     return (words[0], words[1:]) if len(words) > least else (None, words)
+
+
+def target(out_dir: Path) -> str:
+    """Return how to name a run on a command line, with a space before it; nothing where it is the latest one here."""
+    try:
+        if find_run(None) == out_dir:
+            return ""
+    except SantiagoError:
+        pass
+    return f" {quote(near(out_dir))}"

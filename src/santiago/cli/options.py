@@ -25,7 +25,7 @@ _OPTIONS = (
         type=click.Choice(("auto", "chunk", "step")),
         help="Go on by itself, rest after each chunk, or ask before and after every story.",
     ),
-    click.option("--chunks", metavar="A[..B]", help="Only these chunks, by label or number."),
+    click.option("--chunks", metavar="A[-B][,C]", help="Only these chunks, by number or label; quote odd labels."),
     click.option("--only", metavar="STORY", multiple=True, help="Only this story (may be repeated)."),
     click.option("--keep-going", is_flag=True, help="After a failure go on with independent stories."),
     click.option("--optimistic", is_flag=True, help="Stories that name no files may run beside others."),

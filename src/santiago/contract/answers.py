@@ -12,6 +12,8 @@ from santiago.contract.record import record
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from santiago.contract.state import Question, RunState
+
 _STOP = "pause the run here"
 _JUDGED = {"defer": "leave the story for later and go on with others", "stop": _STOP}
 
@@ -85,6 +87,16 @@ NEEDS_TEXT = {
 _WORDS = sorted({word for words in KINDS.values() for word in words})
 _LONGEST = max(map(len, _WORDS)) + 3
 """Longer words are no slip of a fixed one, and need not be compared."""
+
+
+NO_PLAN = "there is no detailed plan to approve; say what should be different, or defer it"
+
+
+def words_of(state: RunState, question: Question) -> dict[str, str]:
+    """Return the words that a question takes, and what each does; a plan that is not there cannot be approved."""
+    story = state.stories.get(question.story or "")
+    planless = question.kind == "detail" and not (story and story.detail and story.detail.digest)
+    return {word: does for word, does in KINDS.get(question.kind, {}).items() if not (planless and word == "approve")}
 
 
 @record

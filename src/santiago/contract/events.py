@@ -47,6 +47,8 @@ class EventKind(StrEnum):
     WAIT_ENDED = "wait_ended"
     """The time has come, or somebody ended the waiting; what passed does not count as execution."""
     STOP_REQUESTED = "stop_requested"
+    PAUSES_SET = "pauses_set"
+    """A person said whether the run rests after each chunk, until the end of this start."""
     LOG_REPAIRED = "log_repaired"
     """A torn last line was set aside."""
     CLOCK_GAP = "clock_gap"

@@ -253,6 +253,8 @@ class RunState:
     branch: str | None = None
     reason: Reason | None = None
     stop_requested: bool = False
+    pauses: bool | None = None
+    """Whether it rests after each chunk, as a person said since the latest start; None where the policy decides."""
     rests: bool = False
     """It stops because a person at a question said so, which is a rest and no interruption."""
     continue_after: str = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.inbox import Inbox
-from santiago.contract.answers import KINDS
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
@@ -16,21 +15,11 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question, RunState, StoryState
 
 
-NO_PLAN = "there is no detailed plan to approve; say what should be different, or defer it"
-
-
 def asked(state: RunState, out_dir: Path) -> tuple[list[Question], list[Question]]:
     """Return the open questions: those that wait for an answer, and those whose answer waits for the run to go on."""
     questions = state.open_questions()
     given = _given(out_dir) if questions else frozenset()
     return [one for one in questions if one.id not in given], [one for one in questions if one.id in given]
-
-
-def words_of(state: RunState, question: Question) -> dict[str, str]:
-    """Return the words that a question takes, and what each does; a plan that is not there cannot be approved."""
-    story = state.stories.get(question.story or "")
-    planless = question.kind == "detail" and not (story and story.detail and story.detail.digest)
-    return {word: does for word, does in KINDS.get(question.kind, {}).items() if not (planless and word == "approve")}
 
 
 def _given(out_dir: Path) -> frozenset[str]:
