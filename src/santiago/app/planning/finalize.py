@@ -67,12 +67,11 @@ class Finalizing:
 
     def _create(self, plan: Plan, act: Finalize, digest: str) -> None:
         out_dir = self.root / repository.RUNS / self.state.run
-        if has_begun(out_dir):
+        if has_begun(out_dir):  # a crash came before the session knew; what shows the run may still be missing
             first = next(iter(Reader(out_dir / LOG))).context
             if first.get("session") != self.asked.session_id or first.get("digest") != digest:
                 message = f"there is a run {self.state.run} that is not this session's"
                 raise SantiagoError(Kind.BLOCKED, message, where=str(out_dir), reason=Reason.ARTIFACT_CORRUPT)
-            return
         run_input = replace(self.run_input, run_id=self.state.run)
         request = prepare(out_dir, run_input, plan, Wishes(actor=act.actor), base=self.root, compiled=True)
         request.planned, request.only_creates = self._planned(act.revision, digest), True
