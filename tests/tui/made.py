@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, cast
 
 from santiago.artifacts.frame import GENESIS, encode
@@ -13,6 +14,7 @@ from santiago.contract.policy import Limits, RunInput
 from santiago.contract.units import Usd
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
+from tests.cli.fakes import plans, uses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,3 +161,55 @@ index 1111111..2222222 100644
 +    return 200
 """
 LOGGED = "reading src/refund/api.py\nrunning pytest -q tests/test_3.py\n1 failed, 3 passed\n"
+
+
+def asking_run(out_dir: Path) -> Made:
+    """Make a run at rest that asks two questions."""
+    made = Made(out_dir)
+    made.begin()
+    made.chunk(0)
+    made.done("S1")
+    made.done("S2")
+    made.chunk(1)
+    made.fails("S3", 1)
+    made.attempt("S3", 2)
+    question = "Should a second refund of the same charge be refused with 409, or be answered like the first one?"
+    made.add(
+        K.ATTEMPT_ENDED,
+        "S3",
+        P.BLOCKED,
+        attempt=2,
+        status="blocked",
+        after=50,
+        reason="agent_asked",
+        agent_ms=40_000,
+        tokens=9_100,
+    )
+    made.add(K.QUESTION_ASKED, "S3", question="S3-agent-1", kind="agent", text=question, round=1, after=0)
+    made.add(K.RUN_ENDED, None, RunPhase.BLOCKED, status="blocked", reason="agent_asked", after=1)
+    return made
+
+
+def running_run(out_dir: Path) -> Made:
+    """Make a run in whose second chunk an agent is at work."""
+    made = Made(out_dir)
+    made.begin()
+    made.chunk(0)
+    made.fails("S1", 1)
+    made.done("S1", 2)
+    made.done("S2")
+    made.chunk(1)
+    made.fails("S3", 1)
+    made.attempt("S3", 2)
+    todos = (
+        ("read the refund code", "completed"),
+        ("refuse a second refund", "in_progress"),
+        ("test both cases", "pending"),
+    )
+    steps = (
+        uses("Read", file_path="src/refund/api.py"), plans(*todos),
+        uses("Edit", file_path="src/refund/api.py"), uses("Bash", command="pytest -q tests/test_3.py"),
+    )  # fmt: skip
+    made.files("S3", 2, agent_log="".join(f"{json.dumps(step['print'])}\n" for step in steps))
+    made.files("S3", 1, changes_patch=PATCH)
+    return made
