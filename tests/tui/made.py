@@ -11,10 +11,13 @@ from santiago.contract import codec
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, RunInput
+from santiago.contract.units import Usd
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
+from tests.cli.fakes import plans, uses
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from santiago.contract.events import Context
@@ -32,7 +35,7 @@ CHUNKS = {
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def document(chunks: dict[str, tuple[str, ...]] = CHUNKS, *, checks: bool = True) -> str:
+def document(chunks: Mapping[str, tuple[str, ...]] = CHUNKS, *, checks: bool = True) -> str:
     """Return a document with these chunks and stories."""
     lines, number = ["# PRD: Billing revamp", ""], 0
     for place, (chunk, titles) in enumerate(chunks.items(), start=1):
@@ -55,7 +58,7 @@ class Made:
         assert compiled.plan is not None, compiled.findings
         self.plan = compiled.plan
         (out_dir / PLAN).write_bytes(codec.canonical(self.plan))
-        limits = Limits(story_max_attempts=3, run_max_attempts=60, run_max_cost_usd=codec_usd(20))
+        limits = Limits(story_max_attempts=3, run_max_attempts=60, run_max_cost_usd=Usd.of(20))
         run_input = RunInput(
             contract_version=1, run_id=RUN, repo_path=str(out_dir), prd_path="docs/prd.md", limits=limits, **settings
         )
@@ -64,18 +67,18 @@ class Made:
         self.seq, self.prev, self.second = 0, GENESIS, 0
 
     def add(
-        self, kind: EventKind, story: str | None = None, phase: StoryPhase | RunPhase | None = None,
+        self, event: EventKind, story: str | None = None, phase: StoryPhase | RunPhase | None = None, /,
         *, chunk: str | None = None, attempt: int | None = None, status: Any = None, after: int = 5, **context: Any,
     ) -> None:  # fmt: skip
         """Add an event, so many seconds after the one before."""
         self.seq, self.second = self.seq + 1, self.second + after
         time = f"2026-11-15T01:{17 + self.second // 60:02}:{self.second % 60:02}.000Z"
         chunk = chunk or next((one.chunk for one in self.plan.stories if one.id == story), None)
-        event = Event(
-            seq=self.seq, timestamp=time, run_id=RUN, event=kind, story_id=story, chunk=chunk, phase=phase,
+        recorded = Event(
+            seq=self.seq, timestamp=time, run_id=RUN, event=event, story_id=story, chunk=chunk, phase=phase,
             attempt=attempt, status=status, context=cast("Context", context),
         )  # fmt: skip
-        line, self.prev = encode(event, self.prev)
+        line, self.prev = encode(recorded, self.prev)
         with (self.out_dir / LOG).open("ab") as file:
             file.write(line)
 
@@ -125,12 +128,6 @@ class Made:
             (folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
 
 
-def codec_usd(dollars: float) -> Any:
-    from santiago.contract.units import Usd
-
-    return Usd.of(dollars)
-
-
 def failed_run(out_dir: Path) -> Made:
     """Make a run whose second chunk failed: one chunk completed, one failed, three waiting."""
     made = Made(out_dir)
@@ -166,5 +163,53 @@ index 1111111..2222222 100644
 LOGGED = "reading src/refund/api.py\nrunning pytest -q tests/test_3.py\n1 failed, 3 passed\n"
 
 
-def as_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+def asking_run(out_dir: Path) -> Made:
+    """Make a run at rest that asks two questions."""
+    made = Made(out_dir)
+    made.begin()
+    made.chunk(0)
+    made.done("S1")
+    made.done("S2")
+    made.chunk(1)
+    made.fails("S3", 1)
+    made.attempt("S3", 2)
+    question = "Should a second refund of the same charge be refused with 409, or be answered like the first one?"
+    made.add(
+        K.ATTEMPT_ENDED,
+        "S3",
+        P.BLOCKED,
+        attempt=2,
+        status="blocked",
+        after=50,
+        reason="agent_asked",
+        agent_ms=40_000,
+        tokens=9_100,
+    )
+    made.add(K.QUESTION_ASKED, "S3", question="S3-agent-1", kind="agent", text=question, round=1, after=0)
+    made.add(K.RUN_ENDED, None, RunPhase.BLOCKED, status="blocked", reason="agent_asked", after=1)
+    return made
+
+
+def running_run(out_dir: Path) -> Made:
+    """Make a run in whose second chunk an agent is at work."""
+    made = Made(out_dir)
+    made.begin()
+    made.chunk(0)
+    made.fails("S1", 1)
+    made.done("S1", 2)
+    made.done("S2")
+    made.chunk(1)
+    made.fails("S3", 1)
+    made.attempt("S3", 2)
+    todos = (
+        ("read the refund code", "completed"),
+        ("refuse a second refund", "in_progress"),
+        ("test both cases", "pending"),
+    )
+    steps = (
+        uses("Read", file_path="src/refund/api.py"), plans(*todos),
+        uses("Edit", file_path="src/refund/api.py"), uses("Bash", command="pytest -q tests/test_3.py"),
+    )  # fmt: skip
+    made.files("S3", 2, agent_log="".join(f"{json.dumps(step['print'])}\n" for step in steps))
+    made.files("S3", 1, changes_patch=PATCH)
+    return made

@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from santiago.contract.errors import SantiagoError
-from santiago.executor.selection import selected
+from santiago.executor.selection import numbered, selected
 from santiago.report.agent_activity import Doing
 from santiago.report.asking import asked
 from santiago.report.following import Following
@@ -38,6 +38,7 @@ SLOW = 10
 """Looks between two at what no log tells: who works on the run, what its agents do, how late it is."""
 LEAST = (40, 12)
 WIDE = 100
+ROOMY = 50
 _WORDS = {
     "running": "busy",
     "success": "good",
@@ -89,6 +90,7 @@ class WatchScreen(Acting):
     def on_mount(self) -> None:
         self.rows = self.query_one(Rows)
         self.pane = self.query_one(Pane)
+        self.query_one("#selection", Input).cursor_blink = False  # nothing moves that says nothing
         self.open(self.following)
         self.rows.focus()
         self.set_interval(SECONDS, self.tick)
@@ -116,7 +118,7 @@ class WatchScreen(Acting):
         self._ticks += 1
         grew = self._read()
         late = self._ticks % SLOW == 0
-        if late:
+        if late or (grew and not self.current.worker):
             grew = self.following.ask_worker() or grew
         self.look_after_start()
         if grew:
@@ -197,10 +199,11 @@ class WatchScreen(Acting):
         self.pane.show(lines, anew=anew, at_end=bool(row.story) and self.page_shown == "log")
         names = Text(no_wrap=True, overflow="ellipsis")
         for number, name in enumerate(PAGES, start=1):
-            here = row.story and name == self.page_shown
+            here = bool(row.story) and name == self.page_shown
             names.append(f"{number} ", style=TONES["dim"])
-            names.append(f"[{name}]" if here else name, style=TONES["head" if here else "dim"])
-            names.append("  ")
+            if here or self.size.width >= ROOMY:
+                names.append(f"[{name}]" if here else name, style=TONES["head" if here else "dim"])
+                names.append("  ")
         self._put("#pages", names)
 
     def _following_agent(self, story: str) -> Doing:
@@ -284,7 +287,7 @@ class WatchScreen(Acting):
         if row is None:
             return
         picked = self.rows.picked ^ {row.chunk}
-        self.select(_numbers(sorted(picked)) if self.rows.picked else str(row.chunk))
+        self.select(numbered(sorted(picked)) if self.rows.picked else str(row.chunk))
 
     def action_range(self) -> None:
         row = self.rows.current
@@ -316,14 +319,3 @@ class WatchScreen(Acting):
         if row is not None and not row.story:
             self.say("a chunk has one page; go to one of its stories")
         self._paint_page(anew=True)
-
-
-def _numbers(numbers: list[int]) -> str:
-    """Return numbers as a selection: neighbours as ranges."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and parts[-1][-1] == number - 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
