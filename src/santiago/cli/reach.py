@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.app.actor import actor
+from santiago.app.actor import actor as named
 from santiago.app.answered import answered_by
 from santiago.app.finding import find_run as _find_run
 from santiago.app.finding import find_story, names_run, naming, split_target
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
+from santiago.cli.options import actor_option
 from santiago.cli.view.text import say
 from santiago.contract.answers import APPROVING, Understood, describe, understood
 from santiago.contract.details import EXPIRED
@@ -49,13 +50,14 @@ def find_run(name: str | None) -> Path:
 @click.command("stop")
 @click.argument("run", required=False)
 @click.option("--now", is_flag=True, help="Do not wait for the current agent or check to end; its work is kept.")
+@actor_option
 @as_json_option
-def stop(run: str | None, now: bool, as_json: bool) -> None:
+def stop(run: str | None, now: bool, actor: str | None, as_json: bool) -> None:
     """Stop RUN, or the one of this repository that is running, at the next safe boundary."""
     out_dir = find_run(run)
     run_id = frozen(out_dir)[1].run_id or out_dir.name
     running = working(out_dir) is not None
-    letter = Letter(kind="stop-now" if now else "stop", actor=actor())
+    letter = Letter(kind="stop-now" if now else "stop", actor=named(actor))
     new = running and Inbox(out_dir).drop(letter)
     if not running:
         text = f"{run_id} is not running; nothing to stop"
@@ -70,9 +72,9 @@ def stop(run: str | None, now: bool, as_json: bool) -> None:
 @click.argument("words", nargs=-1, metavar="[RUN] [QUESTION ANSWER]")
 @click.option("--text", default="", help="What to say beside one of the fixed words.")
 @click.option("--rest", type=click.Choice(("chunk", "run")), help="Approve what is still to come as well, this far.")
-@click.option("--actor", "who", metavar="NAME", help="Who answers; default $SANTIAGO_ACTOR or $USER.")
+@actor_option
 @as_json_option
-def answer(words: tuple[str, ...], text: str, rest: str | None, who: str | None, as_json: bool) -> None:
+def answer(words: tuple[str, ...], text: str, rest: str | None, actor: str | None, as_json: bool) -> None:
     """Answer an open question; the first answer counts. Without a question, list those of all runs of this repository.
 
     \b
@@ -91,7 +93,7 @@ def answer(words: tuple[str, ...], text: str, rest: str | None, who: str | None,
         raise click.UsageError("Say which question, and the answer; `santiago answer` alone lists them.")
     run = load(find_run(name) if name else _asking(given[0]))
     with naming(run.run_id):
-        letter = _letter(run, given[0], " ".join(given[1:]), text, rest, actor(who))
+        letter = _letter(run, given[0], " ".join(given[1:]), text, rest, named(actor))
         # To stop what rests would only stand in the way of a true answer.
         idle = letter.answer == "stop" and not run.worker
         if not idle and not Inbox(run.out_dir).drop(letter):
@@ -149,8 +151,9 @@ def _answered(out_dir: Path, question: str, asked: Question | None) -> SantiagoE
 @click.command("change")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--text", required=True, help="What should be different.")
+@actor_option
 @as_json_option
-def change(words: tuple[str, ...], text: str, as_json: bool) -> None:
+def change(words: tuple[str, ...], text: str, actor: str | None, as_json: bool) -> None:
     """Ask for a change of a story: a running attempt stops at once, and the text goes into the next one."""
     name, rest = split_target(words, least=1)
     if len(rest) != 1:
@@ -161,7 +164,7 @@ def change(words: tuple[str, ...], text: str, as_json: bool) -> None:
     with naming(run.run_id):
         story = find_story(run, rest[0]).id
         _refuse_late(run, story)
-        letter = Letter(kind="change", subject=story, text=_kept(text), actor=actor())
+        letter = Letter(kind="change", subject=story, text=_kept(text), actor=named(actor))
         Inbox(run.out_dir).drop(letter)
     message = f"{run.run_id}: the next attempt of {story} will see it{_further(run, story)}"
     _tell(run.run_id, letter, message, running=bool(run.worker), as_json=as_json)
