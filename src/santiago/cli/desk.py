@@ -19,7 +19,7 @@ from santiago.contract.details import EXPIRED, OVERTAKEN
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.ports.desk import Letter
-from santiago.report.asking import NO_PLAN
+from santiago.report.asking import NO_PLAN, offers
 from santiago.report.question import card
 from santiago.util.text import harmless
 
@@ -147,11 +147,11 @@ class TerminalDesk:
         word, _, text = line.strip().partition(" ")
         fixed = word.lower() in dict(asked.words)
         try:
-            answer = understood(asked.kind, word if fixed else line, text if fixed else "")
+            answer = understood(asked.kind, word if fixed else line, text if fixed else "", asked.options)
         except SantiagoError as error:
             say(f"{harmless(error.message)}", err=True)
             return None
-        if answer.word in dict(asked.words):
+        if offers(dict(asked.words), answer):
             return answer, ""
         say(NO_PLAN, err=True)
         return None

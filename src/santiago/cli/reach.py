@@ -22,7 +22,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Letter
 from santiago.executor.budget import Budget
-from santiago.report.asking import NO_PLAN, words_of
+from santiago.report.asking import NO_PLAN, offers, words_of
 from santiago.report.remedies import target
 from santiago.util.text import harmless
 
@@ -123,8 +123,8 @@ def _letter(run: Run, question: str, given: str, text: str, rest: str | None, wh
         raise SantiagoError(Kind.USAGE, f"nobody asked {question}", hint=hint)
     if asked.answer is not None:
         raise _answered(run.out_dir, question, asked)
-    meant = understood(asked.kind, given, text)
-    if meant.word not in words_of(run.state, asked):
+    meant = understood(asked.kind, given, text, asked.options)
+    if not offers(words_of(run.state, asked), meant):
         raise SantiagoError(Kind.INPUT, NO_PLAN, where=question)
     if rest and meant.word != APPROVING.get(asked.kind):
         raise SantiagoError(Kind.USAGE, f"--rest goes with an approval, not with {meant.word!r}")

@@ -10,7 +10,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _STOP = "pause the run here"
 _JUDGED = {"defer": "leave the story for later and go on with others", "stop": _STOP}
@@ -51,7 +51,7 @@ KINDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
     },
     "grant": {"grant": "give what is asked for", "refuse": "keep the limit as it is", "stop": _STOP},
     "import": {"approve": "take these steps as the plan", "refuse": "take none of them", "stop": _STOP},
-    "pick": {"pick": "take the option that you name", "stop": _STOP},
+    "pick": {"pick": "go on with the one that you name, and put the others off", "stop": _STOP},
     "resume": {
         "continue": "go on with the step that was under way",
         "complete": "take the step that was under way as complete",
@@ -80,7 +80,7 @@ NEEDS_TEXT = {
     "adjust": "say what should be different",
     "change": "say what should be different",
     "edit": "say what should be different",
-    "pick": "say which option you pick",
+    "pick": "say which one",
 }
 _WORDS = sorted({word for words in KINDS.values() for word in words})
 _LONGEST = max(map(len, _WORDS)) + 3
@@ -97,10 +97,11 @@ class Understood:
     """What is said beside it."""
 
 
-def understood(kind: str, given: str, text: str = "") -> Understood:
+def understood(kind: str, given: str, text: str = "", options: Sequence[str] = ()) -> Understood:
     """Return what an answer means; raise where it is none, or may mean something else than it says.
 
-    `given` is a fixed word, or anything that a person says; `text` is what stands beside a fixed word.
+    `given` is a fixed word, or anything that a person says; `text` is what stands beside a fixed word. `options` are those
+    of a question that has one of them picked.
     """
     words = KINDS.get(kind)
     if words is None:
@@ -110,6 +111,8 @@ def understood(kind: str, given: str, text: str = "") -> Understood:
     if not said:
         raise SantiagoError(Kind.USAGE, f"the answer is empty; this question takes {_listed(words)}", hint=_hint(kind))
     word = given.lower()
+    if kind == "pick" and options and word != "stop":
+        return _picked(text if word == "pick" else said, options)
     if word in words:
         return _with_text(kind, word, text)
     if kind in APPROVING and not text and _folded(given) in CONSENT:
@@ -131,6 +134,16 @@ def _with_text(kind: str, word: str, text: str) -> Understood:
     if word in NEEDS_TEXT and not text:
         raise SantiagoError(Kind.USAGE, f"{word} alone says nothing: {NEEDS_TEXT[word]}", hint=_hint(kind))
     return Understood(word=word, text=text)
+
+
+def _picked(said: str, options: Sequence[str]) -> Understood:
+    """Return the one that is picked; its name alone is enough, in either case."""
+    name = said.removeprefix("pick ").strip()
+    found = next((one for one in options if one.lower() == name.lower()), None)
+    if found is None:
+        message = f"{name[:80]!r} is none of those to pick from: {', '.join(options[:20])}; or stop"
+        raise SantiagoError(Kind.USAGE, message, hint=_hint("pick"))
+    return Understood(word="pick", text=found)
 
 
 def _folded(given: str) -> str:

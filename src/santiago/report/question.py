@@ -51,6 +51,8 @@ class Card:
     """What there is to look at; text of others, still to be made harmless."""
     words: tuple[tuple[str, str], ...]
     """What may be answered, and what each word does."""
+    options: tuple[str, ...]
+    """Where one of several is picked: the names of all."""
     command: str
     """The beginning of the command that answers it."""
     trying: tuple[str, ...] = ()
@@ -78,6 +80,7 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
         text=question.text,
         lines=lines,
         words=tuple(words.items()),
+        options=question.options if question.kind == "pick" else (),
         command=f"santiago answer{target(out_dir)} {question.id}",
         trying=trying,
         chunk=story.chunk if story and scoped else "",
