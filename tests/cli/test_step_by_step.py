@@ -295,6 +295,29 @@ def test_line_27_a_plan_that_cannot_be_read_leaves_nothing_behind(repo: Path) ->
     assert not (repo / ".santiago" / "runs").exists()
 
 
+PHASES = "# Greeter\n\n## Phase 1: Hello\n\n- write hello.txt\n\n## Phase 2: Bye\n\n- write bye.txt\n"
+
+
+def test_line_27_inferred_steps_are_shown_and_made_to_steps_only_where_somebody_says_so(repo: Path) -> None:
+    (repo / "plan.md").write_text(PHASES)
+    told = santiago("step", *BEGIN, cwd=repo, env=place(repo))
+    assert (told.returncode, "S1 write hello.txt; S2 write bye.txt" in told.stderr) == (10, True), told.stderr
+    assert "with --allow-fallback" in told.stderr
+    for word in ("n", ""):  # Enter alone approves nothing
+        person = sits(repo, *BEGIN)
+        person.sees("S2  write bye.txt")
+        person.sees("Take these as the steps?")
+        person.types(word)
+        assert person.leaves() == 30
+    assert not (repo / ".santiago" / "runs").exists()
+    told = santiago("step", *BEGIN, "--allow-fallback", cwd=repo, env=place(repo))
+    assert (told.returncode, "Greeter: 2 steps imported" in told.stderr) == (10, True), told.stderr
+    plan = load(out_dir(repo)).plan
+    assert (plan.source.format, [one.code for one in plan.findings if one.code == "fallback_units"]) == (
+        "fallback", ["fallback_units"],
+    )  # fmt: skip
+
+
 def test_lines_16_and_39_a_change_takes_verified_work_back_and_asks_for_an_attempt_when_none_is_left(
     repo: Path,
 ) -> None:
