@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from santiago.app.loading import Run, empty_fold, load
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.contract.views import run_step_state, step_states
+from santiago.report.run_status import chunk_ms
 from tests.cli.greeter import committed, git, out_dir, place
 from tests.cli.santiago import santiago
 from tests.cli.typing_person import Person
@@ -213,6 +215,13 @@ def test_a_person_who_takes_a_year_to_answer_costs_the_run_none_of_its_minutes(r
     run = load(out_dir(repo))
     assert run.worker
     assert run.used_ms("2999-01-01T00:00:00.000Z") < 3_600_000
+    run.history.last = run.history.marked = "1999-01-01T00:00:00.000Z"  # as if it had been asked long ago
+    assert chunk_ms(run, run.state.chunks["C01"]) < 3_600_000
+    # and `status` says what answers it
+    shown = santiago("status", cwd=repo, env=place(repo)).stdout
+    assert "next: santiago show S1 " in shown
+    assert re.search("santiago answer S1-detail-1 approve +# implement the step as it is planned here\n", shown)
+    assert shown.index("santiago answer S1-detail-1 defer") < shown.index("santiago log --follow")
     person.says("stop", "stop")
     assert person.leaves() == 0
 
