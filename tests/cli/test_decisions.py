@@ -146,3 +146,29 @@ def test_nor_does_the_failure_report_say_so(tmp_path: Path) -> None:
     shown = failed.says("status", "--failed").stdout
     assert "refs/santiago/" not in shown
     assert "its ref was removed by `santiago clean`" in shown
+
+
+def test_line_24_what_a_person_does_is_recorded_with_the_name_that_is_given_and_a_bad_one_refused(
+    tmp_path: Path,
+) -> None:
+    repo = greeter.make(tmp_path / "repo", greeter.BAD, limits=LIMITS)
+    greeter.carry_out(repo)
+    run = Failed(repo)
+    before = run.log
+    for words in (
+        ("accept", "S1", "--why", "it will do"), ("skip", "S3", "--why", "not now"), ("verify", "S1", "--from", "main"),
+        ("change", "S1", "--text", "louder"), ("stop",), ("clean", "--yes", "--force"),
+    ):  # fmt: skip
+        for name in ("a\x1b[2Kb", "", "x" * 101):
+            told = run.says(*words, "--actor", name)
+            assert (told.returncode, "is no name for who acts" in told.stderr) == (2, True), told.stderr
+    assert (run.log, list((run.run / "inbox").glob("change*"))) == (before, [])
+    run.says("change", "S1", "--text", "louder", "--actor", "bob")
+    (letter,) = (run.run / "inbox").glob("change*")
+    assert json.loads(letter.read_text())["actor"] == "bob"
+    run.says("accept", "S1", "--why", "it will do", "--actor", "ann")
+    run.says("skip", "S3", "--why", "not now", "--actor", "eve")
+    run.says("clean", "--yes", "--force", "--actor", "dan")
+    events = [json.loads(line) for line in run.log.splitlines()]
+    who = {one["event"]: one["actor"] for one in events if one["actor"] != "santiago"}
+    assert (who["story_accepted"], who["story_skipped"], who["note"]) == ("ann", "eve", "dan")

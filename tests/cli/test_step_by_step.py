@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from santiago.app.loading import Run, empty_fold, load
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.contract.views import run_step_state, step_states
+from santiago.report.run_status import chunk_ms
 from tests.cli.greeter import committed, git, out_dir, place
 from tests.cli.santiago import santiago
 from tests.cli.typing_person import Person
@@ -213,6 +215,13 @@ def test_a_person_who_takes_a_year_to_answer_costs_the_run_none_of_its_minutes(r
     run = load(out_dir(repo))
     assert run.worker
     assert run.used_ms("2999-01-01T00:00:00.000Z") < 3_600_000
+    run.history.last = run.history.marked = "1999-01-01T00:00:00.000Z"  # as if it had been asked long ago
+    assert chunk_ms(run, run.state.chunks["C01"]) < 3_600_000
+    # and `status` says what answers it
+    shown = santiago("status", cwd=repo, env=place(repo)).stdout
+    assert "next: santiago show S1 " in shown
+    assert re.search("santiago answer S1-detail-1 approve +# implement the step as it is planned here\n", shown)
+    assert shown.index("santiago answer S1-detail-1 defer") < shown.index("santiago log --follow")
     person.says("stop", "stop")
     assert person.leaves() == 0
 
@@ -293,6 +302,29 @@ def test_line_27_a_plan_that_cannot_be_read_leaves_nothing_behind(repo: Path) ->
     told = santiago("step", "missing.md", cwd=repo, env=place(repo))
     assert (told.returncode, "missing.md" in told.stderr) == (2, True), told.stderr
     assert not (repo / ".santiago" / "runs").exists()
+
+
+PHASES = "# Greeter\n\n## Phase 1: Hello\n\n- write hello.txt\n\n## Phase 2: Bye\n\n- write bye.txt\n"
+
+
+def test_line_27_inferred_steps_are_shown_and_made_to_steps_only_where_somebody_says_so(repo: Path) -> None:
+    (repo / "plan.md").write_text(PHASES)
+    told = santiago("step", *BEGIN, cwd=repo, env=place(repo))
+    assert (told.returncode, "S1 write hello.txt; S2 write bye.txt" in told.stderr) == (10, True), told.stderr
+    assert "with --allow-fallback" in told.stderr
+    for word in ("n", ""):  # Enter alone approves nothing
+        person = sits(repo, *BEGIN)
+        person.sees("S2  write bye.txt")
+        person.sees("Take these as the steps?")
+        person.types(word)
+        assert person.leaves() == 30
+    assert not (repo / ".santiago" / "runs").exists()
+    told = santiago("step", *BEGIN, "--allow-fallback", cwd=repo, env=place(repo))
+    assert (told.returncode, "Greeter: 2 steps imported" in told.stderr) == (10, True), told.stderr
+    plan = load(out_dir(repo)).plan
+    assert (plan.source.format, [one.code for one in plan.findings if one.code == "fallback_units"]) == (
+        "fallback", ["fallback_units"],
+    )  # fmt: skip
 
 
 def test_lines_16_and_39_a_change_takes_verified_work_back_and_asks_for_an_attempt_when_none_is_left(

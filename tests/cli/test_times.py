@@ -39,5 +39,17 @@ def test_a_chunk_s_time_is_what_counts_as_used_and_not_how_long_nobody_worked_af
         *begun, counted, (4, EventKind.NOTE, {}), (30, EventKind.ATTEMPT_ENDED, {}), (30, EventKind.RUN_STARTED, {})
     )
     assert crashed.chunk_ms == {"C01": 3000}
+    unseen: tuple[int, EventKind, Context] = (50, EventKind.TIME_USED, {"ms": 1000})  # what a start finds out first
+    late = history(*begun, counted, (4, EventKind.NOTE, {}), unseen, (50, EventKind.RUN_STARTED, {}))
+    assert late.chunk_ms == {"C01": 4000}
     stopped = history(*begun, counted, (3, EventKind.RUN_PAUSED, {}), (40, EventKind.RUN_STARTED, {}))
     assert stopped.chunk_ms == {"C01": 3000}
+
+
+def test_the_time_in_which_a_person_was_asked_is_none_of_the_chunk() -> None:
+    told = history(
+        (0, EventKind.RUN_STARTED, {}), (0, EventKind.RUN_EXECUTING, {}), (1, EventKind.CHUNK_STARTED, {}),
+        (3, EventKind.QUESTION_ASKED, {"question": "S1-detail-1"}),
+        (43, EventKind.QUESTION_ANSWERED, {"question": "S1-detail-1"}), (45, EventKind.TIME_USED, {"ms": 5000}),
+    )  # fmt: skip
+    assert told.chunk_ms == {"": 1000, "C01": 4000}

@@ -75,6 +75,7 @@ class History:
     proposals: dict[tuple[str, int], Seal] = field(default_factory=dict)
     """Story and number of a detailed plan → what its files were when it was proposed."""
     chunk_ms: dict[str, int] = field(default_factory=dict)
+    """Time by chunk; under no name, what was done outside of chunks."""
     uncounted_ms: dict[str, int] = field(default_factory=dict)
     """Of that, what the log has not counted as used yet; a crash loses it in both accounts."""
     marked: str = ""
@@ -105,21 +106,30 @@ class History:
             self._of_story(event.story_id, event)
 
     def _time(self, event: Event) -> None:
-        """Count time for the active chunk, except while nobody worked."""
+        """Count time for the active chunk, except while nobody worked; the log says how much of it that was."""
         working = self.phase in (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
         rested = event.context.get("ms", 0) if event.event is EventKind.WAIT_ENDED else 0
-        if self.chunk and working and event.event is not EventKind.RUN_STARTED:
-            passed = max(0, between(self.last, event.timestamp) - rested)
-            for times in (self.chunk_ms, self.uncounted_ms):
-                times[self.chunk] = times.get(self.chunk, 0) + passed
+        if working and event.event is not EventKind.RUN_STARTED:
+            passed, chunk = max(0, between(self.last, event.timestamp) - rested), self.chunk or ""
+            for times in (self.chunk_ms, self.uncounted_ms) if passed else ():
+                times[chunk] = times.get(chunk, 0) + passed
         self.rested_ms += rested
         if event.event is EventKind.RUN_STARTED:
             for chunk, passed in self.uncounted_ms.items():
                 self.chunk_ms[chunk] -= passed
+        if event.event is EventKind.TIME_USED:
+            self._take_off(sum(self.uncounted_ms.values()) - event.context.get("ms", 0))
         if event.event in (EventKind.TIME_USED, EventKind.RUN_STARTED):
             self.marked, self.rested_ms, self.uncounted_ms = event.timestamp, 0, {}
         self.first = self.first or event.timestamp
         self.last = event.timestamp
+
+    def _take_off(self, idle_ms: int) -> None:
+        """Take time off in which nobody worked, as while a person was asked: from where most of it has passed."""
+        for chunk, passed in sorted(self.uncounted_ms.items(), key=lambda one: -one[1]):
+            off = max(0, min(idle_ms, passed))
+            self.chunk_ms[chunk] -= off
+            idle_ms -= off
 
     def _of_run(self, event: Event) -> None:
         if event.phase is not None:

@@ -11,7 +11,7 @@ from santiago.app.answered import answered_by
 from santiago.app.finding import find_story, target
 from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
-from santiago.contract.answers import APPROVING, NO_PLAN, Understood, describe, understood, words_of
+from santiago.contract.answers import APPROVING, NO_PLAN, Understood, describe, offers, understood, words_of
 from santiago.contract.details import EXPIRED
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
@@ -100,8 +100,8 @@ def _answer(run: Run, question: str, given: str, text: str, rest: str | None, wh
         raise SantiagoError(Kind.USAGE, f"nobody asked {question}", hint=told)
     if asked.answer is not None:
         raise _answered(run.out_dir, question, asked)
-    meant = understood(asked.kind, given, text)
-    if meant.word not in words_of(run.state, asked):
+    meant = understood(asked.kind, given, text, asked.options)
+    if not offers(words_of(run.state, asked), meant):
         raise SantiagoError(Kind.INPUT, NO_PLAN, where=question)
     if rest and meant.word != APPROVING.get(asked.kind):
         raise SantiagoError(Kind.USAGE, f"--rest goes with an approval, not with {meant.word!r}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from santiago.app.actor import actor as named
 from santiago.app.loading import empty_fold, frozen, replay, working
 from santiago.app.start.identity import refuse_copied
 from santiago.app.start.scratch import scratch_of
@@ -19,6 +20,7 @@ from santiago.artifacts.lock import Lock
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import find_root
 from santiago.artifacts.store import FileStore
+from santiago.cli.options import actor_option
 from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind
@@ -66,13 +68,14 @@ class Left:
 @click.option("--run", "run_id", metavar="ID", help="Only this run.")
 @click.option("--yes", is_flag=True, help="Remove what is listed; without it nothing is touched.")
 @click.option("--force", is_flag=True, help="Also of runs that could be resumed; never of one that is running.")
+@actor_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(run_id: str | None, yes: bool, force: bool, as_json: bool) -> None:
+def command(run_id: str | None, yes: bool, force: bool, actor: str | None, as_json: bool) -> None:
     """Show the checkouts and refs of this repository's old runs, and remove them with --yes.
 
     Branches and the runs' own folders (log, evidence, result) always stay.
     """
-    root = find_root(Path.cwd())
+    root, who = find_root(Path.cwd()), named(actor)
     common = registry.common_git_dir(root) if root else None
     if root is None or common is None:
         raise SantiagoError(Kind.USAGE, "this is no git repository", hint="Run it inside the repository of the runs.")
@@ -87,7 +90,7 @@ def command(run_id: str | None, yes: bool, force: bool, as_json: bool) -> None:
         kind = Kind.TRANSIENT if left.standing == "running" else Kind.USAGE
         reason = Reason.LOCK_HELD if left.standing == "running" else None
         raise SantiagoError(kind, f"{run_id} is kept: {_WHY[left.standing]}", reason=reason)
-    removed = [left.run_id for left in removable if _remove(root, common, left)] if yes else []
+    removed = [left.run_id for left in removable if _remove(root, common, left, who)] if yes else []
     if yes and run_id is None and all(left.standing != "running" for left in found):
         shutil.rmtree(shelf_of(scratch_of(root)), ignore_errors=True)  # set-up makes it anew
     if as_json:
@@ -210,7 +213,7 @@ def _size(folder: str) -> int:
     return total
 
 
-def _remove(root: Path, common: Path, left: Left) -> bool:
+def _remove(root: Path, common: Path, left: Left, who: str) -> bool:
     """Remove a run's refs and checkouts, under its lock, and record it in its log."""
     workspace, clock = GitWorkspace(root, left.run_id, scratch_of(root)), SystemClock()
     out_dir = Path(left.out_dir or "")
@@ -222,12 +225,12 @@ def _remove(root: Path, common: Path, left: Left) -> bool:
         return True
     with Lock(out_dir, since=clock.utc()), held:
         if left.standing != "damaged":
-            _record(out_dir, left, clock)
+            _record(out_dir, left, clock, who)
         workspace.prune()
     return True
 
 
-def _record(out_dir: Path, left: Left, clock: SystemClock) -> None:
+def _record(out_dir: Path, left: Left, clock: SystemClock, who: str) -> None:
     """The log says what is removed, before it is: an audit then knows why refs are missing."""
     if not has_begun(out_dir) or not left.refs:
         return
@@ -242,7 +245,7 @@ def _record(out_dir: Path, left: Left, clock: SystemClock) -> None:
                     timestamp=clock.utc(),
                     run_id=fold.state.run_id,
                     event=EventKind.NOTE,
-                    actor="user",
+                    actor=who,
                     context={"text": text, "ref": f"refs/santiago/{fold.state.run_id}/"},
                 )
             ]

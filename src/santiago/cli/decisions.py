@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.app.finding import find_run, find_story, naming, split_target
-from santiago.cli.options import Flags
+from santiago.cli.options import Flags, actor_option
 from santiago.contract.errors import Kind, SantiagoError
 
 if TYPE_CHECKING:
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 @click.command("skip")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--why", required=True, help="The reason; it is recorded.")
+@actor_option
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
-def skip(words: tuple[str, ...], why: str, as_json: bool) -> int:
+def skip(words: tuple[str, ...], why: str, actor: str | None, as_json: bool) -> int:
     """Leave a story out: nobody waits for it any more, and the run can go on without it."""
     from santiago.cli.start.running import start
 
     run, story = _target(words)
     with naming(run.run_id):
         _refuse_settled(run, story)
-        flags = _flags(as_json=as_json)
+        flags = _flags(as_json=as_json, actor=actor)
         start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, skips=[(story, why)])
     if not as_json:
         _say_next(run, story)
@@ -59,14 +60,15 @@ def _refuse_settled(run: Run, name: str) -> None:
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--why", required=True, help="The reason; it is recorded with your name.")
 @click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
+@actor_option
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
-def accept(words: tuple[str, ...], why: str, trust_project: bool, as_json: bool) -> int:
+def accept(words: tuple[str, ...], why: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
     """Take the work of a story's latest attempt as it is, whatever the verdict said: it counts as attested."""
     from santiago.cli.start.running import start
 
     run, story = _target(words)
     with naming(run.run_id):
-        flags = _flags(as_json=as_json, trust_project=trust_project)
+        flags = _flags(as_json=as_json, actor=actor, trust_project=trust_project)
         return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, accepts=(story, why))
 
 
@@ -74,20 +76,21 @@ def accept(words: tuple[str, ...], why: str, trust_project: bool, as_json: bool)
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--from", "ref", required=True, metavar="REF", help="A branch or commit with your own work.")
 @click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
+@actor_option
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
-def verify(words: tuple[str, ...], ref: str, trust_project: bool, as_json: bool) -> int:
+def verify(words: tuple[str, ...], ref: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
     """Judge your own work on a story as an attempt, by the same checks, and integrate it if it passes."""
     from santiago.cli.start.running import start
 
     run, story = _target(words)
     with naming(run.run_id):
-        flags = _flags(as_json=as_json, trust_project=trust_project)
+        flags = _flags(as_json=as_json, actor=actor, trust_project=trust_project)
         return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, own_work=(story, ref))
 
 
-def _flags(*, as_json: bool, trust_project: bool = False) -> Flags:
+def _flags(*, as_json: bool, actor: str | None, trust_project: bool = False) -> Flags:
     """Commands of the document were approved when the run began; settings may have changed since."""
-    return Flags(as_json=as_json, trust_commands=True, no_input=as_json, trust_project=trust_project)
+    return Flags(as_json=as_json, trust_commands=True, no_input=as_json, trust_project=trust_project, actor=actor)
 
 
 def _target(words: tuple[str, ...]) -> tuple[Run, str]:

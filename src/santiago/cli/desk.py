@@ -8,6 +8,7 @@ import sys
 import termios
 import threading
 import tty
+from collections import deque
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.ports.desk import Letter
 from santiago.report.question import REST, TEST, card, meant
-from santiago.util.text import harmless
+from santiago.util.text import fit, harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,8 +35,12 @@ if TYPE_CHECKING:
 
 LONGEST = 4096
 """Bytes of one line; a terminal takes no longer ones."""
+MOST_HELD = 1000
+"""Lines that are kept while a question is open; the log has all of them."""
 MOST_ENDS = 3
 """How often the input may end (ctrl-d) before it is taken to be gone."""
+_OVER = frozenset({EventKind.STOP_REQUESTED, EventKind.RUN_ENDED, EventKind.RUN_PAUSED})
+"""After these nobody is asked any more; what is open stays so."""
 ENTER, ESCAPE = (b"\n", b"\r"), b"\x1b"
 
 
@@ -53,6 +58,12 @@ class TerminalDesk:
         self.answered: dict[str, str] = {}
         """Question → what became of it, in words."""
         self.closing = False
+        self.prompting = False
+        """A question is on the screen, and somebody may be typing."""
+        self.held: deque[str] = deque(maxlen=MOST_HELD)
+        """Lines of the run that wait until then."""
+        self.turn = threading.RLock()
+        """Who writes to the terminal."""
         self.terminal = sys.stdin.fileno()
         self.settings = termios.tcgetattr(self.terminal)
         self.woken, self.wake = os.pipe()
@@ -67,6 +78,7 @@ class TerminalDesk:
         self.waiting.put(None)
         os.write(self.wake, b"\0")
         self.thread.join(1)
+        self._catch_up(over=True)
         termios.tcsetattr(self.terminal, termios.TCSADRAIN, self.settings)
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
@@ -78,6 +90,27 @@ class TerminalDesk:
             self.asking.discard(name)
             self.answered[name] = _fate(state.questions[name])
             os.write(self.wake, b"\0")
+        if any(event.event in _OVER for event in events):
+            self.closing = True
+            os.write(self.wake, b"\0")
+
+    def tell(self, line: str) -> None:
+        """Print a line of the run, from any thread; while somebody may be typing it is held back.
+
+        The terminal itself keeps what is typed until Enter, so that nobody could draw it again below such a line.
+        """
+        with self.turn:
+            if self.prompting:
+                self.held.append(line)
+            else:
+                say(line, err=True)
+
+    def _catch_up(self, *, over: bool) -> None:
+        """Print what was held back; `over` where nobody types any more."""
+        with self.turn, suppress(OSError):
+            self.prompting = not over
+            while self.held:
+                say(self.held.popleft(), err=True)
 
     def ask_open(self, state: RunState) -> None:
         """Ask what an earlier start left open."""
@@ -91,12 +124,16 @@ class TerminalDesk:
     def _serve(self) -> None:
         while (asked := self.waiting.get()) is not None:
             with suppress(OSError, SantiagoError):  # the terminal is gone, or the run: nobody answers here any more
-                self._ask(asked)
+                if not self.closing:
+                    self._ask(asked)
+            self._catch_up(over=True)
 
     def _ask(self, asked: Card) -> None:
+        self._catch_up(over=False)
         self._show(asked)
         ended = 0
         while asked.id not in self.answered and not self.closing and ended < MOST_ENDS:
+            self._catch_up(over=False)
             line = self._line(asked)
             if not line.strip():  # Enter alone decides nothing, nor does ctrl-d
                 ended += not line
@@ -112,15 +149,17 @@ class TerminalDesk:
                 err=True,
             )
             say(f"  $ {asked.command} …", err=True, verbatim=True)
+        elif self.closing and asked.id not in self.answered:
+            say("", err=True)  # what follows stands on lines of its own
         if asked.id in self.answered:
             say(f"\n{asked.id} {harmless(self.answered[asked.id])}", err=True)
 
     def _show(self, asked: Card) -> None:
         termios.tcflush(self.terminal, termios.TCIFLUSH)  # what was typed before it was seen answers nothing
-        width = min(columns_of(stderr=True) or 80, 100)
-        head = f"── {asked.id} ── {asked.title} " if asked.title else f"── {asked.id} "
+        columns = min(columns_of(stderr=True) or 80, 100)
+        head = fit(f"── {asked.id} ── {asked.title} " if asked.title else f"── {asked.id} ", columns).rstrip()
         say("", err=True)
-        say(paint(f"{harmless(head)}".ljust(width, "─")[:width], "cyan", bold=True), err=True)
+        say(paint(f"{head} {'─' * (columns - width(head) - 1)}".rstrip(), "cyan", bold=True), err=True)
         for line in asked.lines:
             say(f"  {harmless(line)}", err=True)
         say(f"{harmless(asked.text)}", err=True)

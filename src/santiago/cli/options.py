@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from santiago.agent.catalog import Catalog
 
+actor_option = click.option("--actor", metavar="NAME", help="Who acts, for the log; default $SANTIAGO_ACTOR or $USER.")
+
 _OPTIONS = (
     click.option("--jobs", type=click.IntRange(1, 256), help="Stories side by side; default from the run input."),
     click.option(
@@ -58,7 +60,7 @@ _OPTIONS = (
     click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
     click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON."),
     click.option("--plain", is_flag=True, help="Whole lines instead of the live view."),
-    click.option("--actor", metavar="NAME", help="Who decides, for the log; default $SANTIAGO_ACTOR or $USER."),
+    actor_option,
     click.option("--no-input", is_flag=True, help="Never ask anything."),
     click.option(
         "--attended", is_flag=True, help="Wait at questions for answers from elsewhere: `santiago answer`, `watch`."

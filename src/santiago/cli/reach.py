@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.app import requests
-from santiago.app.actor import actor
+from santiago.app.actor import actor as named
 from santiago.app.finding import find_run as _find_run
 from santiago.app.finding import names_run, naming, split_target
 from santiago.app.loading import frozen, load, working
+from santiago.cli.options import actor_option
 from santiago.cli.view.text import say
 
 if TYPE_CHECKING:
@@ -36,13 +37,15 @@ def find_run(name: str | None) -> Path:
 @click.command("stop")
 @click.argument("run", required=False)
 @click.option("--now", is_flag=True, help="Do not wait for the current agent or check to end; its work is kept.")
+@actor_option
 @as_json_option
-def stop(run: str | None, now: bool, as_json: bool) -> None:
+def stop(run: str | None, now: bool, actor: str | None, as_json: bool) -> None:
     """Stop RUN, or the one of this repository that is running, at the next safe boundary."""
     out_dir = find_run(run)
     run_id = frozen(out_dir)[1].run_id or out_dir.name
     running = working(out_dir) is not None
-    _tell(run_id, requests.stop(out_dir, run_id, actor(), running=running, now=now), running=running, as_json=as_json)
+    asked = requests.stop(out_dir, run_id, named(actor), running=running, now=now)
+    _tell(run_id, asked, running=running, as_json=as_json)
 
 
 @click.command("answer")
@@ -52,10 +55,10 @@ def stop(run: str | None, now: bool, as_json: bool) -> None:
 @click.option(
     "--revision", type=click.IntRange(1), metavar="N", help="Of a planning session: the revision you looked at."
 )
-@click.option("--actor", "who", metavar="NAME", help="Who answers; default $SANTIAGO_ACTOR or $USER.")
+@actor_option
 @as_json_option
 def answer(
-    words: tuple[str, ...], text: str, rest: str | None, revision: int | None, who: str | None, as_json: bool
+    words: tuple[str, ...], text: str, rest: str | None, revision: int | None, actor: str | None, as_json: bool
 ) -> int | None:
     """Answer an open question; the first answer counts. Without a question, list those of all runs and planning sessions.
 
@@ -72,7 +75,7 @@ def answer(
         from santiago.cli.planning import answer_in
 
         folder, given = session
-        return answer_in(folder, given[0], " ".join(given[1:]), text, actor(who), revision=revision, as_json=as_json)
+        return answer_in(folder, given[0], " ".join(given[1:]), text, named(actor), revision=revision, as_json=as_json)
     name, given = (words[0], words[1:]) if len(words) != 2 and words and names_run(words[0]) else (None, words)
     if not given:
         from santiago.cli.open_questions import show
@@ -83,7 +86,7 @@ def answer(
         raise click.UsageError("Say which question, and the answer; `santiago answer` alone lists them.")
     run = load(find_run(name) if name else _asking(given[0]))
     with naming(run.run_id):
-        asked = requests.answer(run, given[0], " ".join(given[1:]), actor(who), text=text, rest=rest)
+        asked = requests.answer(run, given[0], " ".join(given[1:]), named(actor), text=text, rest=rest)
     _tell(run.run_id, asked, running=bool(run.worker), as_json=as_json)
     return None
 
@@ -99,23 +102,25 @@ def _asking(question: str) -> Path:
 @click.command("change")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--text", required=True, help="What should be different.")
+@actor_option
 @as_json_option
-def change(words: tuple[str, ...], text: str, as_json: bool) -> None:
+def change(words: tuple[str, ...], text: str, actor: str | None, as_json: bool) -> None:
     """Ask for a change of a story: a running attempt stops at once, and the text goes into the next one."""
-    _tell_story(words, text, requests.change, as_json=as_json)
+    _tell_story(words, text, requests.change, actor, as_json=as_json)
 
 
 @click.command("hint")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--text", required=True, help="What the next attempt should know.")
+@actor_option
 @as_json_option
-def hint(words: tuple[str, ...], text: str, as_json: bool) -> None:
+def hint(words: tuple[str, ...], text: str, actor: str | None, as_json: bool) -> None:
     """Leave a word for the next attempt of a story; one that is running goes on undisturbed."""
-    _tell_story(words, text, requests.hint, as_json=as_json)
+    _tell_story(words, text, requests.hint, actor, as_json=as_json)
 
 
 def _tell_story(
-    words: tuple[str, ...], text: str, ask: Callable[[Run, str, str, str], Asked], *, as_json: bool
+    words: tuple[str, ...], text: str, ask: Callable[[Run, str, str, str], Asked], who: str | None, *, as_json: bool
 ) -> None:
     name, rest = split_target(words, least=1)
     if len(rest) != 1:
@@ -124,18 +129,19 @@ def _tell_story(
         raise click.UsageError("Say what should be different.")
     run = load(find_run(name))
     with naming(run.run_id):
-        asked = ask(run, rest[0], text, actor())
+        asked = ask(run, rest[0], text, named(who))
     _tell(run.run_id, asked, running=bool(run.worker), as_json=as_json)
 
 
 @click.command("pause")
 @click.argument("run", required=False)
 @click.option("--off", is_flag=True, help="Go on by itself again.")
+@actor_option
 @as_json_option
-def pause(run: str | None, off: bool, as_json: bool) -> None:
+def pause(run: str | None, off: bool, actor: str | None, as_json: bool) -> None:
     """Have RUN, or the one of this repository that is running, rest after each chunk from here on."""
     found = load(find_run(run))
-    _tell(found.run_id, requests.pause(found, actor(), on=not off), running=bool(found.worker), as_json=as_json)
+    _tell(found.run_id, requests.pause(found, named(actor), on=not off), running=bool(found.worker), as_json=as_json)
 
 
 def _tell(run_id: str, asked: Asked, *, running: bool, as_json: bool) -> None:

@@ -20,6 +20,7 @@ from santiago.cli.options import Flags, agent_names, run_options
 @click.option("--model", metavar="NAME", help="The model that the agent should use, by its own name for it.")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every story (may be repeated).")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
+@click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become stories.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="The run's folder; default .santiago/runs/<run id>.")
 @run_options
 def command(
@@ -28,6 +29,7 @@ def command(
     model: str | None,
     checks: tuple[str, ...],
     playbook: Path | None,
+    allow_fallback: bool,
     out_dir: Path | None,
     flags: Flags,
 ) -> int:
@@ -40,4 +42,4 @@ def command(
     from santiago.cli.start.document import Worker, carry_out
 
     worker = Worker(agent=agent, model=model, checks=checks, playbook=playbook)
-    return carry_out(prd, out_dir, worker, flags)
+    return carry_out(prd, out_dir, worker, flags, fallback=allow_fallback)

@@ -25,7 +25,7 @@ from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import Report
 from santiago.report.marks import mark, mark_of
 from santiago.report.measures import ago, limit, span
-from santiago.report.remedies import anew, listed, next_commands
+from santiago.report.remedies import anew, answers, listed, next_commands
 from santiago.report.review import sessions_of
 from santiago.report.run_status import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
 from santiago.report.story_status import waits_for
@@ -213,7 +213,10 @@ def _failed(run: Run) -> None:
 def _next(run: Run) -> list[str]:
     state = run.state
     if run.worker:
-        return ["", *listed([(f"santiago log{target(run.out_dir)} --follow", "watch it")])]
+        return [
+            "",
+            *listed([*answers(state, run.out_dir), (f"santiago log{target(run.out_dir)} --follow", "watch it")]),
+        ]
     if not run.begun and unchecked(run.plan.stories, run.run_input):
         return ["", *listed([(anew(run), "begin anew with a check; this plan has none")])]
     if not run.begun:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from santiago.app.job import Job
+    from santiago.contract.errors import SantiagoError
     from santiago.contract.plan import Plan
 
 MOST_SHOWN = 20
@@ -25,6 +26,7 @@ MOST_SHOWN = 20
 @click.option("--model", metavar="NAME", help="The model that the agent should use, by its own name for it.")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every step (may be repeated).")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
+@click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become steps.")
 @click.option("--new", is_flag=True, help="Start afresh, although a run of this plan is not finished.")
 @click.option("--write-back", is_flag=True, help="Tick in the plan's document what is done, on the run's branch.")
 @run_options
@@ -34,6 +36,7 @@ def command(
     model: str | None,
     checks: tuple[str, ...],
     playbook: Path | None,
+    allow_fallback: bool,
     new: bool,
     flags: Flags,
 ) -> int:
@@ -58,7 +61,7 @@ def command(
     if not new and (unfinished := _unfinished(path)) and _again(unfinished, flags):
         return _go_on(str(unfinished), flags)
     worker = Worker(agent=agent, model=model, checks=checks, playbook=playbook)
-    return carry_out(path, None, worker, flags, otherwise=_inferred(flags), told=_imported)
+    return carry_out(path, None, worker, flags, fallback=allow_fallback, otherwise=_inferred(flags), told=_imported)
 
 
 def _go_on(run: str | None, flags: Flags) -> int:
@@ -127,8 +130,10 @@ def _inferred(flags: Flags) -> Callable[[str, Job], Plan | None]:
         from santiago.util.text import harmless
 
         plan = compile_plan(Source(text, path=job.name, options=Options(allow_fallback=True))).plan
-        if plan is None or flags.no_input or not sys.stdin.isatty():
+        if plan is None:
             return None
+        if flags.as_json or flags.no_input or not sys.stdin.isatty():
+            raise _unasked(plan, job)
         say("The document names no steps. These could be meant:", err=True)
         for story in plan.stories[:MOST_SHOWN]:
             say(f"  {story.id}  {harmless(story.title)}", err=True)
@@ -137,3 +142,20 @@ def _inferred(flags: Flags) -> Callable[[str, Job], Plan | None]:
         return plan if click.confirm("Take these as the steps?", default=False, err=True) else None
 
     return ask
+
+
+def _unasked(plan: Plan, job: Job) -> SantiagoError:
+    """Nobody is there to say whether inferred steps are meant: nothing is made of them, and it is said how to take them."""
+    from santiago.contract.errors import Kind, SantiagoError
+    from santiago.contract.reasons import Reason
+    from santiago.util.text import count, first, flat
+
+    names = "; ".join(f"{story.id} {first(flat(story.title), 60)}" for story in plan.stories[:MOST_SHOWN])
+    return SantiagoError(
+        Kind.BLOCKED,
+        f"the document names no steps, and nobody is here to say whether these {count(len(plan.stories), 'step')} are meant: "
+        f"{names}{'; …' if len(plan.stories) > MOST_SHOWN else ''}",
+        where=job.name,
+        hint="The same command with --allow-fallback takes them; nothing was written.",
+        reason=Reason.NEEDS_USER_CONFIRMATION,
+    )

@@ -7,12 +7,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from santiago.contract.state import Question, RunState
+    from santiago.contract.state import Question, RunState, StoryState
 
 _STOP = "pause the run here"
 _JUDGED = {"defer": "leave the story for later and go on with others", "stop": _STOP}
@@ -53,7 +54,7 @@ KINDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
     },
     "grant": {"grant": "give what is asked for", "refuse": "keep the limit as it is", "stop": _STOP},
     "import": {"approve": "take these steps as the plan", "refuse": "take none of them", "stop": _STOP},
-    "pick": {"pick": "take the option that you name", "stop": _STOP},
+    "pick": {"pick": "go on with the one that you name, and put the others off", "stop": _STOP},
     "resume": {
         "continue": "go on with the step that was under way",
         "complete": "take the step that was under way as complete",
@@ -82,7 +83,7 @@ NEEDS_TEXT = {
     "adjust": "say what should be different",
     "change": "say what should be different",
     "edit": "say what should be different",
-    "pick": "say which option you pick",
+    "pick": "say which one",
 }
 _WORDS = sorted({word for words in KINDS.values() for word in words})
 _LONGEST = max(map(len, _WORDS)) + 3
@@ -94,9 +95,23 @@ NO_PLAN = "there is no detailed plan to approve; say what should be different, o
 
 def words_of(state: RunState, question: Question) -> dict[str, str]:
     """Return the words that a question takes, and what each does; a plan that is not there cannot be approved."""
+    if question.kind == "pick":
+        stories = [state.stories[name] for name in question.options if name in state.stories]
+        picked = {one.id: f"go on with it ({_standing(one)}), and put the others off" for one in stories}
+        return {**picked, "stop": KINDS["pick"]["stop"]}
     story = state.stories.get(question.story or "")
     planless = question.kind == "detail" and not (story and story.detail and story.detail.digest)
     return {word: does for word, does in KINDS.get(question.kind, {}).items() if not (planless and word == "approve")}
+
+
+def _standing(story: StoryState) -> str:
+    words = {StoryPhase.VERIFIED: "its work passes its checks", StoryPhase.PROPOSED: "its plan is written"}
+    return words.get(story.phase, "it was interrupted")
+
+
+def offers(words: Mapping[str, str], answer: Understood) -> bool:
+    """Tell whether an answer is one of the words that a question takes."""
+    return (answer.text if answer.word == "pick" else answer.word) in words
 
 
 @record
@@ -109,10 +124,11 @@ class Understood:
     """What is said beside it."""
 
 
-def understood(kind: str, given: str, text: str = "") -> Understood:
+def understood(kind: str, given: str, text: str = "", options: Sequence[str] = ()) -> Understood:
     """Return what an answer means; raise where it is none, or may mean something else than it says.
 
-    `given` is a fixed word, or anything that a person says; `text` is what stands beside a fixed word.
+    `given` is a fixed word, or anything that a person says; `text` is what stands beside a fixed word. `options` are those
+    of a question that has one of them picked.
     """
     words = KINDS.get(kind)
     if words is None:
@@ -122,6 +138,8 @@ def understood(kind: str, given: str, text: str = "") -> Understood:
     if not said:
         raise SantiagoError(Kind.USAGE, f"the answer is empty; this question takes {_listed(words)}", hint=_hint(kind))
     word = given.lower()
+    if kind == "pick" and options and word != "stop":
+        return _picked(text if word == "pick" else said, options)
     if word in words:
         return _with_text(kind, word, text)
     if kind in APPROVING and not text and _folded(given) in CONSENT:
@@ -143,6 +161,16 @@ def _with_text(kind: str, word: str, text: str) -> Understood:
     if word in NEEDS_TEXT and not text:
         raise SantiagoError(Kind.USAGE, f"{word} alone says nothing: {NEEDS_TEXT[word]}", hint=_hint(kind))
     return Understood(word=word, text=text)
+
+
+def _picked(said: str, options: Sequence[str]) -> Understood:
+    """Return the one that is picked; its name alone is enough, in either case."""
+    name = said.removeprefix("pick ").strip()
+    found = next((one for one in options if one.lower() == name.lower()), None)
+    if found is None:
+        message = f"{name[:80]!r} is none of those to pick from: {', '.join(options[:20])}; or stop"
+        raise SantiagoError(Kind.USAGE, message, hint=_hint("pick"))
+    return Understood(word="pick", text=found)
 
 
 def _folded(given: str) -> str:

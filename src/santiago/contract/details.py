@@ -23,8 +23,8 @@ OVERTAKEN = "overtaken"
 """What stands in place of an answer that is not needed any more: the story is left out, or a person brings the work."""
 EXPIRED = "expired"
 """What stands in place of an answer that did not come in time."""
-PARKING = frozenset({"detail", "result", "grant", "resume"})
-"""Kinds of questions about a story that leaves the order until they are answered; its phase stays."""
+PARKING = frozenset({"detail", "result", "grant", "resume", "pick"})
+"""Kinds of questions about stories that leave the order until they are answered; their phase stays."""
 _REASONS = {reason.value: reason for reason in Reason}
 _PROOFS = {proof.value: proof for proof in Proof}
 
@@ -139,9 +139,13 @@ def _question_asked(state: RunState, event: Event) -> None:
         until=context.get("until", ""),
         limit=context.get("limit", ""),
     )
-    story = state.stories.get(event.story_id or "")
-    if story is not None and kind in PARKING:
-        story.asked, story.gated = name, story.gated or kind == "result"
+    if kind not in PARKING:
+        return
+    for story in map(state.stories.get, state.questions[name].about()):
+        if story is not None:
+            story.asked, story.gated = name, story.gated or kind in ("result", "pick")
+    if kind == "pick":
+        state.picking = name
 
 
 def _question_answered(state: RunState, event: Event) -> None:
@@ -155,6 +159,9 @@ def _question_answered(state: RunState, event: Event) -> None:
         state.rest[question.kind] = "run" if scope == "run" else event.chunk or state.active_chunk or ""
     if question.kind == "continue":
         state.continue_after = ""
+    if question.kind == "pick" and event.context.get("answer") == "pick":
+        for name in question.options:
+            state.stories[name].deferred = name != question.detail
     story = state.stories.get(event.story_id or "")
     if story is None:
         return
@@ -187,9 +194,11 @@ def _question_expired(state: RunState, event: Event) -> None:
 
 def _close(state: RunState, question: Question, answer: str, event: Event) -> None:
     question.answer, question.actor, question.answered_at = answer, event.actor, event.timestamp
-    story = state.stories.get(question.story or "")
-    if story is not None and story.asked == question.id:
-        story.asked = ""
+    for story in map(state.stories.get, question.about()):
+        if story is not None and story.asked == question.id:
+            story.asked, story.gated = "", story.gated and (question.kind != "pick" or answer == "pick")
+    if state.picking == question.id:
+        state.picking = ""
 
 
 # Of a story
@@ -209,7 +218,7 @@ def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.seen = story.commit or story.seen
     story.tests = None  # they may ask for what is not wanted any more
     if question := state.questions.get(story.asked):
-        _close(state, question, "change", event)
+        _close(state, question, OVERTAKEN if question.kind == "pick" else "change", event)
     _note(state, story, event)
 
 
@@ -238,7 +247,7 @@ def _overtake(state: RunState, story: StoryState, event: Event) -> None:
 def _story_skipped(state: RunState, story: StoryState, event: Event) -> None:
     _story_rests(state, story, event)
     for question in state.open_questions():
-        if question.story == story.id:
+        if story.id in question.about():
             _close(state, question, OVERTAKEN, event)
 
 

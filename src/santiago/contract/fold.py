@@ -81,15 +81,25 @@ class Fold:
             elif event.story_id is None:
                 self._move_run(phase, event)
         state.seq = event.seq
-        before = _standing(story) if story is not None and (story.asked or kind in _PARKING) else None
+        untold = self._to_pick_from(event) if state.picking or kind is EventKind.QUESTION_ASKED else {}
+        if story is not None and (story.asked or kind in _PARKING):
+            untold[story.id] = _standing(story)
         if story is not None and (of_story := OF_STORY.get(kind)) is not None:
             of_story(state, story, event)
         elif (of_run := OF_RUN.get(kind)) is not None:
             of_run(state, event)
-        if kind in _STRUCTURAL:
+        if untold:
+            self._tell_all(untold)
+        if kind in _STRUCTURAL:  # it tells of what it changes itself
             self._restructure(story, event)
-        if story is not None and before is not None:
-            self._tell(story, before)
+
+    def _to_pick_from(self, event: Event) -> dict[str, Standing]:
+        """Return the stories of which a person picks one, as others know them: they leave the order and come back together."""
+        state = self.state
+        asked = event.context.get("options", ()) if event.context.get("kind") == "pick" else ()
+        open_one = state.questions.get(state.picking)
+        found = [state.stories[name] for name in (open_one.options if open_one else asked) if name in state.stories]
+        return {story.id: _standing(story) for story in found}
 
     def _restructure(self, story: StoryState | None, event: Event) -> None:
         if event.event is EventKind.CHUNK_STARTED and event.chunk in self.state.chunks:
@@ -155,8 +165,11 @@ class Fold:
 
     def _tell(self, story: StoryState, before: Standing) -> None:
         """Tell those who wait for a story that it came, went, or got out of the way; and so on from them."""
+        self._tell_all({story.id: before})
+
+    def _tell_all(self, untold: dict[str, Standing]) -> None:
+        """Tell of several; `untold` is what others last heard of each: one entry, however often it changed since."""
         state = self.state
-        untold = {story.id: before}  # what the others last heard of each; one entry, however often it changed since
         while untold:
             name, was = untold.popitem()
             one = state.stories[name]

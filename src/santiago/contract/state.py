@@ -95,7 +95,7 @@ class StoryState:
     asked: str = ""
     """The open question that it waits for; it has left the order until that is answered."""
     gated: bool = False
-    """A person is asked about its verified work: until it is done, it serves nobody as a base."""
+    """A person was asked about its work: until it is done, it serves nobody as a base."""
     validated: bool = False
     """A person has validated the verified work of its latest attempt."""
     deferred: bool = False
@@ -159,6 +159,7 @@ class Question:
     story: str | None
     text: str
     options: tuple[str, ...]
+    """The words that it takes; of one that has a story picked, the stories."""
     kind: str = "agent"
     """What it is about; `contract.answers` has the words that each kind takes."""
     round: int = 1
@@ -173,6 +174,10 @@ class Question:
     answered_at: str = ""
     limit: str = ""
     """Of a question for more: what it is that has run out."""
+
+    def about(self) -> tuple[str, ...]:
+        """Return the stories that wait for its answer."""
+        return self.options if self.kind == "pick" else (self.story,) if self.story else ()
 
 
 @dataclass(slots=True)
@@ -259,6 +264,8 @@ class RunState:
     """It stops because a person at a question said so, which is a rest and no interruption."""
     continue_after: str = ""
     """The story that was done last, as long as nobody said to go on after it."""
+    picking: str = ""
+    """The open question which of several stories goes on."""
     rest: dict[str, str] = field(default_factory=dict)
     """Kind of question → chunk, or `run`, for which a person approved all that is still to come."""
     ticked: bool = False

@@ -76,7 +76,7 @@ def _hear_answer(letter: Letter, state: RunState, heard: Heard) -> None:
 def _is_known(letter: Letter, question: Question) -> bool:
     """Tell whether a letter is the answer that the log has: a crash came before it was put away, and it is heard again."""
     try:
-        answer = understood_as(question.kind, letter.answer, letter.text)
+        answer = understood_as(question.kind, letter.answer, letter.text, question.options)
     except SantiagoError:
         return False
     return (question.answer, question.detail, question.actor) == (answer.word, answer.text, letter.actor)
@@ -87,7 +87,7 @@ def _answers(letter: Letter, question: Question | None, state: RunState, heard: 
     if question is None:
         return [_noted(letter, "there is no such open question")]
     try:
-        answer = understood_as(question.kind, letter.answer, letter.text)
+        answer = understood_as(question.kind, letter.answer, letter.text, question.options)
     except SantiagoError as error:
         return [_noted(letter, error.message)]
     facts = []

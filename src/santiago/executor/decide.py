@@ -165,7 +165,7 @@ def _integrations(at: Situation) -> list[Act]:
     if any(isinstance(step, Integrate) for step in at.flying.values()):
         return []
     story = next_to_retire(state)
-    if story is None or story.commit is None:
+    if story is None or story.commit is None or gates.awaits_word(at, story):
         return []
     return [Integrate(story=story.id, attempt=max(story.attempts, 1), commit=story.commit)]
 

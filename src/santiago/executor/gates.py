@@ -29,13 +29,19 @@ def owed(at: Situation) -> Iterator[Fact]:
     """Yield the questions about detailed plans and about work that nobody has asked yet."""
     if not at.run_input.policy.closed and not at.state.proposed:
         return
+    if at.run_input.policy.stepwise:
+        if at.state.running:
+            return  # what a start with more jobs left is judged first, so that all of it can be picked from
+        if len(names := _to_pick_from(at)) > 1:
+            yield _which(at, names)
+            return
     for name in sorted(at.state.proposed | at.state.verified, key=lambda name: at.state.stories[name].index):
         story = at.state.stories[name]
         if story.skipped or story.aside:
             continue
         if story.phase is StoryPhase.PROPOSED:
             yield _ask(at, "detail", story, story.proposals, _about_detail(story))
-        elif not story.validated and _is_closed(at, "result", story):
+        elif awaits_word(at, story):
             yield _ask(at, "result", story, story.attempts, _about_result(story))
 
 
@@ -44,8 +50,7 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
 
     An empty list is to wait for a word; None is to go ahead.
     """
-    interrupted = story.reason is Reason.INTERRUPTED and story.commit and not story.change_requested
-    if at.run_input.policy.stepwise and interrupted:
+    if at.run_input.policy.stepwise and _is_interrupted(story):
         return _taking_up(at, story)
     detail = story.detail if story.detail and story.detail.approved else None
     if detail and detail.substeps and not story.parts:
@@ -60,6 +65,40 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
     number = story.proposals + 1
     step = Propose(story=story.id, number=number, timeout_ms=budget.attempt_ms(story, at.now_ms))
     return [of_story(story, EventKind.PROPOSAL_STARTED, attempt=0, step=step.id, revision=number), step]
+
+
+def awaits_word(at: Situation, story: StoryState) -> bool:
+    """Tell whether a person's word has to come before verified work counts."""
+    return not story.validated and _is_closed(at, "result", story)
+
+
+def _is_interrupted(story: StoryState) -> bool:
+    """Tell whether there is work on a story that an attempt left without an end of its own."""
+    return story.reason is Reason.INTERRUPTED and bool(story.commit) and not story.change_requested
+
+
+def _to_pick_from(at: Situation) -> list[str]:
+    """Return the stories that are under way, none of which rests on another.
+
+    Step by step there is one at the most; more of them are what an earlier start with several jobs left, and what nobody
+    was asked about since.
+    """
+    under_way = [at.state.stories[name] for name in at.state.proposed | at.state.verified]
+    under_way += [story for story in at.state.ready_stories() if _is_interrupted(story)]
+    free = {
+        story.id: story
+        for story in sorted(under_way, key=lambda story: story.index)
+        if not (story.aside or story.skipped or story.gated) and at.scope.allows(story)
+    }
+    return [name for name in free if not free.keys() & set(at.state.needs.get(name, ()))]
+
+
+def _which(at: Situation, names: list[str]) -> Fact:
+    number = sum(one.kind == "pick" for one in at.state.questions.values()) + 1
+    text = f"{len(names)} steps are under way: {', '.join(names)}. Which one goes on? The others are put off."
+    fact = _asked(at, "pick", None, f"pick-{number}", number, text)
+    fact.context["options"] = names
+    return fact
 
 
 def _taking_up(at: Situation, story: StoryState) -> list[Act] | None:
@@ -128,7 +167,8 @@ def is_busy(at: Situation) -> bool:
         return False
     waiting = (at.state.stories[one.story] for one in at.state.open_questions() if one.story)
     under_way = (at.state.stories[name] for name in at.state.proposed | at.state.verified)
-    return any(story.asked for story in waiting) or any(not (story.deferred or story.skipped) for story in under_way)
+    busy = any(not (story.deferred or story.skipped or story.validated) for story in under_way)
+    return busy or bool(at.state.picking) or any(story.asked for story in waiting)
 
 
 def _is_closed(at: Situation, gate: Gate, story: StoryState) -> bool:

@@ -13,7 +13,7 @@ from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import attempt_folder
 from santiago.contract import codec
-from santiago.contract.answers import APPROVING, NO_PLAN, Understood, understood, words_of
+from santiago.contract.answers import APPROVING, NO_PLAN, Understood, offers, understood, words_of
 from santiago.contract.detail import Detail
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, CheckVerdict
@@ -54,6 +54,8 @@ class Card:
     """What there is to look at; text of others, still to be made harmless."""
     words: tuple[tuple[str, str], ...]
     """What may be answered, and what each word does."""
+    options: tuple[str, ...]
+    """Where one of several is picked: the names of all."""
     command: str
     """The beginning of the command that answers it."""
     trying: tuple[str, ...] = ()
@@ -81,6 +83,7 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
         text=question.text,
         lines=lines,
         words=tuple(words.items()),
+        options=question.options if question.kind == "pick" else (),
         command=f"santiago answer{target(out_dir)} {question.id}",
         trying=trying,
         chunk=story.chunk if story and scoped else "",
@@ -97,8 +100,8 @@ def meant(asked: Card, line: str) -> tuple[Understood, str]:
         raise SantiagoError(Kind.USAGE, message)
     word, _, text = typed.partition(" ")
     fixed = word.lower() in dict(asked.words)
-    answer = understood(asked.kind, word if fixed else line, text if fixed else "")
-    if answer.word not in dict(asked.words):
+    answer = understood(asked.kind, word if fixed else line, text if fixed else "", asked.options)
+    if not offers(dict(asked.words), answer):
         raise SantiagoError(Kind.INPUT, NO_PLAN, where=asked.id)
     return answer, ""
 

@@ -40,8 +40,7 @@ _ASKED = frozenset({Reason.AGENT_ASKED, Reason.CHANGED_EXPECTATION, Reason.DOUBT
 def next_commands(report: Report) -> list[str]:
     """Return what to type next; the answer to an open question comes first."""
     state, folder, needing = report.state, target(report.out_dir), report.needing()
-    unanswered, _ = asked(state, report.out_dir)
-    rows: Rows = [row for one in unanswered[:3] for row in _answers(folder, state, one)]
+    rows = answers(state, report.out_dir)
     for story in needing[:1]:
         if attempts := state.stories[story.id].attempts:
             rows.append((f"santiago show{folder} {story.id} --attempt {attempts}", "all of that attempt"))
@@ -51,6 +50,13 @@ def next_commands(report: Report) -> list[str]:
         named_run = f" --run{folder}" if folder else ""
         rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
     return listed(rows)
+
+
+def answers(state: RunState, out_dir: Path) -> Rows:
+    """Return what answers the open questions, the first few of them."""
+    unanswered, _ = asked(state, out_dir)
+    folder = target(out_dir) if unanswered else ""
+    return [row for one in unanswered[:3] for row in _answers(folder, state, one)]
 
 
 def _answers(folder: str, state: RunState, question: Question) -> Rows:

@@ -27,7 +27,7 @@ from santiago.report.endings import ending_of, helping, is_the_agents
 from santiago.report.failure import used_attempts
 from santiago.report.remedies import listed
 from santiago.report.story_status import explanation, lacking
-from santiago.util.clock import SystemClock, between
+from santiago.util.clock import SystemClock
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
@@ -59,12 +59,13 @@ def counts_of(run: Run, chunk: ChunkState) -> dict[str, int]:
 
 
 def chunk_ms(run: Run, chunk: ChunkState, now: str = "") -> int:
-    """Return the time that went into a chunk, up to `now`."""
-    passed = run.history.chunk_ms.get(chunk.label, 0)
-    rests = run.state.wait_until and not run.state.running
-    if run.worker and run.history.chunk == chunk.label and not rests:
-        passed += between(run.history.last, now or SystemClock().utc())
-    return passed
+    """Return the time that went into a chunk, up to `now`; waiting, for a service or for a person, is none of it."""
+    history = run.history
+    passed = history.chunk_ms.get(chunk.label, 0)
+    if run.worker and history.chunk == chunk.label:
+        since = max(0, run.used_ms(now or SystemClock().utc()) - run.state.used_ms)
+        passed += since - sum(history.uncounted_ms.values())
+    return max(0, passed)
 
 
 def _used_up(run: Run, story: StoryState) -> str:
@@ -188,7 +189,7 @@ def document(run: Run) -> dict[str, Any]:
         "usage": codec.to_data(usage_of(state)),
         "waiting": {"until": state.wait_until, "reason": run.history.wait.get("reason")} if state.wait_until else None,
         "chunks": [
-            {"label": chunk.label, "started": chunk.started, "seconds": run.history.chunk_ms.get(chunk.label, 0) / 1000, **counts_of(run, chunk)}
+            {"label": chunk.label, "started": chunk.started, "seconds": chunk_ms(run, chunk) / 1000, **counts_of(run, chunk)}
             for chunk in state.chunks.values()
         ],
         "step_state": run_step_state(state, held=run.worker is not None),

@@ -18,7 +18,7 @@ from santiago.cli.start.trust import note_basis
 from santiago.cli.view.text import say
 from santiago.contract.record import record
 from santiago.planner.compile import compile_plan
-from santiago.planner.source import Source
+from santiago.planner.source import Options, Source
 from santiago.report.advice import on_attempts
 
 if TYPE_CHECKING:
@@ -46,15 +46,19 @@ def carry_out(
     worker: Worker,
     flags: Flags,
     *,
+    fallback: bool = False,
     otherwise: Callable[[str, Job], Plan | None] = lambda *_: None,
     told: Callable[[Plan], None] = lambda _: None,
 ) -> int:
-    """Compile a document and start the run; `otherwise` may make a plan where the document has no steps to be seen."""
+    """Compile a document and start the run; `otherwise` may make a plan where the document has no steps to be seen.
+
+    `fallback` takes phases and feature bullets for them without further ado.
+    """
     job = job_from_document(prd, out_dir)
     refuse_outside(job.document)
     text = read_text(job.document)
     refuse_secrets(text.encode(), job.name)
-    source = Source(text, path=job.name)
+    source = Source(text, path=job.name, options=Options(allow_fallback=fallback))
     compiled = compile_plan(source)
     plan = compiled.plan or otherwise(text, job)
     if plan is None:

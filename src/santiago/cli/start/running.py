@@ -25,10 +25,8 @@ from santiago.report.run_status import mending
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
+    from santiago.cli.desk import TerminalDesk
     from santiago.cli.options import Flags
-    from santiago.contract.events import Event
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Agent, RunInput
     from santiago.contract.state import RunState
@@ -89,19 +87,19 @@ def _with_a_desk(request: Request, flags: Flags) -> int:
     request.attended, request.opened = True, desk.ask_open
     desk.open()
     try:
-        return _shown(request, replace(flags, plain=True), desk.take)
+        return _shown(request, replace(flags, plain=True), desk)
     finally:
         desk.close()
 
 
-def _shown(request: Request, flags: Flags, *after: Callable[[Sequence[Event], RunState], None]) -> int:
-    """Execute what is asked for before a screen, and return what its end means; others listen `after` it."""
+def _shown(request: Request, flags: Flags, desk: TerminalDesk | None = None) -> int:
+    """Execute what is asked for before a screen, and return what its end means."""
     screen = Screen(
         request.plan, request.effective,
         as_json=flags.as_json, plain=flags.plain, scope=request.scope, frozen=request.run_input,
-        desk=bool(after),
+        desk=desk.tell if desk else None,
     )  # fmt: skip
-    request.listeners += [screen.take, *after]
+    request.listeners += [screen.take, desk.take] if desk else [screen.take]
     if not request.skips:  # leaving a story out starts nothing that would have to be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
     notice, own_work = Notice(Path(request.effective.repo_path), request.run_id, request.out_dir), request.own_work

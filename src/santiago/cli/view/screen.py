@@ -35,7 +35,7 @@ from santiago.util.clock import SystemClock
 from santiago.util.text import count, flat, harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from santiago.app.start.header import RunHeader
@@ -61,7 +61,7 @@ class Screen:
 
     def __init__(
         self, plan: Plan, run_input: RunInput, *, as_json: bool, plain: bool = False, scope: Scope | None = None,
-        frozen: RunInput | None = None, desk: bool = False,
+        frozen: RunInput | None = None, desk: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
         self.plan = plan
         self.run_input = run_input
@@ -69,7 +69,7 @@ class Screen:
         self.frozen = frozen
         """As the run keeps it."""
         self.desk = desk
-        """Questions are shown by somebody else."""
+        """Prints lines where somebody else shows the questions."""
         self.scope = scope or Scope()
         self.history = History()
         self.as_json = as_json
@@ -125,7 +125,7 @@ class Screen:
             self._take(event, state)
 
     def _take(self, event: Event, state: RunState) -> None:
-        if event.event in _AT_THE_END or (self.desk and event.event is EventKind.QUESTION_ASKED):
+        if event.event in _AT_THE_END or (self.desk is not None and event.event is EventKind.QUESTION_ASKED):
             return
         line = self.lines.of(event, state)
         if self.live is None or self.live.broken:
@@ -256,8 +256,12 @@ class Screen:
 
     def _say(self, text: str, *, order: bool = False) -> None:
         """Print a line; `order` where it is meant for the CI service itself."""
+        text = text if order else ci.quiet(text)
         with contextlib.suppress(OSError):
-            say(text if order else ci.quiet(text), err=True)
+            if self.desk is not None:
+                self.desk(text)
+            else:
+                say(text, err=True)
 
     def _emit(self, data: object) -> None:
         plain = not (sys.stdout.encoding or "").lower().startswith("utf")

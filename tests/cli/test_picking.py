@@ -1,0 +1,88 @@
+"""A run with several jobs that is killed and taken up step by step: a person picks which of the stories goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from santiago.app.loading import load
+from tests.cli import greeter
+from tests.cli.greeter import out_dir, place
+from tests.cli.santiago import santiago, trusted
+from tests.cli.typing_person import Person
+
+AGENT = """\
+case "$SANTIAGO_STORY" in
+S1) echo hello > hello.txt ;;
+S2) echo goodbye > bye.txt ;;
+*) echo both > both.txt; exit 0 ;;
+esac
+echo "$SANTIAGO_STORY" > {begun}
+exec sleep 600
+"""
+
+
+def killed(folder: Path) -> Path:
+    """Return a repository with a run that was killed while two of its agents were at work."""
+    repo = greeter.make(folder / "repo")
+    agent, begun = folder / "agent.sh", folder / "begun"
+    os.mkfifo(begun)
+    agent.write_text(AGENT.format(begun=begun))
+    words = ("run", "prd.md", "--jobs", "2", "--agent", f"sh {agent}", "--sandbox", "off", "--trust-commands")
+    with subprocess.Popen(
+        [sys.executable, "-m", "santiago", *trusted(*words)],
+        cwd=repo,
+        env={**os.environ, **place(repo)},
+        stderr=subprocess.PIPE,
+    ) as process:
+        names = set[str]()
+        while len(names) < 2:
+            names |= set(begun.read_text().split())
+        process.kill()
+    return repo
+
+
+def test_line_43_of_two_that_a_kill_left_under_way_a_person_picks_one_and_the_other_is_put_off(tmp_path: Path) -> None:
+    repo = killed(tmp_path)
+
+    def says(*words: str) -> subprocess.CompletedProcess[str]:
+        return santiago(*words, cwd=repo, env=place(repo))
+
+    asked = says("step")
+    assert (asked.returncode, "santiago answer pick-1 S2" in asked.stderr) == (10, True), asked.stderr
+    (question,) = json.loads(says("status", "--json").stdout)["questions"]
+    assert (question["kind"], question["words"]) == ("pick", ["S1", "S2", "stop"])
+    wrong = says("answer", "pick-1", "S3")
+    assert (wrong.returncode, "none of those to pick from: S1, S2" in wrong.stderr) == (2, True), wrong.stderr
+    assert says("answer", "pick-1", "S2").returncode == 0
+    says("step")
+    tasks = json.loads(says("status", "--tasks").stdout)["tasks"]
+    assert [task["status"] for task in tasks] == ["pending", "in_progress", "pending"]
+    for name, word in (("S2-resume-1", "complete"), ("S2-result-2", "validate")):
+        told = says("answer", name, word)
+        assert told.returncode == 0, told.stderr
+        says("step")
+    state = load(out_dir(repo)).state
+    assert (state.stories["S2"].phase, state.stories["S1"].deferred) == ("done", True)
+    assert [one.id for one in state.open_questions()] == ["deferred-1"]
+
+
+def test_line_43_at_a_terminal_the_name_alone_is_the_answer(tmp_path: Path) -> None:
+    repo = killed(tmp_path)
+    person = Person("step", cwd=repo, env=place(repo))
+    person.sees("2 steps are under way: S1, S2. Which one goes on?")
+    person.sees("S1        go on with it (it was interrupted), and put the others off")
+    person.sees("\n> ")
+    person.types("both")
+    person.sees("none of those to pick from: S1, S2; or stop")
+    person.says("s1", 'pick "S1"')
+    person.sees("S1-resume-1")
+    person.says("complete", "complete")
+    person.sees("S1-result-2")
+    person.says("ok", "validate")
+    person.sees("Nothing but what was put off is left: S2")
+    person.says("stop", "stop")
+    assert person.leaves() == 0
