@@ -120,8 +120,7 @@ def session(state: RunState, history: History) -> Session:
 
 
 def _chunk_record(state: RunState, label: str, times: _Times) -> ChunkRecord:
-    names = state.chunks[label].stories if label in state.chunks else ()
-    retries = sum(max(state.stories[name].counted - 1, 0) for name in names)
+    retries = state.chunks[label].retries if label in state.chunks else 0
     return ChunkRecord(
         chunk=label, started_at=times.started, ended_at=times.ended, status=times.status, retries=retries
     )
@@ -131,8 +130,8 @@ def _resume_point(state: RunState, seq: int, timestamp: str | None) -> ResumePoi
     """Return where a next start goes on; None where nothing is left to do."""
     if state.phase is RunPhase.SUCCESS:
         return None
-    waiting = [story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE]
-    first = min(waiting, key=lambda story: story.index, default=None)
+    waiting = (story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE)
+    first = next(waiting, None)  # they stand in plan order
     chunk, name = (first.chunk, first.id) if first else (state.active_chunk, None)
     return ResumePoint(seq=seq, chunk=chunk, story=name, timestamp=timestamp)
 
