@@ -201,7 +201,7 @@ class Repository:
         question = f"{checked(commit)}:".encode() + os.fsencode(path)
         self._ask(_READ, question + b"\0" + last + b"\0", last + b" missing\n", bounded(output, _READ))
         found = _READ_BLOB.match(output)
-        return bytes(output[found.end() : found.end() + int(found[1])]) if found else None
+        return bytes(output[found.end() : found.end() + int(found[1])]) if found and "\0" not in path else None
 
     def parent(self, commit: str) -> str | None:
         """Return a commit's first parent; None where it has none."""
