@@ -134,8 +134,7 @@ def session(state: RunState, history: History) -> Session:
 
 
 def _chunk_record(state: RunState, label: str, times: _Times) -> ChunkRecord:
-    names = state.chunks[label].stories if label in state.chunks else ()
-    retries = sum(max(state.stories[name].counted - 1, 0) for name in names)
+    retries = state.chunks[label].retries if label in state.chunks else 0
     return ChunkRecord(
         chunk=label, started_at=times.started, ended_at=times.ended, status=times.status, retries=retries
     )
@@ -145,8 +144,8 @@ def _resume_point(state: RunState, seq: int, timestamp: str | None) -> ResumePoi
     """Return where a next start goes on; None where nothing is left to do."""
     if state.phase is RunPhase.SUCCESS:
         return None
-    waiting = [story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE]
-    first = min(waiting, key=lambda story: story.index, default=None)
+    waiting = (story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE)
+    first = next(waiting, None)  # they stand in plan order
     chunk, name = (first.chunk, first.id) if first else (state.active_chunk, None)
     return ResumePoint(seq=seq, chunk=chunk, story=name, timestamp=timestamp)
 
@@ -220,7 +219,7 @@ class Projector:
         return written
 
     def write_session(self, state: RunState) -> list[str]:
-        """Bring only the small file up to date that says where the run stands; cheap enough for every event."""
+        """Bring only the small file up to date that says where the run stands; cheap enough for every step."""
         return [SESSION] if self._write(SESSION, codec.canonical(session(state, self.history))) else []
 
     def mend(self) -> list[str]:

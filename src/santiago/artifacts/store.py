@@ -189,6 +189,20 @@ class FileStore:
             except FileNotFoundError:
                 return None
 
+    def digests(self, folder: str, *, without: Collection[str]) -> dict[str, str]:
+        """Return the digests of a folder's files by their names; what cannot be read, or was planted there, has none."""
+        found: dict[str, str] = {}
+        with (
+            self._honest(folder),
+            contextlib.suppress(FileNotFoundError),
+            beneath.opened(self._folder(), beneath.parts_of(folder)) as handles,
+        ):
+            for name in os.listdir(handles[-1]):  # noqa: PTH208  # by handle, so that no link is followed
+                if name not in without and not beneath.is_temporary(name):
+                    with contextlib.suppress(OSError, beneath.PlantedError):
+                        found[name] = beneath.digest(handles[-1], name) or ""
+        return found
+
     def names(self, folder: str) -> list[str]:
         """Return what stands in a folder of the out-dir; nothing where there is none."""
         with (

@@ -260,6 +260,7 @@ def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
 def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
+    state.chunks[story.chunk].retries += story.counted > 1
     story.validated = story.gated = False
     _overtake(state, story, event)
     story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
@@ -273,6 +274,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
 def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
     context, kind = event.context, event.event
     if kind is EventKind.ATTEMPT_VOIDED or event.status == "voided":
+        state.chunks[story.chunk].retries -= story.counted > 1
         story.voided += 1
         story.uncounted += 1
         state.voided += 1

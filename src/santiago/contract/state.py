@@ -188,6 +188,8 @@ class ChunkState:
     """Stories that are neither done nor skipped."""
     started: bool = False
     ended: bool = False
+    retries: int = 0
+    """Counted attempts of its stories beyond the first of each."""
 
 
 @dataclass(slots=True)
