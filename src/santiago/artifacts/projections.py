@@ -219,7 +219,7 @@ class Projector:
         return written
 
     def write_session(self, state: RunState) -> list[str]:
-        """Bring only the small file up to date that says where the run stands; cheap enough for every step."""
+        """Bring only the small file up to date that says where the run stands; cheap enough for every event."""
         return [SESSION] if self._write(SESSION, codec.canonical(session(state, self.history))) else []
 
     def mend(self) -> list[str]:

@@ -66,8 +66,6 @@ class Coordinator:
     beat: Callable[[Sign], None] = lambda _: None
     """Leaves a sign of life, now and then."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
-    before_wait: Callable[[RunState], None] = lambda _: None
-    """Shows where the run stands."""
     urgency: Urgency = field(default_factory=Urgency)
     cancelled: set[str] = field(default_factory=set)
     """Steps under way whose ground has gone."""
@@ -143,7 +141,6 @@ class Coordinator:
 
     def _await_one(self) -> None:
         """Wait for a step to finish, and record what came of it; look up now and then."""
-        self.before_wait(self.fold.state)
         began, idle = self.clock.monotonic_ms(), not self.flying
         finished = self.engine.wait(POLL_MS)
         if idle:  # waiting for the agent's service is no execution time

@@ -263,7 +263,6 @@ class _Start:
             outside=Letters(request.out_dir),
             beat=self.hold.lock.beat,
             listeners=[self.log.take, *request.listeners],
-            before_wait=self.log.show,
         )
 
     def _announce(self, agent: str, notices: list[str]) -> None:

@@ -47,7 +47,7 @@ class Logbook:
         self._began = now
         self.fold = empty_fold(request.plan, request.run_input)
         self._projector = Projector(request.plan, self._store.get, self._put)
-        self._is_open, self._is_shown = self._store.has_log(), False
+        self._is_open = self._store.has_log()
         if self._is_open:
             with undisturbed():
                 self._store.start(self._replay)
@@ -69,15 +69,10 @@ class Logbook:
         """Take in what was recorded."""
         for event in events:
             self._projector.take(event)
-        self._is_shown = False
         if any(event.event in _MOVING for event in events):
             self.project(state)
-
-    def show(self, state: RunState) -> None:
-        """Say where the run stands before it waits; what is recorded between two waits is shown at once."""
-        if not self._is_shown:
+        else:
             self._projector.write_session(state)
-            self._is_shown = True
 
     def project(self, state: RunState) -> None:
         self._projector.write(state)
