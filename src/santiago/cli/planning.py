@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from difflib import unified_diff
 from typing import TYPE_CHECKING
 
+from santiago.app.paths import near
 from santiago.app.planning.go_on import go_on
 from santiago.app.planning.loading import load
 from santiago.cli.start.consent import ask_unfenced
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from santiago.contract.events import Event, Fact
     from santiago.contract.session import SessionState
     from santiago.report.review import Review
+
+MOST_LINES = 300
+"""Lines of a document's difference that are printed."""
 
 
 def carry_on(
@@ -143,7 +148,9 @@ def show(planning: Planning, revision: int | None = None) -> None:
         say()
         stories(review.plan)
         say()
-        if review.diff is not None:
+        if review.artifact == "document":
+            _difference(planning, review.revision)
+        elif review.diff is not None:
             changes(review.diff)
         for finding in review.plan.findings:
             if finding.level != "note":
@@ -156,6 +163,19 @@ def show(planning: Planning, revision: int | None = None) -> None:
         _row("Asks", f"{name}: {flat(text)}", "yellow")
     for command, does in next_commands(review):
         say(f"next: {harmless(command)}   # {does}", verbatim=True)
+
+
+def _difference(planning: Planning, revision: int) -> None:
+    """Print what a document says beyond the one that it began with, or beyond its revision before."""
+    old = planning.content(revision - 1).decode() if revision > 1 else planning.files.source()
+    new, name = planning.content(revision).decode(), planning.asked.output
+    lines = list(
+        unified_diff(old.splitlines(), new.splitlines(), planning.asked.document or "nothing", name, lineterm="")
+    )
+    for line in lines[:MOST_LINES]:
+        say(harmless(line), verbatim=True)
+    if len(lines) > MOST_LINES:
+        say(f"… and {len(lines) - MOST_LINES} lines more, in {near(planning.folder / 'revisions')}")
 
 
 def _holds(review: Review) -> str:

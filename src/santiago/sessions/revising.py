@@ -180,6 +180,7 @@ def _document(text: str, ground: Ground) -> Draft:
     wrong = [_said(one) for one in compiled.findings if one.level != "note"]
     wrong += [*_changed_lines(ground.source, text)]
     if plan is not None:
+        wrong += _not_taken(plan, text, ground.source)
         wrong += [f"{one.title}: it has no id" for one in plan.stories if one.origin.id is None]
         wrong += [
             f"{_called(one.origin.id, one.title)}: no acceptance criterion" for one in plan.stories if not one.criteria
@@ -190,6 +191,22 @@ def _document(text: str, ground: Ground) -> Draft:
     if plan is None or wrong:
         return _refused(*wrong)
     return Draft(plan=plan, text=text)
+
+
+def _not_taken(plan: Plan, text: str, source: str) -> Iterator[str]:
+    """Yield new headings that stand beside those of requirements, and are none for the compiler."""
+    lines, own = text.split("\n"), {_plain(line) for line in source.split("\n")}
+    taken = {story.origin.line for story in plan.stories}
+    levels = {_level(lines[number - 1]) for number in taken if number} - {0}
+    for number, line in enumerate(lines, 1):
+        if _level(line) in levels and number not in taken and _plain(line) not in own:
+            yield f"line {number} stands where requirements do, and has no id: {_short(line)}"
+
+
+def _level(line: str) -> int:
+    """Return how deep a heading is; 0 where it is none."""
+    marks = len(line) - len(line.lstrip("#"))
+    return marks if line[marks : marks + 1] == " " else 0
 
 
 def _changed_lines(source: str, text: str) -> Iterator[str]:
