@@ -76,8 +76,8 @@ def _one(folder: Path, kind: str, chance: Random, tally: Tally) -> None:
     begin = ["run", "prd.md", "--agent", f"{sys.executable} {agent}", "--trust-commands", "--jobs", "2"]
     done: list[str] = []
     for start in range(MOST_STARTS):
-        has_begun = (repo / ".santiago" / "runs").is_dir()
-        words = ["resume", "--add-attempts", "5"] if has_begun else begin
+        has_begun = any(log.stat().st_size for log in repo.glob(".santiago/runs/*/progress.ndjson"))
+        words = ["resume", "--add-attempts", "5", "--trust-commands"] if has_begun else begin
         code = _start(repo, kind, words, chance.random() * 1.5 if start < MOST_STARTS - 3 else None)
         tally.kills += code == -signal.SIGKILL
         wrong, done = _look(repo, done, ended=code == 0)
@@ -91,7 +91,7 @@ def _one(folder: Path, kind: str, chance: Random, tally: Tally) -> None:
 
 def _start(repo: Path, kind: str, words: list[str], kill_after: float | None) -> int:
     """Start santiago inside a kind of fence and return its exit code; killed after some seconds, or not at all."""
-    command = [sys.executable, fenced.__file__, kind, *words]
+    command = [sys.executable, "-P", fenced.__file__, kind, *words]
     env = {**os.environ, **greeter.place(repo), "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, cwd=repo, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
@@ -111,7 +111,7 @@ def _look(repo: Path, before: list[str], *, ended: bool) -> tuple[list[str], lis
         wrong.append(f"done was {before} and is {done}")
     if ended:
         audit = subprocess.run(
-            [sys.executable, fenced.__file__, "none", "audit"], cwd=repo, capture_output=True, text=True, check=False,
+            [sys.executable, "-P", fenced.__file__, "none", "audit"], cwd=repo, capture_output=True, text=True, check=False,
             env={**os.environ, **greeter.place(repo), "PYTHONPATH": os.pathsep.join(sys.path)},
         )  # fmt: skip
         wrong += [f"audit: {audit.stdout[-300:]}"] if audit.returncode else []

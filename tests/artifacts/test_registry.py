@@ -72,11 +72,13 @@ def test_runs_are_listed_the_newest_first(common: Path) -> None:
     assert [run.run_id for run in runs(common)] == ["r_b", "r_a"]
 
 
-def test_a_run_can_be_resumed_until_its_log_says_that_it_succeeded(common: Path) -> None:
+def test_a_run_can_be_resumed_until_its_log_says_that_it_succeeded_and_its_result_is_written(common: Path) -> None:
     created, executing = RunPhase.CREATED, RunPhase.EXECUTING
     a_run(common, "r_1", "2026-01-01T00:00:00Z", created, executing, RunPhase.PAUSED)
     a_run(common, "r_2", "2026-01-02T00:00:00Z", created, executing, RunPhase.FAILED)
     a_run(common, "r_3", "2026-01-03T00:00:00Z", created, executing, RunPhase.RUN_VERIFICATION, RunPhase.SUCCESS)
+    assert [standing(run) for run in runs(common)] == ["resumable"] * 3
+    (runs(common)[0].out_dir / "result.json").write_bytes(b"{}")
     assert [standing(run) for run in runs(common)] == ["ended", "resumable", "resumable"]
 
 

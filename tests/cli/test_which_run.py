@@ -65,6 +65,20 @@ def test_where_all_are_finished_there_is_nothing_to_resume_and_nothing_begins(tm
     assert log.read_bytes() == before
 
 
+def test_a_run_whose_last_event_came_before_a_crash_and_its_result_after_it_is_still_gone_on_with(
+    tmp_path: Path,
+) -> None:
+    """Promise 3: killed between the two, the run has ended by its log, and the next start writes what is missing."""
+    repo = greeter.make(tmp_path / "repo")
+    assert greeter.carry_out(repo).returncode == 0
+    result = greeter.out_dir(repo) / "result.json"
+    before = result.read_bytes()
+    result.unlink()
+    said = santiago("resume", cwd=repo, env=greeter.place(repo))
+    assert said.returncode == 0, said.stderr
+    assert result.read_bytes() == before
+
+
 def test_what_is_running_is_meant_before_what_is_newer(two: Two) -> None:
     with Lock(two.older, since="now"):
         assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.older)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from santiago.contract.events import Context, Event, EventKind, EventStatus, Fact
 from santiago.contract.fold import Fold
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import RunPhase, SessionPhase, StoryPhase
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
 from santiago.contract.state import RunState, StoryState, initial
 
@@ -97,7 +97,7 @@ class Journal:
         kind: EventKind,
         /,
         story: str | None = None,
-        phase: StoryPhase | RunPhase | None = None,
+        phase: StoryPhase | RunPhase | SessionPhase | None = None,
         *,
         chunk: str | None = None,
         status: EventStatus | None = None,
@@ -125,7 +125,7 @@ class Journal:
         kind: EventKind,
         /,
         story: str | None = None,
-        phase: StoryPhase | RunPhase | None = None,
+        phase: StoryPhase | RunPhase | SessionPhase | None = None,
         *,
         chunk: str | None = None,
         status: EventStatus | None = None,

@@ -13,7 +13,7 @@ import pytest
 import santiago
 import santiago.contract
 
-HEAVY = {"pydantic", "pydantic_core", "rich", "yaml", "markdown_it", "santiago.planner"}
+HEAVY = {"pydantic", "pydantic_core", "rich", "yaml", "markdown_it", "textual", "santiago.planner"}
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(santiago.__file__).parents[1])}
 
 MODULES = sorted(

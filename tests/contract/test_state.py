@@ -272,6 +272,8 @@ class AnyLegalLog(RuleBasedStateMachine):
     def chunks_know_what_is_left(self) -> None:
         for chunk in self.journal.state.chunks.values():
             assert chunk.left == self.model.left(chunk.label)
+            counted = [self.journal.state.stories[name].counted for name in chunk.stories]
+            assert chunk.retries == sum(max(number - 1, 0) for number in counted)
             assert list(chunk.stories) == [name for name in self.model.order if self.model.chunk[name] == chunk.label]
             assert chunk.started == (chunk.label in self.model.started)
 

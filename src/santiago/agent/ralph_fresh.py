@@ -16,6 +16,7 @@ from santiago.agent.packet import render
 from santiago.contract.detail import LONGEST
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.reasons import Reason
+from santiago.contract.session import LONGEST_DRAFT
 from santiago.contract.units import Usd
 from santiago.process.command import Command
 from santiago.process.environment import own
@@ -49,7 +50,7 @@ EVIDENCE = "evidence.json"
 """File beside the agent's folder in which it names the test of each criterion."""
 MOST_EVIDENCE, MOST_NAME = 200, 500
 DETAIL = "detail.json"
-"""File beside the agent's folder into which it writes a detailed plan."""
+"""File beside the agent's folder into which it writes a detailed plan, or a draft of the whole."""
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
@@ -90,7 +91,7 @@ class RalphFresh:
 
     def _place(self, packet: Packet) -> Place:
         place = self.ground.place(packet.folder, packet.plan_folder, packet.prompt_file)
-        return replace(place, readonly=packet.proposes)
+        return replace(place, readonly=packet.readonly)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
         with ExitStack() as stack:
@@ -105,7 +106,7 @@ class RalphFresh:
                 report = self.server.run(command, lambda: "now" if stop.now() else None)
             reading = self._read(packet, Path(side, self.profile.start.report_name))
             evidence = _evidence(_document(Path(side, EVIDENCE)) or {})
-            detail = self._detail(Path(side, DETAIL)) if packet.proposes else None
+            detail = self._written(Path(side, DETAIL), _most(packet)) if packet.readonly else None
             left = home.left() if home else ()
         ending = ending_of(report, reading, self.profile)
         return replace(ending, evidence=evidence, detail=detail, left=left, ms=report.ms)
@@ -113,9 +114,9 @@ class RalphFresh:
     def _command(self, packet: Packet, place: Place, side: str) -> Command:
         start, seen = self.profile.start, _seen(packet, place)
         writes = {"SANTIAGO_EVIDENCE": f"{side}/{EVIDENCE}"}
-        if packet.proposes:
+        if packet.readonly:
             seen = replace(seen, detail_file=f"{side}/{DETAIL}")
-            writes = {"SANTIAGO_DETAIL": seen.detail_file}
+            writes = {"SANTIAGO_DRAFT" if packet.drafting else "SANTIAGO_DETAIL": seen.detail_file}
         return Command(
             argv=self.argv(seen, side, Path(packet.prompt_file)),
             cwd=packet.folder,
@@ -155,13 +156,17 @@ class RalphFresh:
             reader.take(document, self.profile.report)
         return reader.reading
 
-    def _detail(self, file: Path) -> str | None:
-        """Return the detailed plan that the agent left, without secrets; of one that is too long enough to see that it is."""
+    def _written(self, file: Path, most: int) -> str | None:
+        """Return the plan that the agent left, without secrets; of one that is too long enough to see that it is."""
         # More is read than is kept, so that no secret is cut in two and passes.
-        content = regular.content(file, 2 * LONGEST, follow=False)
+        content = regular.content(file, 2 * most, follow=False)
         if content is None:
             return None
-        return Redactor(self.secrets).whole(content).decode("utf-8", "replace")[: LONGEST + 1]
+        return Redactor(self.secrets).whole(content).decode("utf-8", "replace")[: most + 1]
+
+
+def _most(packet: Packet) -> int:
+    return LONGEST_DRAFT if packet.drafting else LONGEST
 
 
 def variables(packet: Packet) -> dict[str, str]:

@@ -16,6 +16,9 @@ proposals:                     # where a person approves each story first: its d
   R1:
     - detail: {objective: "…", modify: [src/a.py], actions: ["…"], checks: ["…"]}   # or the text of the file
       say: a first idea
+drafts:                        # where a planning session asks for the whole plan, one after the other
+  plan:
+    - detail: {contract_version: 1, title: "…", stories: […]}
 """
 
 from __future__ import annotations
@@ -99,14 +102,15 @@ Moves = dict[str, list[dict[str, Any]]]
 """Story → what its attempts do, one after the other."""
 
 
-def load(text: str, where: str) -> tuple[Moves, Moves, Moves]:
-    """Return a playbook: for each story the moves of its attempts, of those that only write its tests, and of its proposals."""
+def load(text: str, where: str) -> tuple[Moves, Moves, Moves, Moves]:
+    """Return a playbook: each story's moves for its attempts, for its tests, for its proposals; and those of the whole plan."""
     import yaml
 
     try:
         data = yaml.safe_load(text)
         stories = _moves_of(data, "stories")
-        return stories, _moves_of({"tests": {}, **data}, "tests"), _moves_of({"proposals": {}, **data}, "proposals")
+        tests, proposals, drafts = (_moves_of({key: {}, **data}, key) for key in ("tests", "proposals", "drafts"))
+        return stories, tests, proposals, drafts
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SantiagoError(
             Kind.INPUT,
@@ -147,10 +151,13 @@ def _faults(move: Any) -> Iterator[str]:
 class Scripted:
     """Plays the next move of a story; a story without moves changes nothing."""
 
-    def __init__(self, stories: Moves, tests: Moves | None = None, proposals: Moves | None = None) -> None:
+    def __init__(
+        self, stories: Moves, tests: Moves | None = None, proposals: Moves | None = None, drafts: Moves | None = None
+    ) -> None:
         self.stories = stories
         self.tests = tests or {}
         self.proposals = proposals or {}
+        self.drafts = {"PLAN": (drafts or {}).get("plan", [])}
 
     def render(self, packet: Packet) -> str:
         return render(packet)
@@ -174,6 +181,8 @@ class Scripted:
         return _ended(Reason.AGENT_EXIT_NONZERO if move.get("exit") else None, move)
 
     def _next(self, packet: Packet) -> dict[str, Any]:
+        if packet.drafting:
+            return _move(self.drafts, packet.story, packet.attempt)
         if packet.proposes:
             return _move(self.proposals, packet.story, packet.proposal)
         moves = self.tests if packet.tests_only else self.stories

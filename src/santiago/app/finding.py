@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.app.loading import working
+from santiago.app.paths import near
 from santiago.artifacts import registry, repository
-from santiago.artifacts.names import LOG, PLAN
+from santiago.artifacts.names import LOG, PLAN, has_begun
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,6 +40,17 @@ def find_run(name: str | None) -> Path:
     return (at_work or known)[0].out_dir
 
 
+def running_or_newest(name: str | None) -> tuple[Path, str]:
+    """Return a run to look at, and what to say of it: where several are running and none is named, the newest of them."""
+    if name is not None:
+        return _named(name), ""
+    known = runs_here()
+    at_work = [run for run in known if working(run.out_dir)]
+    if len(at_work) > 1:
+        return at_work[0].out_dir, f"{len(at_work)} runs of this repository are running: {enumerated(at_work)}"
+    return (at_work or known)[0].out_dir, ""
+
+
 def runs_here() -> list[Registered]:
     """Return the runs of this repository whose folders are still there, the newest first; raise where there are none."""
     root = repository.find_root(Path.cwd())
@@ -51,8 +65,17 @@ def runs_here() -> list[Registered]:
     return known
 
 
+def unfinished() -> tuple[Registered, Registered | None]:
+    """Return the newest run of this repository, and the latest that can go on, killed ones included; None where all ended."""
+    newest, *_ = known = runs_here()
+    left = [run for run in known if registry.standing(run) != "ended"]
+    # A plan that was only looked at comes after everything that has begun.
+    return newest, min(left, key=lambda run: not has_begun(run.out_dir), default=None)
+
+
 def _named(name: str) -> Path:
     path = repository.resolved(Path(name))
+    _refuse_session(name)
     if (path / PLAN).is_file() or (path / LOG).exists():
         return path
     try:
@@ -65,6 +88,25 @@ def _named(name: str) -> Path:
             return run.out_dir
     hint = f"Name a run's folder or its id; there are {enumerated(known)}."
     raise SantiagoError(Kind.USAGE, f"there is no run {name!r}", hint=hint)
+
+
+def _refuse_session(name: str) -> None:
+    """Raise where a planning session is named: nothing of a plan under review runs."""
+    from santiago.app.planning import loading
+
+    if not loading.names_session(name):
+        return
+    planning = loading.load(loading.find_session(name))
+    asked = [one.id for one in planning.state.open_questions()]
+    waits = f"{', '.join(asked)} is open" if asked else f"it is {planning.state.phase}"
+    run = planning.state.run
+    hint = (
+        f"It became the run {run}."
+        if run
+        else f"`santiago review {planning.session_id}` shows it; only a plan that you finalize can run."
+    )
+    message = f"{planning.session_id} is a planning session, and no run: {waits}"
+    raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
 
 
 def names_run(word: str) -> bool:
@@ -110,3 +152,13 @@ def naming(run_id: str) -> Iterator[None]:
 def split_target(words: tuple[str, ...], *, least: int) -> tuple[str | None, tuple[str, ...]]:
     """Return the optional run in front of a command's own words: `[DIR] STORY` and the like."""
     return (words[0], words[1:]) if len(words) > least else (None, words)
+
+
+def target(out_dir: Path) -> str:
+    """Return how to name a run on a command line, with a space before it; nothing where it is the latest one here."""
+    try:
+        if find_run(None) == out_dir:
+            return ""
+    except SantiagoError:
+        pass
+    return f" {quote(near(out_dir))}"

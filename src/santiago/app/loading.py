@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import socket
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from santiago.app.history import History
 from santiago.app.substeps import with_substeps
-from santiago.artifacts.faults import possible
+from santiago.artifacts.faults import corrupt, possible
 from santiago.artifacts.files import read_bytes, read_json
 from santiago.artifacts.lock import NAME as LOCK
 from santiago.artifacts.lock import SIGNATURE, holder, last_sign
@@ -78,6 +79,10 @@ class Run:
 def frozen(out_dir: Path) -> tuple[Plan, RunInput]:
     """Return a run's plan and input."""
     plan = codec.decode(Plan, read_bytes(out_dir / PLAN, codec.MAX_BYTES), str(out_dir / PLAN))
+    known = {story.id for story in plan.stories}
+    named = chain(*(chunk.stories for chunk in plan.chunks), *(story.depends_on for story in plan.stories))
+    if unknown := next((name for name in named if name not in known), None):
+        raise corrupt(out_dir / PLAN, f"it names {unknown}, which is no story of it")
     return plan, frozen_input(out_dir)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar
@@ -118,12 +117,8 @@ class FileAttempts:
         """Write these files of an attempt and a list of all that it has; return the digest of the list."""
         folder = attempt_folder(story, attempt)
         written = {name: self.store.harmless(name, content) for name, content in files.items()}
-        kept = [name for name in self.store.names(folder) if name != FILES and not beneath.is_temporary(name)]
-        digests = {name: sha256(content).hexdigest() for name, content in written.items()}
-        for name in kept:
-            if name not in written:
-                with suppress(SantiagoError):  # a link or a folder that somebody planted: an audit names it
-                    digests[name] = self.store.digest(f"{folder}/{name}") or ""
+        digests = self.store.digests(folder, without=(*written, FILES))  # what somebody planted, an audit names
+        digests |= {name: sha256(content).hexdigest() for name, content in written.items()}
         listing = codec.canonical(digests)
         self.store.put_many(folder, {**written, FILES: listing}, sync=LASTING, clean=(*written, FILES))
         return sha256(listing).hexdigest()

@@ -31,6 +31,8 @@ PIECE = 1 << 15
 MOST_NAMES = 256
 """Names of stories that are remembered as checked, so that memory does not grow with the log."""
 
+_FIRST = (EventKind.RUN_CREATED, EventKind.SESSION_CREATED)
+
 
 class Chain:
     """A log as far as it was read. The fields tell of the last event that was taken, and of what follows it."""
@@ -85,8 +87,8 @@ class Chain:
     def _look_at(self, event: Event, digest: str) -> None:
         """Check the first event, and the one that is known from elsewhere."""
         if event.seq == 1:
-            if event.event is not EventKind.RUN_CREATED or event.context.get("log") != LOG_VERSION:
-                raise self._damage("a log begins with run_created and the version of its format")
+            if event.event not in _FIRST or event.context.get("log") != LOG_VERSION:
+                raise self._damage("a log begins with run_created, or session_created, and the version of its format")
             self.run_id = event.run_id
         if self.anchor is not None and event.seq == self.anchor.seq and digest != self.anchor.hash:
             raise self._damage("its hash is not the one that was recorded elsewhere")

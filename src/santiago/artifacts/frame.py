@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from santiago.contract.events import UTC, Context, Event, EventKind, EventStatus
 from santiago.contract.ids import RUN_ID, STORY_ID
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import RunPhase, SessionPhase, StoryPhase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,7 +28,11 @@ _KEYS = ["seq", "timestamp", "run_id", "story_id", "chunk", "event", "phase", "a
 _EVENT_KEYS = _KEYS[:-2]
 _END = len(',"h":""}\n') + 32
 _KINDS = {kind.value: kind for kind in EventKind}
-_RUN_PHASES: dict[Any, RunPhase | None] = {None: None, **{phase.value: phase for phase in RunPhase}}
+_RUN_PHASES: dict[Any, RunPhase | SessionPhase | None] = {
+    None: None,
+    **{phase.value: phase for phase in (*SessionPhase, *RunPhase)},
+}
+"""Of what is about no story; which of the two machines it belongs to, the log's first event says."""
 _STORY_PHASES: dict[Any, StoryPhase | None] = {None: None, **{phase.value: phase for phase in StoryPhase}}
 _STATUSES = frozenset({None, *get_args(EventStatus)})
 _DETAILS: dict[str, Any] = get_type_hints(Context)

@@ -27,9 +27,9 @@ LARGEST = 1 << 18
 MOST = 1000
 """Letters that are read at one look."""
 
-_ORDER: tuple[LetterKind, ...] = ("stop-now", "stop", "answer", "change")
+_ORDER: tuple[LetterKind, ...] = ("stop-now", "stop", "answer", "change", "hint", "pause")
 _STOPS = ("stop-now.json", "stop.json")
-_CHANGE = re.compile(r"change-(.+)-([0-9]{1,9})\.json")
+_NUMBERED = re.compile(r"(?:(?P<kind>change|hint)-(?P<subject>.+)|pause)-[0-9]{1,9}\.json")
 _LONGEST_NAME = 200
 
 
@@ -135,16 +135,18 @@ def _place(letter: Letter) -> tuple[bool, int, object]:
 
 
 def _names(letter: Letter) -> Iterator[str]:
-    """Yield the names that a letter may take, in order; only a change can be asked for more than once."""
+    """Yield the names that a letter may take, in order; what concerns a story's next attempt can be said more than once."""
     match letter.kind:
         case "stop" | "stop-now":
             yield f"{letter.kind}.json"
         case "answer":
             yield _answer_name(letter.subject)
-        case "change":
+        case "change" | "hint":
             if not is_story_id(letter.subject):
                 raise ValueError(f"not a story: {letter.subject!r}")
-            yield from (f"change-{letter.subject}-{number}.json" for number in count(1))
+            yield from (f"{letter.kind}-{letter.subject}-{number}.json" for number in count(1))
+        case "pause":
+            yield from (f"pause-{number}.json" for number in count(1))
 
 
 def _answer_name(question: str) -> str:
@@ -177,15 +179,18 @@ def _letter(name: str, data: Any) -> Letter | None:
     letter = Letter(
         kind=kind,
         subject=_text(data, "subject"),
-        answer=_text(data, "answer", None if kind == "answer" else ""),
-        text=_text(data, "text", None if kind == "change" else ""),
+        answer=_text(data, "answer", None if kind in ("answer", "pause") else ""),
+        text=_text(data, "text", None if kind in ("change", "hint") else ""),
         scope=_text(data, "scope"),
         actor=_text(data, "actor", "user"),
         name=name,
     )
-    if letter.kind == "change":
-        match = _CHANGE.fullmatch(name)
-        return letter if match and match[1] == letter.subject and is_story_id(letter.subject) else None
+    if letter.kind in ("change", "hint"):
+        match = _NUMBERED.fullmatch(name)
+        named = match is not None and (match["kind"], match["subject"]) == (letter.kind, letter.subject)
+        return letter if named and is_story_id(letter.subject) else None
+    if letter.kind == "pause":
+        return letter if _NUMBERED.fullmatch(name) and letter.answer in ("on", "off") else None
     return letter if letter.kind in _ORDER and name in _names(letter) else None
 
 

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOG, INPUT, PLAN, RESULT, ATTEMPTS = "progress.ndjson", "run-input.json", "plan.json", "result.json", "attempts"
+STARTED = "started.log"
+"""What the latest start from a screen printed; nothing rests on it."""
 
 
 def attempt_folder(story: str, attempt: int) -> str:

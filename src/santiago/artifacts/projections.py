@@ -14,6 +14,7 @@ from santiago.contract.result import ChunkRecord, Feedback, ResumePoint, Session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from santiago.contract.events import Context
     from santiago.contract.plan import Plan
     from santiago.contract.state import RunState
 
@@ -63,12 +64,25 @@ class History:
                 times.ended, times.status = event.timestamp, _ended(event)
             case EventKind.ATTEMPT_ENDED | EventKind.CLAIM_JUDGED if event.story_id and "verdict" in context:
                 self.verdicts[event.story_id] = event
+            case EventKind.RUN_CREATED if "session" in context:
+                self._planned(context)
             case EventKind.PLANNING_STARTED:
                 self._planning(event)
             case EventKind.PLAN_PROPOSED:
                 self.revision = context.get("revision") or self.revision
             case _:
                 pass
+
+    def _planned(self, context: Context) -> None:
+        """Take over where the planning session stood that the run was made from."""
+        self.revision, self.rounds = context.get("revision", 0), context.get("round", 0)
+        self.mode = "single" if context.get("mode") == "single" else "multi"
+        self.feedback = [
+            Feedback(
+                revision=int(revision), mode="single" if mode == "single" else "multi", text=text, actor=actor, at=at
+            )
+            for revision, mode, text, actor, at in context.get("feedback", [])
+        ]
 
     def _planning(self, event: Event) -> None:
         self.rounds += 1
@@ -120,8 +134,7 @@ def session(state: RunState, history: History) -> Session:
 
 
 def _chunk_record(state: RunState, label: str, times: _Times) -> ChunkRecord:
-    names = state.chunks[label].stories if label in state.chunks else ()
-    retries = sum(max(state.stories[name].counted - 1, 0) for name in names)
+    retries = state.chunks[label].retries if label in state.chunks else 0
     return ChunkRecord(
         chunk=label, started_at=times.started, ended_at=times.ended, status=times.status, retries=retries
     )
@@ -131,8 +144,8 @@ def _resume_point(state: RunState, seq: int, timestamp: str | None) -> ResumePoi
     """Return where a next start goes on; None where nothing is left to do."""
     if state.phase is RunPhase.SUCCESS:
         return None
-    waiting = [story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE]
-    first = min(waiting, key=lambda story: story.index, default=None)
+    waiting = (story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE)
+    first = next(waiting, None)  # they stand in plan order
     chunk, name = (first.chunk, first.id) if first else (state.active_chunk, None)
     return ResumePoint(seq=seq, chunk=chunk, story=name, timestamp=timestamp)
 

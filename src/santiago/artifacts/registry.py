@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago.artifacts import beneath
 from santiago.artifacts.files import read_json, read_text
-from santiago.artifacts.names import LOG, PLAN
+from santiago.artifacts.names import LOG, PLAN, RESULT
 from santiago.contract.errors import SantiagoError
 from santiago.contract.ids import is_run_id
 from santiago.contract.phases import RunPhase
@@ -98,7 +98,8 @@ def standing(run: Registered) -> RunStanding:
                 phase = event.phase
     except SantiagoError:
         return "damaged"
-    return "ended" if phase is RunPhase.SUCCESS else "resumable"
+    # A crash may have come between its last event and its result, which the next start writes.
+    return "ended" if phase is RunPhase.SUCCESS and (run.out_dir / RESULT).is_file() else "resumable"
 
 
 def _written(common: Path, out_dir: Path) -> str:

@@ -109,14 +109,18 @@ class FileStore:
         if self._is_result_damaged():  # the log is the truth; the result will be written again
             self._replace("result.damaged.json", self.get(RESULT) or b"", sync=True)
             self.notices.append(f"{RESULT} could not be read; it is kept as result.damaged.json")
-        self._log = Log.open(self.path / LOG, self._utc, anchor=anchor, take=self._checked(take))
-        if self._log.mended:
-            self.notices.append(f"the last line of {LOG} was torn; it is set aside beside it as progress.torn.*")
+        head = self._open_log(anchor, self._checked(take))
         with guarding(self.path / ATTEMPTS), beneath.opened(self._folder(), [ATTEMPTS], make=True) as handles:
             os.fsync(handles[1])
             os.fsync(handles[0])
             names = os.listdir(handles[1])  # noqa: PTH208  # by handle, so that no link is followed
             self._synced |= {ATTEMPTS, *(f"{ATTEMPTS}/{name}" for name in names)}
+        return head
+
+    def _open_log(self, anchor: LogHead | None, take: Callable[[Event], None]) -> LogHead:
+        self._log = Log.open(self.path / LOG, self._utc, anchor=anchor, take=take)
+        if self._log.mended:
+            self.notices.append(f"the last line of {LOG} was torn; it is set aside beside it as progress.torn.*")
         return self._log.head
 
     def _checked(self, take: Callable[[Event], None]) -> Callable[[Event], None]:
@@ -184,6 +188,20 @@ class FileStore:
                     return beneath.digest(handles[-1], name)
             except FileNotFoundError:
                 return None
+
+    def digests(self, folder: str, *, without: Collection[str]) -> dict[str, str]:
+        """Return the digests of a folder's files by their names; what cannot be read, or was planted there, has none."""
+        found: dict[str, str] = {}
+        with (
+            self._honest(folder),
+            contextlib.suppress(FileNotFoundError),
+            beneath.opened(self._folder(), beneath.parts_of(folder)) as handles,
+        ):
+            for name in os.listdir(handles[-1]):  # noqa: PTH208  # by handle, so that no link is followed
+                if name not in without and not beneath.is_temporary(name):
+                    with contextlib.suppress(OSError, beneath.PlantedError):
+                        found[name] = beneath.digest(handles[-1], name) or ""
+        return found
 
     def names(self, folder: str) -> list[str]:
         """Return what stands in a folder of the out-dir; nothing where there is none."""

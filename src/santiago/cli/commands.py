@@ -6,7 +6,9 @@ from santiago import __version__
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Plan": {
-        "plan": ("plan", "compile a requirements document into a plan"),
+        "plan": ("plan", "compile a requirements document into a plan; --with has agents plan it"),
+        "draft": ("draft", "have an agent write a document that the compiler reads exactly"),
+        "review": ("review", "look at a planning session: plan on, edit, finalize or cancel"),
     },
     "Run": {
         "run": ("run", "plan and execute in one go"),
@@ -16,11 +18,14 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "stop": ("reach:stop", "stop a run at the next safe boundary"),
         "answer": ("reach:answer", "list the open questions, or answer one"),
         "change": ("reach:change", "ask for a change of a story"),
+        "hint": ("reach:hint", "leave a word for a story's next attempt"),
+        "pause": ("reach:pause", "have a running run rest after each chunk, or not"),
         "skip": ("decisions:skip", "leave a story out"),
         "accept": ("decisions:accept", "take a story's work as it is; recorded as attested"),
         "verify": ("decisions:verify", "judge a person's own work as an attempt"),
     },
     "Look": {
+        "watch": ("watch", "browse a run on the screen: follow, answer, stop, resume, select"),
         "status": ("status", "where a run stands, and what needs you"),
         "log": ("log", "the history of a run; --follow goes on"),
         "show": ("show", "one story: attempts, checks, critique, changes"),

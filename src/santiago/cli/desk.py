@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.inbox import Inbox
 from santiago.cli.view.text import columns_of, paint, say
-from santiago.contract.answers import Understood, describe, understood
+from santiago.contract.answers import describe
 from santiago.contract.details import EXPIRED, OVERTAKEN
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.ports.desk import Letter
-from santiago.report.asking import NO_PLAN, offers
-from santiago.report.question import card
+from santiago.report.question import REST, TEST, card, meant
 from santiago.util.text import fit, harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from santiago.contract.answers import Understood
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
     from santiago.contract.state import Question, RunState
@@ -39,7 +39,6 @@ MOST_HELD = 1000
 """Lines that are kept while a question is open; the log has all of them."""
 MOST_ENDS = 3
 """How often the input may end (ctrl-d) before it is taken to be gone."""
-REST, TEST = "a", "t"
 _OVER = frozenset({EventKind.STOP_REQUESTED, EventKind.RUN_ENDED, EventKind.RUN_PAUSED})
 """After these nobody is asked any more; what is open stays so."""
 ENTER, ESCAPE = (b"\n", b"\r"), b"\x1b"
@@ -178,22 +177,11 @@ class TerminalDesk:
 
     def _meant(self, asked: Card, line: str) -> tuple[Understood, str] | None:
         """Return what a line means and how far it reaches; say why where it means nothing."""
-        if line.strip() == REST and asked.chunk:
-            return Understood(word=asked.words[0][0]), "chunk"
-        if line.strip() in (REST, TEST):
-            say(f"{line.strip()!r} is not offered here; say one of the words, or what should be different", err=True)
-            return None
-        word, _, text = line.strip().partition(" ")
-        fixed = word.lower() in dict(asked.words)
         try:
-            answer = understood(asked.kind, word if fixed else line, text if fixed else "", asked.options)
+            return meant(asked, line)
         except SantiagoError as error:
             say(f"{harmless(error.message)}", err=True)
             return None
-        if offers(dict(asked.words), answer):
-            return answer, ""
-        say(NO_PLAN, err=True)
-        return None
 
     def _confirmed(self, answer: Understood, scope: str) -> bool:
         """Show what was understood; Enter sends it, Escape or any other key takes it back."""

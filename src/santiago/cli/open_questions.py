@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from santiago.app.planning.loading import open_here
 from santiago.cli.view.text import paint, say
 from santiago.report.questions import asking
-from santiago.util.text import harmless
+from santiago.report.review import as_data, review_of
+from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
     from santiago.report.question import Card
+    from santiago.report.review import Review
 
 
 MOST_LINES = 60
@@ -24,10 +27,16 @@ def show(name: str | None, *, as_json: bool) -> None:
     found = list(asking(name))
     if as_json:
         rows = [{"run_id": run.run_id, **_data(one)} for run, cards in found for one in cards]
+        for session in open_here() if name is None else ():
+            data = as_data(review_of(session))
+            rows += [{"session_id": session.session_id, **one} for one in data["questions"]]
         click.echo(json.dumps({"contract_version": 1, "questions": rows}, indent=2, ensure_ascii=False))
         return
-    if not found:
+    planning = open_here() if name is None else []
+    if not found and not planning:
         say("no question is open")
+    for session in planning:
+        _say_session(review_of(session))
     for run, cards in found:
         for one in cards:
             _say(run.run_id, one)
@@ -43,6 +52,23 @@ def _say(run_id: str, one: Card) -> None:
     for word, means in one.words:
         say(f"    {word:<9} {means}")
     say(f"  $ {one.command} …", verbatim=True)
+
+
+def _say_session(review: Review) -> None:
+    """Print what a planning session asks."""
+    if review.question:
+        counts = f"{count(len(review.plan.stories), 'story', 'stories')}" if review.plan else ""
+        say(
+            f"{paint(review.question, 'cyan', bold=True, stderr=False)}  {review.session_id}  {harmless(review.title[:80])}"
+        )
+        say(f"  Is revision {review.revision} the plan? {counts}; `santiago review {review.session_id}` shows it")
+        for word, means in review.words:
+            say(f"    {word:<9} {means}")
+        say(f"  $ santiago answer {review.session_id} {review.question} …", verbatim=True)
+    for name, text in review.others:
+        say(f"{paint(name, 'cyan', bold=True, stderr=False)}  {review.session_id}  {harmless(review.title[:80])}")
+        say(f"  {harmless(text)}")
+        say(f'  $ santiago answer {review.session_id} {name} "YOUR ANSWER"', verbatim=True)
 
 
 def _data(one: Card) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _OPTIONS = (
         type=click.Choice(("auto", "chunk", "step")),
         help="Go on by itself, rest after each chunk, or ask before and after every story.",
     ),
-    click.option("--chunks", metavar="A[..B]", help="Only these chunks, by label or number."),
+    click.option("--chunks", metavar="A[-B][,C]", help="Only these chunks, by number or label; quote odd labels."),
     click.option("--only", metavar="STORY", multiple=True, help="Only this story (may be repeated)."),
     click.option("--keep-going", is_flag=True, help="After a failure go on with independent stories."),
     click.option("--optimistic", is_flag=True, help="Stories that name no files may run beside others."),
@@ -62,6 +62,9 @@ _OPTIONS = (
     click.option("--plain", is_flag=True, help="Whole lines instead of the live view."),
     actor_option,
     click.option("--no-input", is_flag=True, help="Never ask anything."),
+    click.option(
+        "--attended", is_flag=True, help="Wait at questions for answers from elsewhere: `santiago answer`, `watch`."
+    ),
 )
 
 
@@ -95,6 +98,7 @@ class Flags(Wishes):
     as_json: bool = False
     plain: bool = False
     no_input: bool = False
+    attended: bool = False
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

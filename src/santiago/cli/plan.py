@@ -26,9 +26,11 @@ from santiago.util.text import count
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from santiago.contract.session import Depth
+
 
 @click.command("plan")
-@click.argument("prd", required=False, type=click.Path(path_type=Path))
+@click.argument("subject", required=False, metavar="[PRD]")
 @click.option("--input", "run_input", type=click.Path(path_type=Path), help="A run-input.json instead of a document.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Where to write; default .santiago/runs/<run id>.")
 @click.option("--against", type=click.Path(path_type=Path), help="An older plan.json whose story ids are kept.")
@@ -38,20 +40,46 @@ if TYPE_CHECKING:
 @click.option(
     "--units", metavar="KIND", help="Which list to plan where a document has two: an id prefix (fr) or a kind."
 )
+@click.option(
+    "--with",
+    "agents",
+    multiple=True,
+    metavar="AGENT[,AGENT…]",
+    help="Have these agents plan it, in a session that you review.",
+)
+@click.option("--model", metavar="NAME", help="With --with: the model, by the agent's own name for it.")
+@click.option("--playbook", type=click.Path(path_type=Path), help="With --with: what the scripted agent plays.")
+@click.option("--chunks-target", type=click.IntRange(1), metavar="N", help="With --with: about this many chunks.")
+@click.option("--stories-target", type=click.IntRange(1), metavar="N", help="With --with: about this many stories.")
+@click.option(
+    "--depth", type=click.Choice(("shallow", "medium", "deep")), help="With --with: how finely to divide the work."
+)
+@click.option("--trust-project", is_flag=True, help="With --with: trust the settings that come with the repository.")
 @click.option("--graph", is_flag=True, help="Print the dependency graph as Mermaid text instead of the plan.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    prd: Path | None, run_input: Path | None, out_dir: Path | None, against: Path | None, check: bool, strict: bool,
-    allow_fallback: bool, units: str | None, graph: bool, as_json: bool,
+    subject: str | None, run_input: Path | None, out_dir: Path | None, against: Path | None, check: bool, strict: bool,
+    allow_fallback: bool, units: str | None, agents: tuple[str, ...], model: str | None, playbook: Path | None,
+    chunks_target: int | None, stories_target: int | None, depth: Depth | None, trust_project: bool, graph: bool,
+    as_json: bool,
 ) -> int:  # fmt: skip
-    """Compile PRD into a plan: the same bytes in, the same bytes out.
+    """Compile PRD into a plan: the same bytes in, the same bytes out. With --with, agents plan it, or a sentence.
 
     \b
     santiago plan docs/prd.md                    compile, show, and write it for `execute`
     santiago plan docs/prd.md --check            has the plan changed? (exit 3)
     santiago plan --input run-input.json --out-dir DIR       for programs
+    santiago plan --with claude,codex "Add refunds"          a planning session; `santiago review` goes on with it
     """
-    job = _job(prd, run_input, out_dir)
+    if agents:
+        from santiago.app.planning.begin import Wanted
+        from santiago.cli.planning import plan_with
+        from santiago.contract.session import SizeWishes
+
+        size = SizeWishes(chunks=chunks_target, stories=stories_target, depth=depth)
+        wanted = Wanted(subject=subject or "", agents=agents, model=model, playbook=playbook, size=size)
+        return plan_with(wanted, trusted=trust_project, as_json=as_json)
+    job = _job(Path(subject) if subject else None, run_input, out_dir)
     options = Options(allow_fallback=allow_fallback, units=units)
     try:
         text = read_text(job.document)

@@ -66,23 +66,19 @@ def command(
 
 def meant(name: str | None, *, as_json: bool) -> Path | None:
     """Return the folder of the run to go on with; None where all are finished, which is then said."""
-    from santiago.app.finding import find_run, runs_here
+    from santiago.app.finding import find_run, unfinished
     from santiago.artifacts import registry
-    from santiago.artifacts.names import has_begun
     from santiago.cli.view.text import say
 
     if name is not None:
         return find_run(name)
-    newest, *_ = known = runs_here()
-    unfinished = [run for run in known if registry.standing(run) != "ended"]
-    # A plan that was only looked at comes after everything that has begun.
-    left = min(unfinished, key=lambda run: not has_begun(run.out_dir), default=None)
+    newest, left = unfinished()
     if left is None and as_json:
         click.echo(json.dumps({"type": "stream", "schema_version": "1.0"}))
         click.echo(json.dumps({"type": "nothing_to_resume", "run_id": newest.run_id}))
     elif left is None:
         say(f"{newest.run_id} is finished; nothing to resume", err=True)
     elif left is not newest:
-        word = "is finished" if newest not in unfinished else "has not begun"
+        word = "is finished" if registry.standing(newest) == "ended" else "has not begun"
         say(f"{newest.run_id}, the newest, {word}; this goes on with {left.run_id}", err=True)
     return left.out_dir if left is not None else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.app.finding import find_run, find_story, split_target
+from santiago.app.finding import find_run, find_story, split_target, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
 from santiago.cli.view.account import show_agent
@@ -17,10 +17,9 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.executor.budget import Budget
 from santiago.executor.result import criteria_of
-from santiago.report.evidence import AttemptEvidence, Check, totals
+from santiago.report.evidence import FINDINGS, AttemptEvidence, Check, totals
 from santiago.report.marks import mark
 from santiago.report.measures import span
-from santiago.report.remedies import target
 from santiago.report.spending import dollars, of_story, thousands
 from santiago.report.story import detail_text, document
 from santiago.report.story_status import explanation
@@ -153,18 +152,6 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
         say(paint(text, _COLOURS.get(one.status, "white"), stderr=False))
 
 
-_FINDINGS = {
-    "awaiting": "its tests, which fail without the work",
-    "broken": "it breaks tests that passed before",
-    "eased": "only its change of these tests makes them pass",
-    "changed": "it changes what these tests expect",
-    "vanished": "these tests no longer run",
-    "judge_files": "it changed these test files",
-    "beside": "it changed these settings, which no check runs",
-}
-"""What a verdict names beside the results of checks."""
-
-
 def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_log: bool) -> None:
     evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
     say()
@@ -172,7 +159,7 @@ def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_l
     critique = evidence.critique()
     for check in evidence.checks():
         _check(check, with_output=not critique)
-    for field, words in _FINDINGS.items():
+    for field, words in FINDINGS.items():
         if found := evidence.verdict(field):
             say(f"{words}: {', '.join(flat(one) for one in found[:20])}")
     show_agent(run.out_dir, planned.id, one)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.app.finding import find_run
+from santiago.app.finding import find_run, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
 from santiago.app.shortage import unchecked
@@ -25,7 +25,8 @@ from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import Report
 from santiago.report.marks import mark, mark_of
 from santiago.report.measures import ago, limit, span
-from santiago.report.remedies import anew, answers, listed, next_commands, target
+from santiago.report.remedies import anew, answers, listed, next_commands
+from santiago.report.review import sessions_of
 from santiago.report.run_status import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
 from santiago.report.story_status import waits_for
 from santiago.report.tasks import tasks, update_plan
@@ -255,3 +256,6 @@ def _others(run: Run) -> None:
         say()
         told = [*(f"{name} {word}" for name, word in others), *([f"and {more} older"] if more else [])]
         say("other runs, newest first: " + " · ".join(told))
+    if planned := sessions_of(Path(run.run_input.repo_path)):
+        told = [f"{name} {word}" for name, word in planned]
+        say("planning sessions, newest first: " + " · ".join(told) + "   (`santiago review ID` shows one)")

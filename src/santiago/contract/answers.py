@@ -7,10 +7,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from santiago.contract.state import Question, RunState, StoryState
 
 _STOP = "pause the run here"
 _JUDGED = {"defer": "leave the story for later and go on with others", "stop": _STOP}
@@ -85,6 +88,30 @@ NEEDS_TEXT = {
 _WORDS = sorted({word for words in KINDS.values() for word in words})
 _LONGEST = max(map(len, _WORDS)) + 3
 """Longer words are no slip of a fixed one, and need not be compared."""
+
+
+NO_PLAN = "there is no detailed plan to approve; say what should be different, or defer it"
+
+
+def words_of(state: RunState, question: Question) -> dict[str, str]:
+    """Return the words that a question takes, and what each does; a plan that is not there cannot be approved."""
+    if question.kind == "pick":
+        stories = [state.stories[name] for name in question.options if name in state.stories]
+        picked = {one.id: f"go on with it ({_standing(one)}), and put the others off" for one in stories}
+        return {**picked, "stop": KINDS["pick"]["stop"]}
+    story = state.stories.get(question.story or "")
+    planless = question.kind == "detail" and not (story and story.detail and story.detail.digest)
+    return {word: does for word, does in KINDS.get(question.kind, {}).items() if not (planless and word == "approve")}
+
+
+def _standing(story: StoryState) -> str:
+    words = {StoryPhase.VERIFIED: "its work passes its checks", StoryPhase.PROPOSED: "its plan is written"}
+    return words.get(story.phase, "it was interrupted")
+
+
+def offers(words: Mapping[str, str], answer: Understood) -> bool:
+    """Tell whether an answer is one of the words that a question takes."""
+    return (answer.text if answer.word == "pick" else answer.word) in words
 
 
 @record

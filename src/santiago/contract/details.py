@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 W = TypeVar("W", Reason, Proof)
 TESTS = "tests"
 """Mode of an attempt that only writes its story's tests."""
+PAUSES = "chunk"
+"""Mode of a run that rests after each chunk because a person said so while it ran."""
 REST = "rest"
 """Mode of a stop that a person asked for at a question."""
 OVERTAKEN = "overtaken"
@@ -53,6 +55,7 @@ def _run_created(state: RunState, event: Event) -> None:
 
 def _run_started(state: RunState, event: Event) -> None:
     state.epoch, state.stop_requested = event.context.get("epoch") or state.epoch + 1, False
+    state.pauses = None
     state.started_at = event.timestamp
 
 
@@ -114,6 +117,10 @@ def _base_examined(state: RunState, event: Event) -> None:
 
 def _stop_requested(state: RunState, event: Event) -> None:
     state.stop_requested, state.rests = True, event.context.get("mode") == REST
+
+
+def _pauses_set(state: RunState, event: Event) -> None:
+    state.pauses = event.context.get("mode") == PAUSES
 
 
 def _question_asked(state: RunState, event: Event) -> None:
@@ -253,6 +260,7 @@ def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
 def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
+    state.chunks[story.chunk].retries += story.counted > 1
     story.validated = story.gated = False
     _overtake(state, story, event)
     story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
@@ -266,6 +274,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
 def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
     context, kind = event.context, event.event
     if kind is EventKind.ATTEMPT_VOIDED or event.status == "voided":
+        state.chunks[story.chunk].retries -= story.counted > 1
         story.voided += 1
         story.uncounted += 1
         state.voided += 1
@@ -368,6 +377,7 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.COMMANDS_APPROVED: _commands_approved,
     EventKind.BASE_EXAMINED: _base_examined,
     EventKind.STOP_REQUESTED: _stop_requested,
+    EventKind.PAUSES_SET: _pauses_set,
     EventKind.QUESTION_ASKED: _question_asked,
     EventKind.QUESTION_ANSWERED: _question_answered,
     EventKind.QUESTION_EXPIRED: _question_expired,

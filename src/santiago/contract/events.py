@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from typing_extensions import TypedDict  # the codec's library wants this one below Python 3.12
 
 from santiago.contract.ids import RUN_ID, STORY_ID
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import RunPhase, SessionPhase, StoryPhase
 from santiago.contract.record import AtLeast, Matching, record
 
 UTC = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z"
@@ -47,6 +47,8 @@ class EventKind(StrEnum):
     WAIT_ENDED = "wait_ended"
     """The time has come, or somebody ended the waiting; what passed does not count as execution."""
     STOP_REQUESTED = "stop_requested"
+    PAUSES_SET = "pauses_set"
+    """A person said whether the run rests after each chunk, until the end of this start."""
     LOG_REPAIRED = "log_repaired"
     """A torn last line was set aside."""
     CLOCK_GAP = "clock_gap"
@@ -85,6 +87,21 @@ class EventKind(StrEnum):
     """Nobody answered in time, which is no approval."""
     CHANGE_REQUESTED = "change_requested"
     HINT_ADDED = "hint_added"
+    # A planning session, in a log of its own
+    SESSION_CREATED = "session_created"
+    """First line: what is to be planned, by whom, within which limits."""
+    TURN_STARTED = "turn_started"
+    """Agents are asked for a plan, with what a person said about the last revision; counted, however it ends."""
+    DRAFT_STARTED = "draft_started"
+    """One agent is asked: for a draft of its own, or to merge those of all."""
+    DRAFT_ENDED = "draft_ended"
+    TURN_ENDED = "turn_ended"
+    """There is a new revision; or why there is none."""
+    SESSION_REOPENED = "session_reopened"
+    """A cancelled session is taken up again, on its last revision."""
+    SESSION_CANCELLED = "session_cancelled"
+    SESSION_FINALIZED = "session_finalized"
+    """The approved revision has its run, or is written where it was asked for."""
 
 
 EventStatus = Literal["ok", "failed", "blocked", "voided", "stopped"]
@@ -161,6 +178,15 @@ class Context(TypedDict, total=False):
     """What is wrong with a detailed plan."""
     mode: str
     substeps: list[str]
+    agents: list[str]
+    """Who takes part in a planning turn, in order; the first that can merges."""
+    session: str
+    """The planning session that a run was made from."""
+    feedback: list[list[str]]
+    """What people said while it was planned: revision, mode, words, actor, time."""
+    run: str
+    """The run that a planning session is, or will be, carried out as."""
+    path: str
     offset: int
     length: int
     lines: int
@@ -180,7 +206,7 @@ class Event:
     event: EventKind
     story_id: str | None = None
     chunk: str | None = None
-    phase: StoryPhase | RunPhase | None = None
+    phase: StoryPhase | RunPhase | SessionPhase | None = None
     """The phase that this event enters, and null otherwise."""
     attempt: int | None = None
     status: EventStatus | None = None
@@ -195,7 +221,7 @@ class Fact:
     event: EventKind
     story: str | None = None
     chunk: str | None = None
-    phase: StoryPhase | RunPhase | None = None
+    phase: StoryPhase | RunPhase | SessionPhase | None = None
     attempt: int | None = None
     status: EventStatus | None = None
     actor: str = "santiago"
@@ -212,7 +238,7 @@ class LogLine:
     story_id: Annotated[str, Matching(STORY_ID)] | None
     chunk: str | None
     event: EventKind
-    phase: StoryPhase | RunPhase | None
+    phase: StoryPhase | RunPhase | SessionPhase | None
     attempt: Annotated[int, AtLeast(1)] | None
     status: EventStatus | None
     actor: str

@@ -10,13 +10,13 @@ from santiago.contract.phases import StoryPhase
 
 if TYPE_CHECKING:
     from santiago.contract.outcomes import Usage
-    from santiago.contract.phases import RunPhase
+    from santiago.contract.phases import RunPhase, SessionPhase
     from santiago.contract.state import StoryState
 
 
 def of_run(
     event: EventKind,
-    phase: RunPhase | None = None,
+    phase: RunPhase | SessionPhase | None = None,
     status: EventStatus | None = None,
     *,
     actor: str = "santiago",

@@ -1,4 +1,4 @@
-"""The two state machines: the phases of a story and of a run, each with its whole table of allowed moves."""
+"""The state machines: the phases of a story, a run and a planning session, each with its whole table of allowed moves."""
 
 from __future__ import annotations
 
@@ -47,6 +47,17 @@ class RunPhase(StrEnum):
     """Ended because a person or another system must act."""
 
 
+class SessionPhase(StrEnum):
+    DRAFTING = "drafting"
+    """A planning turn is under way."""
+    REVIEW = "review"
+    """A revision of the plan waits for a person's word."""
+    FINALIZED = "finalized"
+    """A person approved a revision, and its run is there. Final."""
+    CANCELLED = "cancelled"
+    """A person ended the review, or no turn brought a plan; it can be taken up again."""
+
+
 _S = StoryPhase
 STORY_MOVES: dict[StoryPhase, frozenset[StoryPhase]] = {
     # A parent fails with its substeps, on whose account they are.
@@ -74,6 +85,14 @@ RUN_MOVES: dict[RunPhase, frozenset[RunPhase]] = {
     _R.SUCCESS: frozenset(),
     _R.FAILED: frozenset({_R.EXECUTING}),
     _R.BLOCKED: frozenset({_R.EXECUTING}),
+}
+
+_P = SessionPhase
+SESSION_MOVES: dict[SessionPhase, frozenset[SessionPhase]] = {
+    _P.DRAFTING: frozenset({_P.REVIEW, _P.CANCELLED}),
+    _P.REVIEW: frozenset({_P.DRAFTING, _P.FINALIZED, _P.CANCELLED}),
+    _P.FINALIZED: frozenset(),
+    _P.CANCELLED: frozenset({_P.REVIEW, _P.DRAFTING}),
 }
 
 SATISFIED = frozenset({StoryPhase.VERIFIED, StoryPhase.DONE})

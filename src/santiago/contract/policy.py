@@ -28,6 +28,14 @@ class Limits:
     """Waiting for a rate limit or a person."""
     story_max_proposals: Annotated[int, AtLeast(1)] = 10
     """Detailed plans that an agent may write for one story, those that were sent back included."""
+    planning_max_turns: Annotated[int, AtLeast(1)] = 20
+    """Turns of one planning session, those that brought no plan included."""
+    planning_timeout_minutes: Minutes = Minutes.of(120)
+    """Time of all agents of a planning session together."""
+    planning_max_tokens: Annotated[int, AtLeast(0)] | None = None
+    """Tokens of all agents of a planning session together, as they report them."""
+    planning_max_cost_usd: Usd | None = None
+    """Money for all agents of a planning session together, as they report it."""
     run_max_tokens: Annotated[int, AtLeast(0)] | None = None
     """Tokens of all attempts together, as the agent reports them."""
     run_max_cost_usd: Usd | None = None

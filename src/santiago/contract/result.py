@@ -90,6 +90,10 @@ class Feedback:
     revision: int
     mode: Literal["multi", "single"]
     text: str
+    actor: str = ""
+    """Who said it."""
+    at: str = ""
+    """When, in UTC."""
 
 
 @record
@@ -126,7 +130,7 @@ class Session:
     completed_chunks: tuple[str, ...]
     chunk_history: tuple[ChunkRecord, ...]
     resumable_state: ResumePoint | None
-    status: Literal["planning", "ready", "executing", "resumable", "completed", "failed"]
+    status: Literal["planning", "ready", "cancelled", "executing", "resumable", "completed", "failed"]
 
 
 @record

@@ -190,6 +190,8 @@ class ChunkState:
     """Stories that are neither done nor skipped."""
     started: bool = False
     ended: bool = False
+    retries: int = 0
+    """Counted attempts of its stories beyond the first of each."""
 
 
 @dataclass(slots=True)
@@ -260,6 +262,8 @@ class RunState:
     branch: str | None = None
     reason: Reason | None = None
     stop_requested: bool = False
+    pauses: bool | None = None
+    """Whether it rests after each chunk, as a person said since the latest start; None where the policy decides."""
     rests: bool = False
     """It stops because a person at a question said so, which is a rest and no interruption."""
     continue_after: str = ""

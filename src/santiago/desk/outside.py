@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.answers import understood as understood_as
-from santiago.contract.details import REST
+from santiago.contract.details import PAUSES, REST
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
@@ -16,7 +16,7 @@ from santiago.desk.answering import facts_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from santiago.contract.state import Question, RunState
+    from santiago.contract.state import Question, RunState, StoryState
 
 NOTED = 3
 """Faulty letters that each get a line of the log, of those that are found together."""
@@ -40,6 +40,11 @@ def understood(letters: Sequence[Letter], state: RunState, held: Collection[str]
             heard.facts.append(of_run(EventKind.STOP_REQUESTED, actor=letter.actor, mode=letter.kind))
         elif letter.kind == "answer":
             _hear_answer(letter, state, heard)
+        elif letter.kind == "pause":
+            mode = PAUSES if letter.answer == "on" else "auto"
+            heard.facts.append(of_run(EventKind.PAUSES_SET, actor=letter.actor, mode=mode))
+        elif letter.kind == "hint":
+            heard.facts.append(_hint(letter, state))
         elif letter.kind == "change":
             fact = _change(letter, state)
             heard.facts.append(fact)
@@ -53,7 +58,7 @@ def _about(letter: Letter, state: RunState) -> str:
     if letter.kind == "answer":
         question = state.questions.get(letter.subject)
         return (question.story or "") if question else ""
-    return letter.subject if letter.kind == "change" else ""
+    return letter.subject if letter.kind in ("change", "hint") else ""
 
 
 def _hear_answer(letter: Letter, state: RunState, heard: Heard) -> None:
@@ -110,7 +115,19 @@ def _change(letter: Letter, state: RunState) -> Fact:
     """A story that is done or left out is never attempted again; any other goes back to be worked on."""
     story = state.stories.get(letter.subject)
     if story is None or story.skipped or story.phase is StoryPhase.DONE:
-        message = f"change of {letter.subject}: {'it is ' + story.phase if story else 'there is no such story'}"
-        return of_run(EventKind.NOTE, actor=letter.actor, message=message)
+        return _too_late(letter, story)
     phase = None if story.phase in (*WAITING, StoryPhase.RUNNING) else StoryPhase.READY
     return of_story(story, EventKind.CHANGE_REQUESTED, phase, attempt=0, actor=letter.actor, text=letter.text)
+
+
+def _hint(letter: Letter, state: RunState) -> Fact:
+    """A hint disturbs nobody: the story's next attempt is told of it."""
+    story = state.stories.get(letter.subject)
+    if story is None or story.skipped or story.phase is StoryPhase.DONE:
+        return _too_late(letter, story)
+    return of_story(story, EventKind.HINT_ADDED, attempt=0, actor=letter.actor, text=letter.text)
+
+
+def _too_late(letter: Letter, story: StoryState | None) -> Fact:
+    why = f"it is {story.phase}" if story else "there is no such story"
+    return of_run(EventKind.NOTE, actor=letter.actor, message=f"{letter.kind} of {letter.subject}: {why}")

@@ -68,7 +68,7 @@ def _executing(at: Situation) -> list[Act]:
         return [] if at.flying else [ExamineBase(commit=state.head or "")]
     if not chunk.started:
         closing = _close_chunk(state)
-        if closing and "chunk" in at.run_input.policy.closed:
+        if closing and _rests_after_chunks(at):
             return [*closing, _pause()]
         return [*begin_chunk(state, chunk)]
     integrations = _integrations(at)
@@ -126,6 +126,10 @@ def _open_chunk(at: Situation) -> ChunkState | None:
 def begin_chunk(state: RunState, chunk: ChunkState) -> list[Fact]:
     """Return what begins a chunk whose turn it is; the one before it ends first."""
     return [*_close_chunk(state), Fact(event=EventKind.CHUNK_STARTED, chunk=chunk.label)]
+
+
+def _rests_after_chunks(at: Situation) -> bool:
+    return "chunk" in at.run_input.policy.closed if at.state.pauses is None else at.state.pauses
 
 
 def _close_chunk(state: RunState) -> list[Fact]:

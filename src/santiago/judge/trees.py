@@ -37,8 +37,10 @@ class Trees:
 
     def _in_part(self, path: str) -> bool:
         """Whether the work changed the part of a file that judges."""
+        if not self._is_shared(path):
+            return False
         mine, theirs = self.workspace.read(self.work, path), self.workspace.read(self.base, path)
-        if not self._is_shared(path) or (mine is None and theirs is None):
+        if mine is None and theirs is None:
             return False
         return mine is None or put_back(path, mine, theirs or b"") != mine
 

@@ -86,6 +86,8 @@ class Trials:
     """Apart, since attempts are judged side by side: what one adds must not be lost to another's look at the base."""
     _first: str = ""
     """The first commit that was looked at."""
+    _contained: dict[tuple[str, str], bool] = field(default_factory=dict)
+    """Command, and the first commit → whether it is self-contained."""
 
     def prepare(self, folder: str, stop: Stop) -> None:
         """Make a fresh checkout ready: what it needs, then the set-up commands where they have to run."""
@@ -156,8 +158,10 @@ class Trials:
         """Whether a check is told its story: only where it could ask for it."""
         if self.work_speaks or self.base_speaks or VARIABLES in command:
             return True
-        read = partial(self.workspace.read, self._first) if self._first else lambda _: None
-        return not is_self_contained(command, read)
+        if (command, self._first) not in self._contained:
+            read = partial(self.workspace.read, self._first) if self._first else lambda _: None
+            self._contained[command, self._first] = is_self_contained(command, read)
+        return not self._contained[command, self._first]
 
     def _look(self, commit: str) -> None:
         """Look once whether the repository speaks of the variables."""

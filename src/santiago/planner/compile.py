@@ -44,7 +44,8 @@ def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = Non
     if refused := _refusals(found, strict=strict):
         return Compilation(None, refused)
     ordered = [planned[position] for position in sequence]
-    ids = rebase.kept_ids(ordered, against) if against else rebase.fresh_ids(len(ordered))
+    again = document.format == "santiago-plan"  # then its ids are those of stories
+    ids = rebase.kept_ids(ordered, against, again=again) if against else rebase.fresh_ids(len(ordered))
     stories = _stories(planned, sequence, ids, labels, graph)
     run_verify = tuple(dict.fromkeys(hint.value for hint in document.run_verify))
     found += checks.check(stories, run_verify)

@@ -56,6 +56,7 @@ CATALOGUE: dict[str, str] = {
     "dependency_dropped": "A story depends on one that is not planned.",
     "dependency_unclear": "A dependency field names nothing that could be resolved.",
     # Order and execution
+    "size_missed": "A planning session was asked for a plan of a certain size, and this one is far from it. It can be run all the same.",
     "chunk_order": "Chunk labels are numbered in another order than they appear in; they run as they appear.",
     "no_criteria": "A story has no acceptance criteria; only its checks can judge it.",
     "no_focus": "A story names no files, so it runs alone unless --optimistic.",

@@ -32,16 +32,18 @@ def fresh_ids(count: int) -> list[str]:
     return [f"S{number}" for number in range(1, count + 1)]
 
 
-def kept_ids(ordered: Sequence[Planned], old: Plan) -> list[str]:
+def kept_ids(ordered: Sequence[Planned], old: Plan, *, again: bool = False) -> list[str]:
     """Return an id for each unit: the old story's where it is the same one, else the next free number.
 
     The same one is, in this order: the same origin id; the same content; the same title. Where several are alike they
-    are matched in order, so that a story inserted among them takes none of their ids.
+    are matched in order, so that a story inserted among them takes none of their ids. A plan that is read `again` says by
+    its own ids which is which.
     """
     texts = {requirement.id: requirement for requirement in old.requirements}
     found: list[str | None] = [None] * len(ordered)
     taken: set[str] = set()
     ways: tuple[tuple[Callable[[Planned], str], Callable[[Story], str]], ...] = (
+        *([(lambda item: item.unit.id or "", lambda story: story.id)] if again else []),
         (_origin_key, _story_origin),
         (_content_key, lambda story: _story_content(story, texts)),
         (_title_key, lambda story: _normal(story.title)),

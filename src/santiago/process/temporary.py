@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.util.removal import remove
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Temporary:
@@ -21,17 +24,5 @@ class Temporary:
         return self.path
 
     def __exit__(self, *_: object) -> None:
-        try:
-            shutil.rmtree(self.path)
-        except OSError:
-            _open_folders(self.path)
-            shutil.rmtree(self.path, ignore_errors=True)
-
-
-def _open_folders(path: str) -> None:
-    """Make closed folders ours again; what still resists stays for the next clean-up."""
-    for place, folders, _ in os.walk(path):
-        for folder in (Path(place, name) for name in folders):
-            if not folder.is_symlink():
-                with contextlib.suppress(OSError):
-                    folder.chmod(0o700)
+        with contextlib.suppress(OSError):  # what still resists stays for the next clean-up
+            remove(self.path)

@@ -28,6 +28,17 @@ _CHECKOUT = re.compile(
     r"(?<![\w.~@+%-])(?:/[\w.~@+%-]+)*/santiago/[0-9a-f]{16}/[^/\s]+/(?:clean|work)/[^/\s\"':;&|()]+(/?)"
 )
 
+FINDINGS = {
+    "awaiting": "its tests, which fail without the work",
+    "broken": "it breaks tests that passed before",
+    "eased": "only its change of these tests makes them pass",
+    "changed": "it changes what these tests expect",
+    "vanished": "these tests no longer run",
+    "judge_files": "it changed these test files",
+    "beside": "it changed these settings, which no check runs",
+}
+"""What a verdict names beside the results of checks."""
+
 
 class Check(NamedTuple):
     """One command of a verification record."""

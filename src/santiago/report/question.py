@@ -6,20 +6,19 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from santiago.app.finding import target
 from santiago.app.substeps import titles_of
 from santiago.artifacts.attempts import OUTCOME, PATCH
 from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import attempt_folder
 from santiago.contract import codec
-from santiago.contract.answers import APPROVING
+from santiago.contract.answers import APPROVING, NO_PLAN, Understood, offers, understood, words_of
 from santiago.contract.detail import Detail
-from santiago.contract.errors import SantiagoError
+from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, CheckVerdict
 from santiago.contract.record import record
 from santiago.executor import detailing
-from santiago.report.asking import words_of
-from santiago.report.remedies import target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +34,10 @@ _FILE = re.compile(rb"^diff --git a/(.+?) b/", re.MULTILINE)
 _SAID = {CheckVerdict.INHERITED: "as before"}
 """What of it fails failed before, too."""
 _SCOPED = frozenset({"detail", "result"})
+REST = "a"
+"""Typed alone it approves, and the rest of the chunk too."""
+TEST = "t"
+"""Typed alone it asks how to look at the work by hand."""
 
 
 @record
@@ -85,6 +88,22 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
         trying=trying,
         chunk=story.chunk if story and scoped else "",
     )
+
+
+def meant(asked: Card, line: str) -> tuple[Understood, str]:
+    """Return what a typed line means and how far it reaches (`chunk`, or nothing); raise where it means nothing."""
+    typed = line.strip()
+    if typed == REST and asked.chunk:
+        return Understood(word=asked.words[0][0]), "chunk"
+    if typed in (REST, TEST):
+        message = f"{typed!r} is not offered here; say one of the words, or what should be different"
+        raise SantiagoError(Kind.USAGE, message)
+    word, _, text = typed.partition(" ")
+    fixed = word.lower() in dict(asked.words)
+    answer = understood(asked.kind, word if fixed else line, text if fixed else "", asked.options)
+    if not offers(dict(asked.words), answer):
+        raise SantiagoError(Kind.INPUT, NO_PLAN, where=asked.id)
+    return answer, ""
 
 
 def _of_detail(story: StoryState, out_dir: Path) -> tuple[str, ...]:

@@ -8,15 +8,15 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING
 
-from santiago.app.finding import find_run
+from santiago.app.finding import target
 from santiago.app.loading import load
 from santiago.app.paths import near
-from santiago.contract.answers import JUDGED, NEEDS_TEXT
+from santiago.contract.answers import JUDGED, NEEDS_TEXT, words_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
-from santiago.report.asking import asked, put_off, words_of
+from santiago.report.asking import asked, put_off
 from santiago.report.endings import is_the_agents
 from santiago.report.failure import Report
 from santiago.report.story_status import lacking
@@ -267,13 +267,3 @@ def _more(report: Report) -> str:
         if purse is not None and not purse.admits(0)
     ]
     return " ".join(gone) or "--add-cost 5"
-
-
-def target(out_dir: Path) -> str:
-    """Return how to name a run on a command line, with a space before it; nothing where it is the latest one here."""
-    try:
-        if find_run(None) == out_dir:
-            return ""
-    except SantiagoError:
-        pass
-    return f" {quote(near(out_dir))}"

@@ -35,7 +35,8 @@ def because(state: RunState, scope: Scope, history: History) -> str:
     following = f"; {flat(chunks[0].label)} is next" if chunks else ""
     if scope.chunks is not None and not any(chunk.label in scope.chunks for chunk in chunks):
         return f"the chunks that --chunks names are through{following}"
-    return f"--gate chunk rests after each chunk{following}"
+    asked = "it was asked to rest after each chunk" if state.pauses else "--gate chunk rests after each chunk"
+    return f"{asked}{following}"
 
 
 def _chosen(state: RunState, chosen: frozenset[str]) -> str:

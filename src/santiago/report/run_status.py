@@ -7,13 +7,14 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from santiago.app.finding import target
 from santiago.app.loading import Run, load, working
 from santiago.artifacts import registry
 from santiago.artifacts.details import DETAILS
 from santiago.artifacts.names import PLAN
 from santiago.artifacts.repository import find_root
 from santiago.contract import codec
-from santiago.contract.answers import JUDGED
+from santiago.contract.answers import JUDGED, words_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
@@ -21,10 +22,10 @@ from santiago.contract.views import run_step_state, step_states
 from santiago.executor.budget import Budget
 from santiago.executor.result import status_of, sums, usage_of
 from santiago.report.agent_activity import Doing, activity_data
-from santiago.report.asking import asked, put_off, words_of
+from santiago.report.asking import asked, put_off
 from santiago.report.endings import ending_of, helping, is_the_agents
 from santiago.report.failure import used_attempts
-from santiago.report.remedies import listed, target
+from santiago.report.remedies import listed
 from santiago.report.story_status import explanation, lacking
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
@@ -41,10 +42,10 @@ STATUSES: tuple[StoryStatus, ...] = ("done", "failed", "blocked", "pending", "sk
 
 def word_of(run: Run) -> str:
     """Return the run's state in a word that people use."""
-    if not run.begun:
-        return "planned"
-    if run.worker is not None:
+    if run.worker is not None and run.begun:
         return "stopping" if run.state.stop_requested else "running"
+    if not run.begun or run.state.phase is RunPhase.CREATED:
+        return "planned"
     if run.state.phase is RunPhase.PAUSED:
         return "stopped"
     return str(run.state.phase) if run.state.phase in ENDED else "interrupted"
@@ -57,12 +58,12 @@ def counts_of(run: Run, chunk: ChunkState) -> dict[str, int]:
     return {status: found[status] for status in STATUSES}
 
 
-def chunk_ms(run: Run, chunk: ChunkState) -> int:
-    """Return the time that a chunk took; waiting, for a service or for a person, is none of it."""
+def chunk_ms(run: Run, chunk: ChunkState, now: str = "") -> int:
+    """Return the time that went into a chunk, up to `now`; waiting, for a service or for a person, is none of it."""
     history = run.history
     passed = history.chunk_ms.get(chunk.label, 0)
     if run.worker and history.chunk == chunk.label:
-        since = max(0, run.used_ms(SystemClock().utc()) - run.state.used_ms)
+        since = max(0, run.used_ms(now or SystemClock().utc()) - run.state.used_ms)
         passed += since - sum(history.uncounted_ms.values())
     return max(0, passed)
 
@@ -147,10 +148,11 @@ def others_of(out_dir: Path) -> tuple[list[tuple[str, str]], int]:
     root = find_root(Path.cwd())
     common = registry.common_git_dir(root) if root else None
     others = [run for run in registry.runs(common) if run.out_dir != out_dir] if common else []
-    return [(run.run_id, _standing(run.out_dir)) for run in others[:OTHERS]], max(0, len(others) - OTHERS)
+    return [(run.run_id, standing(run.out_dir)) for run in others[:OTHERS]], max(0, len(others) - OTHERS)
 
 
-def _standing(out_dir: Path) -> str:
+def standing(out_dir: Path) -> str:
+    """Return the state of a run in a word or two, whatever became of it."""
     if not (out_dir / PLAN).is_file():
         return "its folder is gone"
     if working(out_dir):

@@ -40,8 +40,7 @@ class Contents:
                 content = holder.files[path]
                 self._keep(commit, path, content)
                 return content
-        answer = repository.on_objects("cat-file", "blob", f"{commit}:{path}", accept=(0, 128))
-        content = answer.out if answer.code == 0 else None
+        content = repository.content(commit, path)
         if plain:
             with self._lock:
                 self._keep(commit, path, content)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.process.place import beside
 from santiago.util.disk import CACHE, failed, guarding
-from santiago.workspace.removal import move, remove
+from santiago.util.removal import move, remove
 from santiago.workspace.sweeper import Sweeper
 
 if TYPE_CHECKING:

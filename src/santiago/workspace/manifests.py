@@ -37,9 +37,9 @@ def of_tree(files: Iterable[str], read: Callable[[str], bytes | None]) -> dict[s
 
 
 def is_one(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    name = parts[-1]
-    return "node_modules" not in parts and (name in _NAMES or _REQUIREMENTS.fullmatch(name) is not None)
+    name = path.rpartition("/")[2]
+    is_named = name in _NAMES or (name.endswith(".txt") and _REQUIREMENTS.fullmatch(name) is not None)
+    return is_named and "node_modules" not in path.split("/")
 
 
 def relevant(path: str, content: bytes) -> bytes:

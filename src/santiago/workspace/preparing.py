@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from santiago.process.place import Dependency
 from santiago.util import regular
+from santiago.util.removal import remove
 from santiago.workspace import manifests
-from santiago.workspace.removal import remove
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

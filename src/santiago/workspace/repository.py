@@ -6,6 +6,7 @@ whatever stands in an agent's folder, git is never told to look there for more t
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 from contextlib import closing, contextmanager
@@ -18,7 +19,7 @@ from santiago.workspace import commits
 from santiago.workspace.caches import RULES, rules_for
 from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
-from santiago.workspace.git import Answer, call, environment
+from santiago.workspace.git import Answer, bounded, call, environment
 from santiago.workspace.inspect import excludes
 from santiago.workspace.own_objects import OwnObjects
 from santiago.workspace.private import Common, Neutral, settings
@@ -47,6 +48,8 @@ _COMPARE = (
     "diff-tree", "--stdin", "-r", "--raw", "--patch", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
     "--ignore-submodules=none",
 )  # fmt: skip
+_READ = ("cat-file", "--batch", "-z")
+_READ_BLOB = re.compile(rb"[0-9a-f]{40,64} blob ([0-9]+)\n")
 _KEEP = ("hash-object", "-w", "-t", "commit", "--no-filters", "--stdin-paths")
 _PLAIN = ("core.excludesFile=/dev/null", "core.attributesFile=/dev/null", "core.safecrlf=false", "core.fsync=none")
 _OBJECT_OPTIONS = tuple(word for setting in _PLAIN for word in ("-c", setting))
@@ -146,9 +149,9 @@ class Repository:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Meanwhile keep the git processes that move refs, compare trees and keep commits."""
+        """Meanwhile keep the git processes that move refs, compare trees, read files and keep commits."""
         self.own.make()  # before they start: each looks for its store but once
-        self._sessions = {command: self._session(command) for command in (_MOVE, _COMPARE, _KEEP)}
+        self._sessions = {command: self._session(command) for command in (_MOVE, _COMPARE, _READ, _KEEP)}
         try:
             yield
         finally:
@@ -189,6 +192,16 @@ class Repository:
         self._ask(_COMPARE, changes.first + changes.last, changes.last, changes.take)
         changes.finish()
         return changes
+
+    def content(self, commit: str, path: str) -> bytes | None:
+        """Return a file of a commit; None where it has none of this name."""
+        output = bytearray()
+        # Git says of a name that it cannot know that it is missing; nothing in the file can have foreseen this one.
+        last = uuid.uuid4().hex.encode()
+        question = f"{checked(commit)}:".encode() + os.fsencode(path)
+        self._ask(_READ, question + b"\0" + last + b"\0", last + b" missing\n", bounded(output, _READ))
+        found = _READ_BLOB.match(output)
+        return bytes(output[found.end() : found.end() + int(found[1])]) if found and "\0" not in path else None
 
     def parent(self, commit: str) -> str | None:
         """Return a commit's first parent; None where it has none."""

@@ -149,7 +149,10 @@ class _Start:
         if hold.begun_before:
             hold.workspace.tidy()
         if log.fresh:
-            coordinator.record([self._created(digests)])
+            coordinator.record([self._created(digests), *(going_on if request.only_creates else [])])
+        if request.only_creates:
+            log.project(log.state)
+            return log.state
         coordinator.record([self._started(name), *going_on])
         if not request.skips:
             return self._work(coordinator)
@@ -273,10 +276,11 @@ class _Start:
 
     def _created(self, digests: tuple[str, str]) -> Fact:
         """Make the run's branch, and return the first fact: everything that the run rests on, by digest."""
-        return of_run(
+        fact = of_run(
             EventKind.RUN_CREATED, RunPhase.CREATED, input_digest=digests[0], plan_digest=digests[1],
             head=self.hold.workspace.begin(self.hold.found.head), branch=f"santiago/{self.request.run_id}",
         )  # fmt: skip
+        return replace(fact, context={**fact.context, **self.request.planned})
 
     def _started(self, agent: str) -> Fact:
         return of_run(

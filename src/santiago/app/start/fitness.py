@@ -21,6 +21,15 @@ _MOST = 20
 """Findings that the one message of an error repeats; all of them are shown."""
 
 
+def refuse_unapproved(path: Path) -> None:
+    """Raise where a plan is a revision of a planning session: only what a person finalized can run."""
+    folder = path.absolute().parent.parent
+    if folder.parent.name == "sessions" and folder.parent.parent.name == ".santiago":
+        message = f"it is a revision of the planning session {folder.name}, which nobody made final"
+        hint = f"`santiago review {folder.name}` shows it; --finalize there makes a run of it."
+        raise SantiagoError(Kind.BLOCKED, message, where=str(path), hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
+
+
 def refuse_unfit(plan: Plan, path: Path, document: Path) -> None:
     """Raise with all findings where a plan breaks a rule, or is not the one that its digest was taken of.
 

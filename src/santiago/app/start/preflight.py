@@ -147,10 +147,13 @@ class Prospect:
 
     def _refuse_overtaking(self) -> None:
         """Raise where the chunks that this start is about wait for one that it leaves out."""
-        chosen, before, chunks = self.scope.chunks, self.state.next_chunk(), list(self.state.chunks.values())
-        places = [place for place, chunk in enumerate(chunks, 1) if chosen and chunk.label in chosen and chunk.left]
-        if before is None or not places or places[0] == chunks.index(before) + 1:
+        chosen, chunks = self.scope.chunks or frozenset(), list(self.state.chunks.values())
+        places = [place for place, chunk in enumerate(chunks, 1) if chunk.left and chunk.label in chosen]
+        ahead = [chunk for chunk in chunks[: places[-1]] if chunk.left and chunk.label not in chosen] if places else []
+        if not ahead:
             return
+        before = ahead[0]
+        places = [place for place in places if place > chunks.index(before)]
         states = ((story, self.state.stories[story.id]) for story in self.plan.stories if story.chunk == before.label)
         left = [story for story, state in states if not state.skipped and state.phase is not StoryPhase.DONE]
         message = f"{flat(chunks[places[0] - 1].label)} cannot begin: {named(left)} of {flat(before.label)} must be done first"

@@ -11,7 +11,7 @@ from santiago.app.actor import actor
 from santiago.app.loading import frozen as begun_with
 from santiago.app.loading import frozen_input
 from santiago.app.start.agents import lasting
-from santiago.app.start.fitness import refuse_unfit
+from santiago.app.start.fitness import refuse_unapproved, refuse_unfit
 from santiago.app.start.identity import derived_id, frozen_path, repository_of
 from santiago.app.start.request import Request
 from santiago.app.start.scope import scope_of
@@ -53,6 +53,7 @@ def prepare(
     if has_begun(out_dir):  # then the digest in the log guards the plan
         plan = _as_begun(out_dir, plan) if compiled or plan_file else plan
     elif not compiled:
+        refuse_unapproved(plan_file or out_dir / PLAN)
         refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
     frozen = replace(

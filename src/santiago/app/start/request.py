@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.events import Context
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
 
@@ -45,6 +46,10 @@ class Request:
     """(story, ref): a person's own commit, to be judged as an attempt."""
     accepts: tuple[str, str] | None = None
     """(story, why): a person takes the work of its latest attempt as it is."""
+    only_creates: bool = False
+    """The start only records that the run is there, and that its commands were approved with its plan."""
+    planned: Context = field(default_factory=Context)
+    """What the run's first event says of the planning session that it was made from."""
     actor: str = "user"
     """Who starts it, as the log names them."""
     attended: bool = False

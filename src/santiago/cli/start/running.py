@@ -73,6 +73,7 @@ def start(
         approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
     if asked and not flags.as_json and request.effective.policy.closed & {"detail", "result"}:
         return _with_a_desk(request, flags)
+    request.attended = flags.attended
     return _shown(request, flags)
 
 

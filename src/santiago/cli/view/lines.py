@@ -276,6 +276,16 @@ def _stopping(lines: Lines, event: Event, state: RunState) -> Line:
     return Line("stopping", stopping(event, f" ({running})" if running else ""), "yellow")
 
 
+def _pauses(lines: Lines, event: Event, state: RunState) -> Line:
+    told = "rests after each chunk" if state.pauses else "goes on by itself after each chunk"
+    return Line("pauses", f"{told}, as {flat(event.actor)} asked", "cyan")
+
+
+def _hinted(lines: Lines, event: Event, state: RunState) -> Line:
+    told = first(flat(event.context.get("text", "")), MESSAGE)
+    return Line("hint", f"{lines.story(event)} by {flat(event.actor)}: {told}", "cyan")
+
+
 def _verifying(lines: Lines, event: Event, state: RunState) -> Line:
     return Line("verify", "the whole run")
 
@@ -312,6 +322,8 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.STORY_PROPOSED: _proposed,
     EventKind.STORY_SPLIT: _split,
     EventKind.CHANGE_REQUESTED: _changed,
+    EventKind.HINT_ADDED: _hinted,
+    EventKind.PAUSES_SET: _pauses,
     EventKind.NOTE: _noted,
     EventKind.LOG_REPAIRED: _repaired,
     EventKind.BUDGET_RAISED: _raised,

@@ -37,11 +37,11 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         f"{count(len(plan.stories), 'story', 'stories')} in {count(len(plan.chunks), 'chunk')}, in the order: dependencies, requirement id, name",
     )
     say()
-    _stories(plan)
+    stories(plan)
     say()
     _coverage(plan, criteria)
     if compiled.diff:
-        _diff(compiled.diff)
+        changes(compiled.diff)
     notes = _findings(plan, lines)
     say()
     for label, texts in (("Checks", advice.on_checks(job, plan)), ("Attempts", advice.on_attempts(job, plan))):
@@ -58,7 +58,7 @@ def _row(label: str, text: str, colour: str = "green") -> None:
     say(f"{paint(f'{label:9}', colour, bold=True, stderr=False)} {harmless(text)}")
 
 
-def _stories(plan: Plan) -> None:
+def stories(plan: Plan) -> None:
     """Print a line per story under its chunk, in columns that fit the terminal."""
     shown = plan.stories[:MAX_ROWS]
     cells = {story.id: _cells(story) for story in shown}
@@ -98,7 +98,8 @@ def _coverage(plan: Plan, criteria: int) -> None:
     _row("Coverage", f"{len(covered)}/{len(plan.requirements)} requirements, {len(judged)}/{criteria} criteria")
 
 
-def _diff(diff: Diff) -> None:
+def changes(diff: Diff) -> None:
+    """Print what became of the stories of the plan before."""
     parts = [
         *(f"+ {name}" for name in diff.new[:8]),
         *(f"~ {name} ({what})" for name, what in diff.changed[:8]),

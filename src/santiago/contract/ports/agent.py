@@ -4,12 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from santiago.contract.plan import Story
+from santiago.contract.plan import Origin, Story
 from santiago.contract.record import record
+from santiago.contract.session import Artifact, SizeWishes
 
 if TYPE_CHECKING:
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.ports.run import Stop
+
+
+@record
+class Drafting:
+    """What an agent is asked for that plans the whole, not a story of it. The files lie in the packet's plan folder."""
+
+    artifact: Artifact
+    task: str
+    """What a person wants; empty where the document says it."""
+    document: str
+    """Name of the file with the document that it all began with; empty where there is none."""
+    plan: str
+    """Name of the file with what stands so far; empty in the first turn from a sentence."""
+    feedback: str
+    """What a person says about that."""
+    drafts: tuple[str, ...] = ()
+    """Names of the files with the drafts that are to be merged; none for an agent that drafts by itself."""
+    size: SizeWishes = SizeWishes()
+    commands: tuple[str, ...] = ()
+    """Checks that judge every story anyway."""
 
 
 @record
@@ -60,6 +81,22 @@ class Packet:
     """The approved detailed plan, for people to read, that an attempt is to carry out."""
     detail_digest: str = ""
     """Of the approved plan as a document."""
+    drafting: Drafting | None = None
+    """The agent plans the whole; `story` then only names that, and `detail_file` is where it writes."""
+
+    @property
+    def readonly(self) -> bool:
+        """Whether the agent only writes a file, and changes nothing."""
+        return self.proposes or self.drafting is not None
+
+
+def whole(title: str) -> Story:
+    """Return the story that stands for all of a plan, for an agent that plans it."""
+    return Story(
+        id="PLAN", title=title, description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(),
+        chunk="", role="developer", profile=None, files=(), verify=(), priority=None, claimed_done=False,
+        origin=Origin(id=None, line=0), provenance=(),
+    )  # fmt: skip
 
 
 class AgentBackend(Protocol):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from santiago.contract.events import Fact
     from santiago.contract.state import RunState
 
-LetterKind = Literal["stop-now", "stop", "answer", "change"]
+LetterKind = Literal["stop-now", "stop", "answer", "change", "hint", "pause"]
 
 
 @record
@@ -22,8 +22,9 @@ class Letter:
 
     kind: LetterKind
     subject: str = ""
-    """The question that is answered, or the story that is to change."""
+    """The question that is answered, or the story that is to change or to get a hint."""
     answer: str = ""
+    """Of an answer its word; of a `pause` after each chunk `on` or `off`."""
     text: str = ""
     scope: str = ""
     """How far an approval reaches beyond what was asked: `chunk` or `run`."""

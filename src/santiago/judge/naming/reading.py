@@ -49,7 +49,8 @@ def _plain(output: str, folder: Path) -> str:
     """Return the output without colours, with lines of a bounded length, and with paths from the checkout's root."""
     text = _ESCAPES.sub("", output).replace("\r\n", "\n").replace("\r", "\n")
     text = "\n".join(line[:_LONGEST] for line in _EMPTY_LINES.sub("\n\n", text).split("\n"))
-    return re.sub(rf"(?<![\w./-]){re.escape(str(folder))}/", "", text)
+    root = f"{folder}/"
+    return re.sub(rf"(?<![\w./-]){re.escape(root)}", "", text) if root in text else text
 
 
 def _pytest_runs(text: str) -> int:

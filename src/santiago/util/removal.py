@@ -6,18 +6,20 @@ import os
 import stat
 import uuid
 
+_LONG = 2048
+"""Bytes of a path, half of what the system takes, from which nothing is looked for below it."""
+
 
 def remove(top: str) -> None:
-    """Remove whatever stands here. Folders inside move up before they are emptied, so that no path grows too long."""
+    """Remove whatever stands here, folders last and from the inside out."""
     if not stat.S_ISDIR(os.lstat(top).st_mode):
         os.unlink(top)
         return
-    waiting = _emptied(top, top)
-    while waiting:
-        folder = waiting.pop()
-        waiting += _emptied(folder, top)
+    folders = [top]
+    for folder in folders:  # it grows meanwhile
+        folders += _emptied(folder, top)
+    for folder in reversed(folders):
         os.rmdir(folder)
-    os.rmdir(top)
 
 
 def move(path: str, target: str) -> None:
@@ -31,18 +33,20 @@ def move(path: str, target: str) -> None:
 
 
 def _emptied(folder: str, top: str) -> list[str]:
-    """Remove the files of a folder, move the folders inside up to the top under new names, and return these."""
+    """Remove the files of a folder and return the folders inside; those whose path grows long are moved up to the top."""
     _open_up(folder)
     with os.scandir(folder) as found:
         entries = list(found)
-    moved = []
+    inside = []
     for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            moved.append(f"{top}/{uuid.uuid4().hex}")
-            move(entry.path, moved[-1])
-        else:
+        if not entry.is_dir(follow_symlinks=False):
             os.unlink(entry.path)
-    return moved
+        elif len(os.fsencode(entry.path)) < _LONG:
+            inside.append(entry.path)
+        else:
+            inside.append(f"{top}/{uuid.uuid4().hex}")
+            move(entry.path, inside[-1])
+    return inside
 
 
 def _open_up(path: str) -> None:

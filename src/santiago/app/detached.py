@@ -1,0 +1,69 @@
+"""Starting a run as a process of its own, which outlives whoever started it; what it prints goes into a file of the run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from santiago.artifacts.names import STARTED
+from santiago.util.text import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+SHOWN = 16_384
+"""Bytes of the end of what was printed that are looked at."""
+
+
+class Detached:
+    """A `santiago` of its own in a session of its own: no signal of this terminal reaches it."""
+
+    def __init__(self, out_dir: Path, words: Sequence[str]) -> None:
+        self.command = ("santiago", *words)
+        self._file = out_dir / STARTED
+        self._code: int | None = None
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(self._file, flags, 0o644)
+        try:
+            self.pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-m", "santiago", *words, "--no-input", "--plain", "--attended"],
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, handle, 1),
+                    (os.POSIX_SPAWN_DUP2, handle, 2),
+                ],
+                setsid=True,
+            )
+        finally:
+            os.close(handle)
+
+    def ended(self) -> int | None:
+        """Return the exit code; None while it runs. Who started it has to ask, so that nothing is left of it."""
+        if self._code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self._code = os.waitstatus_to_exitcode(status) if pid else None
+        return self._code
+
+    def said(self, most: int = 6) -> list[str]:
+        """Return the last lines that it printed."""
+        try:
+            with self._file.open("rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - SHOWN))
+                text = file.read(SHOWN).decode("utf-8", "replace")
+        except OSError:
+            return []
+        lines = (harmless(line).rstrip() for line in text.splitlines())
+        return [line for line in lines if line][-most:]
+
+
+def resume(out_dir: Path, *, chunks: str = "", gate: str = "", attempts: int = 0) -> Detached:
+    """Go on with a run, or begin it; consents that it would ask for are refused, and it says so."""
+    words = ["resume", str(out_dir)]
+    words += ["--chunks", chunks] if chunks else []
+    words += ["--gate", gate] if gate else []
+    words += ["--add-attempts", str(attempts)] if attempts else []
+    return Detached(out_dir, words)

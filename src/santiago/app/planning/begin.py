@@ -1,0 +1,167 @@
+"""Beginning a planning session: who plans what, written down for good before any agent is asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.app.config import run_input_defaults
+from santiago.app.planning.loading import SESSIONS
+from santiago.app.start.agents import name_of, named, profile_of
+from santiago.app.start.leaks import refuse_secrets
+from santiago.artifacts import repository
+from santiago.artifacts.files import read_text
+from santiago.artifacts.lock import Lock
+from santiago.artifacts.session_files import SessionFiles
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import Context, Event, EventKind
+from santiago.contract.phases import SessionPhase
+from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.policy import Agent
+from santiago.contract.record import record
+from santiago.contract.session import Drafter, SessionInput, SizeWishes
+from santiago.process.redact import Redactor, to_hide
+from santiago.util.clock import SystemClock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from santiago.contract.session import Artifact
+
+LONGEST_TASK = 100_000
+
+
+@record
+class Wanted:
+    """What a person wants planned, and by whom."""
+
+    subject: str
+    """A document's path, or a sentence."""
+    agents: tuple[str, ...]
+    model: str | None = None
+    playbook: Path | None = None
+    artifact: Artifact = "plan"
+    output: str = ""
+    size: SizeWishes = SizeWishes()
+    checks: tuple[str, ...] = ()
+    """Checks of every story."""
+
+
+def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
+    """Make a session's folder and its log's first line; return the folder."""
+    document = _document(wanted.subject)
+    root = repository.find_root(document or Path.cwd())
+    if root is None:
+        hint = 'Make one: `git init && git add -A && git commit -m "Start"`.'
+        raise SantiagoError(Kind.USAGE, "a plan is made for a git repository, and there is none here", hint=hint)
+    text = read_text(document) if document else ""
+    task = "" if document else _task(wanted.subject)
+    for content in (text, task):
+        refuse_secrets(content.encode(), repository.name_inside(document, root) if document else "the task")
+    drafters = _drafters(wanted, source)
+    clock = SystemClock()
+    repository.keep_out_of_git(root / SESSIONS.parts[0])
+    folder = root / SESSIONS / _free(root, clock.utc())
+    asked = SessionInput(
+        contract_version=CONTRACT_VERSION,
+        session_id=folder.name,
+        artifact=wanted.artifact,
+        task=task,
+        document=repository.name_inside(document, root) if document else "",
+        source=sha256(text.encode()).hexdigest() if document else "",
+        output=wanted.output,
+        drafters=drafters,
+        size=wanted.size,
+    )
+    run_input = run_input_defaults(root)
+    checks = replace(run_input.verification, story_commands=wanted.checks or run_input.verification.story_commands)
+    run_input = replace(
+        run_input,
+        repo_path=str(root),
+        prd_path=asked.document or (folder / "session-input.json").relative_to(root).as_posix(),
+        verification=checks,
+        agent=drafters[0].agent,
+    )
+    files = SessionFiles(folder, Redactor(to_hide(dict(source))), clock.utc)
+    files.preflight()
+    with Lock(folder, since=clock.utc()), files:
+        digest = files.keep_asked(asked, run_input, text)
+        files.start()
+        files.append([_created(folder.name, clock.utc(), actor, digest)])
+    return folder
+
+
+def _created(session_id: str, now: str, actor: str, digest: str) -> Event:
+    return Event(
+        seq=1, timestamp=now, run_id=session_id, event=EventKind.SESSION_CREATED, phase=SessionPhase.DRAFTING,
+        actor=actor, context=Context(input_digest=digest),
+    )  # fmt: skip
+
+
+def _document(subject: str) -> Path | None:
+    """Return the document that is meant; None where it is a sentence."""
+    path = Path(subject)
+    looks_like_one = len(subject.split()) == 1 and ("/" in subject or re.search(r"\.[a-z]{2,8}$", subject))
+    try:
+        if path.is_file():
+            return repository.resolved(path)
+    except OSError:  # far too long for a name
+        return None
+    if looks_like_one:
+        raise SantiagoError(
+            Kind.USAGE, f"there is no document {subject}", hint="Name one, or say in a sentence what you want."
+        )
+    return None
+
+
+def _task(subject: str) -> str:
+    task = subject.strip()
+    if not task:
+        raise SantiagoError(Kind.USAGE, "say what is to be planned", hint="A document, or a sentence in quotes.")
+    if len(task) > LONGEST_TASK:
+        raise SantiagoError(Kind.USAGE, f"the task has {len(task):,} characters", hint="Put it into a document.")
+    return task
+
+
+def _drafters(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
+    """Return who takes part; without a name the first agent that can work here."""
+    found: list[Drafter] = []
+    for name in _names(wanted.agents) or ("",):
+        agent = named(Agent(), name or None, wanted.playbook if not name or name == "scripted" else None, wanted.model)
+        label = "scripted" if agent.mode == "scripted" else name_of(profile_of(agent, source))
+        found.append(Drafter(label=_label(label, [one.label for one in found]), agent=_fixed(agent)))
+    return tuple(found)
+
+
+def _fixed(agent: Agent) -> Agent:
+    """Return an agent as it is understood from any folder."""
+    return replace(agent, playbook=str(repository.resolved(Path(agent.playbook)))) if agent.playbook else agent
+
+
+def _label(name: str, taken: Sequence[str]) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_")[:40] or "agent"
+    number = 1
+    while (label := plain if number == 1 else f"{plain}-{number}") in taken:
+        number += 1
+    return label
+
+
+def _free(root: Path, utc: str) -> str:
+    """Return a session id made of the time."""
+    stamp = utc[:19].replace("-", "").replace(":", "").replace("T", "_")
+    name, number = f"p_{stamp}", 1
+    while (root / SESSIONS / name).exists():
+        number += 1
+        name = f"p_{stamp}_{number}"
+    return name
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    """Return the agents that are named, several in one word or each in its own; a command line is one, whatever stands in it."""
+    found: list[str] = []
+    for word in given:
+        found += [word] if " " in word.strip() else [name.strip() for name in word.split(",") if name.strip()]
+    return found

@@ -1,0 +1,86 @@
+"""What an approved revision becomes: a run that names its session, made once; or a document, written where it was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.app.start.compose import execute
+from santiago.app.start.prepare import prepare
+from santiago.app.start.wishes import Wishes
+from santiago.artifacts import registry, repository
+from santiago.artifacts.files import read_bytes, write_whole
+from santiago.artifacts.names import LOG, has_begun
+from santiago.artifacts.reader import Reader
+from santiago.contract import codec
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import Context
+from santiago.contract.plan import Plan
+from santiago.contract.reasons import Reason
+from santiago.util.clock import SystemClock
+
+if TYPE_CHECKING:
+    from santiago.artifacts.session_files import SessionFiles
+    from santiago.contract.policy import RunInput
+    from santiago.contract.session import SessionInput, SessionState
+    from santiago.sessions.decide import Finalize
+
+LONGEST = 4000
+"""Letters of what a person said about a revision that the run's first event repeats; the session has all of it."""
+
+
+class Finalizing:
+    """Carries out an approval; a second time it finds what the first one made."""
+
+    def __init__(
+        self, folder: Path, asked: SessionInput, run_input: RunInput, files: SessionFiles, state: SessionState
+    ) -> None:
+        self.folder, self.asked, self.run_input, self.files, self.state = folder, asked, run_input, files, state
+        self.root = Path(run_input.repo_path)
+
+    def name_run(self) -> str:
+        """Return the id of the run to come, which is recorded before there is one; nothing for a document."""
+        if self.asked.artifact == "document":
+            return ""
+        common = registry.common_git_dir(self.root)
+        return repository.new_run_id(
+            self.root,
+            SystemClock().utc(),
+            lambda name: common is not None and registry.place_of(common, name) is not None,
+        )
+
+    def finalize(self, act: Finalize) -> None:
+        turn = self.state.turn_of(act.revision)
+        assert turn is not None
+        content = self.files.revision(act.revision, self.asked.artifact, turn.digest)
+        if self.asked.artifact == "document":
+            self._write(content)
+        else:
+            self._create(codec.decode(Plan, content, f"revision {act.revision}"), act, turn.digest)
+
+    def _write(self, content: bytes) -> None:
+        path = self.root / self.asked.output
+        if path.exists() and read_bytes(path, codec.MAX_BYTES) == content:
+            return
+        write_whole(path, content)
+
+    def _create(self, plan: Plan, act: Finalize, digest: str) -> None:
+        out_dir = self.root / repository.RUNS / self.state.run
+        if has_begun(out_dir):  # a crash came before the session knew; what shows the run may still be missing
+            first = next(iter(Reader(out_dir / LOG))).context
+            if first.get("session") != self.asked.session_id or first.get("digest") != digest:
+                message = f"there is a run {self.state.run} that is not this session's"
+                raise SantiagoError(Kind.BLOCKED, message, where=str(out_dir), reason=Reason.ARTIFACT_CORRUPT)
+        run_input = replace(self.run_input, run_id=self.state.run)
+        request = prepare(out_dir, run_input, plan, Wishes(actor=act.actor), base=self.root, compiled=True)
+        request.planned, request.only_creates = self._planned(act.revision, digest), True
+        execute(request)
+
+    def _planned(self, revision: int, digest: str) -> Context:
+        turns = self.state.turns
+        said = [[str(one.began), one.mode, one.text[:LONGEST], one.actor, one.at] for one in turns if one.text]
+        return Context(
+            session=self.asked.session_id, revision=revision, digest=digest, round=len(turns), mode=turns[-1].mode,
+            feedback=said,
+        )  # fmt: skip

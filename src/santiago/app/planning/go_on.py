@@ -1,0 +1,177 @@
+"""Going on with a planning session: becoming its only writer, and putting agents, files and people around its conductor."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.app.planning.finalize import Finalizing
+from santiago.app.start import agents, provide, signals
+from santiago.app.start.acquire_run import check_temporary, look_around
+from santiago.app.start.ground import ground_of
+from santiago.app.start.leftovers import kill_leftovers, marks
+from santiago.app.start.scratch import scratch_of
+from santiago.artifacts.inbox import Inbox
+from santiago.artifacts.lock import Lock, last_sign
+from santiago.artifacts.session_files import TASKS, SessionFiles
+from santiago.contract.session import SessionState
+from santiago.contract.session_fold import apply
+from santiago.engine.threads import Wish
+from santiago.executor.loop import Urgency
+from santiago.process import sandbox
+from santiago.process.redact import Redactor, to_hide
+from santiago.process.server import ProcessServer
+from santiago.sessions.asking import Asker
+from santiago.sessions.conduct import Conductor
+from santiago.util.clock import SystemClock
+from santiago.workspace.inspect import find
+from santiago.workspace.workspace import GitWorkspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from santiago.app.start.acquire_run import Surroundings
+    from santiago.contract.events import Event, Fact
+    from santiago.contract.policy import Agent, RunInput
+    from santiago.contract.ports.agent import AgentBackend
+    from santiago.contract.session import SessionInput
+    from santiago.process.sandbox import Sandbox
+
+
+def go_on(
+    folder: Path,
+    actor: str,
+    *,
+    facts: Sequence[Fact] = (),
+    listeners: Sequence[Callable[[Sequence[Event], SessionState], None]] = (),
+    consent_unfenced: Callable[[], None] = lambda: None,
+) -> SessionState:
+    """Take a session up until it rests; `facts` are what a person decided besides, and are recorded first."""
+    with ExitStack() as stack:
+        # First of all, and before any file of the session is open: its children must not inherit a lock.
+        server = ProcessServer()
+        stack.callback(server.close)
+        clock, secrets = SystemClock(), to_hide(dict(os.environ))
+        sign = last_sign(folder)
+        lock = stack.enter_context(Lock(folder, since=clock.utc()))
+        files = stack.enter_context(SessionFiles(folder, Redactor(secrets), clock.utc))
+        kill_leftovers(folder)
+        state = SessionState()
+        files.start(lambda event: apply(state, event))
+        asked, run_input = files.asked(state.input_digest), _input(folder)
+        urgency = Urgency()
+        desk = _Desk(folder, asked, run_input, files, server, stack, consent_unfenced)
+        finalizing = Finalizing(folder, asked, run_input, files, state)
+        conductor = Conductor(
+            asked=asked,
+            run_input=run_input,
+            state=state,
+            store=files,
+            clock=clock,
+            actor=actor,
+            mailbox=Inbox(folder),
+            asker=desk.asker,
+            head=desk.head,
+            name_run=finalizing.name_run,
+            finalize=finalizing.finalize,
+            stop=_Stop(urgency),
+            lost_ms=max(sign.steps.values(), default=0) if sign else 0,
+            beat=lock.beat,
+            listeners=list(listeners),
+        )
+        stack.enter_context(signals.strays_ignored())
+        with signals.heard(urgency, []):
+            conductor.record(facts)
+            return conductor.run()
+
+
+def _input(folder: Path) -> RunInput:
+    from santiago.app.loading import frozen_input
+
+    return frozen_input(folder)
+
+
+class _Stop(Wish):
+    """A draft that is cut short is worth nothing, so that any wish to stop is one to stop at once."""
+
+    def __init__(self, urgency: Urgency) -> None:
+        super().__init__()
+        self.urgency = urgency
+
+    def soon(self) -> bool:
+        return self.urgency.asked
+
+    def now(self) -> bool:
+        return self.urgency.asked
+
+
+class _Desk:
+    """What agents are asked with; made when the first one is."""
+
+    def __init__(
+        self, folder: Path, asked: SessionInput, run_input: RunInput, files: SessionFiles, server: ProcessServer,
+        stack: ExitStack, consent: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self.folder, self.asked, self.run_input = folder, asked, run_input
+        self.files, self.server, self.stack, self.consent = files, server, stack, consent
+        self._asker: Asker | None = None
+
+    def head(self) -> str:
+        return find(Path(self.run_input.repo_path)).head
+
+    def asker(self) -> Asker:
+        if self._asker is None:
+            self._asker = self._made()
+        return self._asker
+
+    def _made(self) -> Asker:
+        check_temporary()
+        around = look_around(self.run_input)
+        own = [value for one in self.asked.drafters for value in agents.credentials(one.agent, around.source)]
+        around = replace(around, secrets=(*around.secrets, *own))
+        fence = sandbox.detect(self.run_input.policy.sandbox, around.source)
+        if fence.kind == "none" and self.run_input.policy.sandbox == "auto" and self._has_real_agent():
+            self.consent()
+        workspace = GitWorkspace(
+            around.repo,
+            self.asked.session_id,
+            scratch_of(around.repo),
+            marks(self.folder),
+            around.provided,
+            fence.stores,
+        )
+        workspace.inspect()
+        workspace.unlock()
+        workspace.tidy()
+        self.stack.enter_context(workspace.working())
+        return Asker(
+            session_id=self.asked.session_id,
+            agents={one.label: self._backend(one.agent, around, fence, workspace) for one in self.asked.drafters},
+            workspace=workspace,
+            files=self.files,
+            plan_folder=str(self.folder / TASKS),
+        )
+
+    def _has_real_agent(self) -> bool:
+        return any(one.agent.mode != "scripted" for one in self.asked.drafters)
+
+    def _backend(self, agent: Agent, around: Surroundings, fence: Sandbox, workspace: GitWorkspace) -> AgentBackend:
+        limits = self.run_input.limits
+        limits = replace(
+            limits, run_max_tokens=limits.planning_max_tokens, run_max_cost_usd=limits.planning_max_cost_usd
+        )
+        run_input = replace(self.run_input, agent=agent, limits=limits)
+        if agent.mode == "scripted":
+            return agents.playing(run_input)
+        profile = agents.profile_of(agent, around.source)
+        agents.refuse_early(profile, run_input, around.source, lambda _: False)
+        hidden = (str(self.folder), str(workspace.folders.top.parent))
+        fenced = partial(agents.fenced, profile=profile, sandbox=fence, source=around.source, hidden=hidden)
+        dependencies = provide.folders(workspace, run_input, around.source)
+        ground = ground_of(fence, workspace, dependencies, (str(around.repo),), (), (), around.source)
+        scratch = workspace.folders.temporary
+        return agents.backend(profile, run_input, self.server, around.source, fenced, around.secrets, scratch, ground)

@@ -1,0 +1,152 @@
+"""A person's word on a planning session: understood, checked against what they looked at, and left where the first counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from santiago.app.start.leaks import without_secrets
+from santiago.artifacts.inbox import Inbox
+from santiago.contract.answers import understood
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run
+from santiago.contract.phases import SessionPhase
+from santiago.contract.ports.desk import Letter
+from santiago.contract.reasons import Reason
+from santiago.contract.session_fold import EXPIRED
+from santiago.sessions.decide import too_many
+from santiago.workspace.inspect import find
+
+if TYPE_CHECKING:
+    from santiago.app.planning.loading import Planning
+    from santiago.contract.state import Question
+
+
+def say_on_plan(
+    planning: Planning, word: str, text: str, actor: str, *, revision: int | None = None, moved: bool = False
+) -> None:
+    """Leave a person's word on the revision that waits for one; raise where it is none, or comes too late.
+
+    `revision` is what the person looked at; `moved` tells that they know of commits that came since it was planned.
+    """
+    question = open_review(planning)
+    word = understood(question.kind, word, text).word
+    if revision is not None and revision != planning.state.revision:
+        raise _other_revision(planning, revision)
+    if word == "approve" and not moved:
+        refuse_moved(planning)
+    answer(planning, question, word, text, actor)
+
+
+def answer(planning: Planning, question: Question, word: str, text: str, actor: str) -> str:
+    """Leave an answer to any open question of a session; return the word that it was understood as."""
+    meant = understood(question.kind, word, text)
+    if question.kind == "plan" and meant.word in ("adjust", "edit"):
+        refuse_spent(planning)
+    if meant.word == "stop":
+        raise SantiagoError(Kind.USAGE, "nothing runs, so there is nothing to stop; the question stays open")
+    letter = Letter(
+        kind="answer", subject=question.id, answer=meant.word, text=without_secrets(meant.text), actor=actor
+    )
+    if not Inbox(planning.folder).drop(letter):
+        first = Inbox(planning.folder).answered(question.id)
+        by = f", by {first[0]} at {first[1]}" if first else ""
+        raise SantiagoError(Kind.INPUT, f"{question.id} was answered before{by}; the first answer counts")
+    return meant.word
+
+
+def refuse_answered(planning: Planning, question: str) -> NoReturn:
+    """Raise for an answer to something that nobody asks, or does not ask any more."""
+    asked = planning.state.questions.get(question)
+    if asked is None or asked.answer == EXPIRED:
+        names = ", ".join(one.id for one in planning.state.open_questions())
+        message = f"{planning.session_id}: nobody asks {question}"
+        raise SantiagoError(Kind.USAGE, message, hint=f"Open is {names}." if names else "No question is open.")
+    message = f"{question} was answered before, by {asked.actor} at {asked.answered_at}; the first answer counts"
+    raise SantiagoError(Kind.INPUT, message, where=planning.session_id)
+
+
+def open_review(planning: Planning) -> Question:
+    """Return the question about the latest revision; raise with what the session is at where there is none."""
+    state, name = planning.state, planning.session_id
+    if state.review is not None:
+        return state.review
+    match state.phase:
+        case SessionPhase.FINALIZED:
+            where = f"the run {state.run}" if state.run else planning.asked.output
+            message = f"{name} is final: revision {state.revision} became {where}"
+            hint = (
+                f"Planning on begins a new session: `santiago plan --with AGENT .santiago/runs/{state.run}/plan.json`."
+            )
+            raise SantiagoError(Kind.INPUT, message, hint=hint if state.run else "")
+        case SessionPhase.CANCELLED:
+            message, hint = f"{name} was cancelled", f"`santiago review {name} --take-up` takes it up again."
+        case SessionPhase.DRAFTING:
+            by = f", by {planning.worker}" if planning.worker else ""
+            message = f"a turn of {name} is under way{by}"
+            hint = "" if planning.worker else f"`santiago review {name} --take-up` goes on with it."
+        case _:
+            message, hint = f"{name} was answered, and nobody took that up yet", f"`santiago review {name} --take-up`"
+    raise SantiagoError(Kind.INPUT, message, hint=hint)
+
+
+def take_up(planning: Planning, actor: str) -> list[Fact]:
+    """Return what takes a session up again: a cancelled one is open for review, or drafts anew where it has no plan yet."""
+    state = planning.state
+    if state.phase is SessionPhase.FINALIZED:
+        open_review(planning)  # raises
+    if state.phase is not SessionPhase.CANCELLED:
+        return []
+    if not state.revision:
+        refuse_spent(planning)
+    phase = SessionPhase.REVIEW if state.revision else SessionPhase.DRAFTING
+    return [of_run(EventKind.SESSION_REOPENED, phase, actor=actor)]
+
+
+def more_turns(planning: Planning, amount: int, actor: str) -> list[Fact]:
+    """Return what allows more turns; what is asked for with it counts on them already."""
+    raised = planning.state.raised
+    raised["planning_max_turns"] = raised.get("planning_max_turns", 0) + amount
+    return [of_run(EventKind.BUDGET_RAISED, actor=actor, limit="planning_max_turns", amount=amount)]
+
+
+def refuse_spent(planning: Planning) -> None:
+    """Raise where no further turn may begin."""
+    if spent := too_many(planning.state, planning.run_input.limits):
+        hint = "The review stays open, and Finalize is still possible; `--add-turns N` adds turns."
+        raise SantiagoError(Kind.INPUT, spent, hint=hint, reason=Reason.ATTEMPT_BUDGET_EXHAUSTED)
+
+
+def moved_since(planning: Planning) -> str:
+    """Return the commit that stands now where it is another than the latest revision was planned on; else nothing."""
+    turn = planning.state.turn_of(planning.state.revision)
+    now = find(planning.root).head
+    return now if turn is not None and turn.base != now else ""
+
+
+def refuse_moved(planning: Planning) -> None:
+    """Raise where the repository moved on since the revision was planned: the person has the choice."""
+    if now := moved_since(planning):
+        turn = planning.state.turn_of(planning.state.revision)
+        assert turn is not None
+        message = f"the repository moved on from {turn.base[:12]} to {now[:12]} since revision {planning.state.revision} was planned"
+        hint = (
+            'Have the plan looked at again: `santiago review --edit "check it against the new commits"`; '
+            "or finalize it as it is: --moved-base."
+        )
+        raise SantiagoError(Kind.INPUT, message, where=planning.session_id, hint=hint)
+
+
+def _other_revision(planning: Planning, revision: int) -> SantiagoError:
+    from santiago.planner.rebase import difference
+
+    latest = planning.state.revision
+    if revision > latest or revision < 1:
+        return SantiagoError(Kind.USAGE, f"there is no revision {revision}; the latest is {latest}")
+    diff = difference(planning.plan(revision), planning.plan(latest))
+    parts = [*(f"+ {name}" for name in diff.new), *(f"~ {name} ({what})" for name, what in diff.changed)]
+    parts += [f"- {name}" for name in diff.removed]
+    message = (
+        f"revision {latest} has taken the place of revision {revision}: {', '.join(parts[:12]) or 'nothing changed'}"
+    )
+    return SantiagoError(Kind.INPUT, message, hint=f"Look at it, then name it: --revision {latest}.")

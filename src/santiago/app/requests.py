@@ -1,0 +1,161 @@
+"""What people ask of a run from outside it: to stop, an answer, a change, a hint, a rest after each chunk.
+
+Whoever asks drops a letter; the coordinator makes facts of it. So all of it works whether somebody works on the run or not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.app.answered import answered_by
+from santiago.app.finding import find_story, target
+from santiago.app.start.leaks import without_secrets
+from santiago.artifacts.inbox import Inbox
+from santiago.contract.answers import APPROVING, NO_PLAN, Understood, describe, offers, understood, words_of
+from santiago.contract.details import EXPIRED
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import StoryPhase
+from santiago.contract.ports.desk import Letter
+from santiago.contract.record import record
+from santiago.executor.budget import Budget
+from santiago.util.text import harmless
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.app.loading import Run
+    from santiago.contract.state import Question
+
+LONGEST = 32_000
+"""Characters of a text; whoever has more to say puts it into the document."""
+
+
+@record
+class Asked:
+    """What became of a request."""
+
+    letter: Letter
+    text: str
+    """What is to be said of it."""
+    done: bool
+    """Whether it was left for the run; nothing is left where there is nothing to do."""
+
+
+def stop(out_dir: Path, run_id: str, who: str, *, running: bool, now: bool = False) -> Asked:
+    """Ask a run to stop at the next safe boundary, or at once."""
+    letter = Letter(kind="stop-now" if now else "stop", actor=who)
+    new = running and Inbox(out_dir).drop(letter)
+    if not running:
+        text = f"{run_id} is not running; nothing to stop"
+    elif new:
+        text = f"{run_id} was asked to stop {'at once' if now else 'at the next safe boundary'}"
+    else:
+        text = f"{run_id} was asked to stop before; it is on its way"
+    return Asked(letter=letter, text=text, done=new)
+
+
+def answer(run: Run, question: str, given: str, who: str, *, text: str = "", rest: str | None = None) -> Asked:
+    """Answer an open question; the first answer counts, and a second one is refused with whose the first was."""
+    letter = _answer(run, question, given, text, rest, who)
+    # To stop what rests would only stand in the way of a true answer.
+    idle = letter.answer == "stop" and not run.worker
+    if not idle and not Inbox(run.out_dir).drop(letter):
+        raise _answered(run.out_dir, question, None)
+    if idle:
+        message = f"{run.run_id} is not running; nothing to stop, and {question} stays open"
+    else:
+        said = harmless(describe(Understood(word=letter.answer, text=letter.text)))
+        message = f"{run.run_id}: {question} is answered: {said}{_taken_up(run)}"
+    return Asked(letter=letter, text=message, done=not idle)
+
+
+def change(run: Run, story: str, text: str, who: str) -> Asked:
+    """Ask for a change of a story: a running attempt stops at once, and the text goes into the next one."""
+    return _tell_next(run, story, Letter(kind="change", text=text, actor=who))
+
+
+def hint(run: Run, story: str, text: str, who: str) -> Asked:
+    """Leave a word for the next attempt of a story; one that is running goes on undisturbed."""
+    return _tell_next(run, story, Letter(kind="hint", text=text, actor=who))
+
+
+def pause(run: Run, who: str, *, on: bool) -> Asked:
+    """Have a running run rest after each chunk, or go on by itself, until this start of it ends."""
+    letter = Letter(kind="pause", answer="on" if on else "off", actor=who)
+    if not run.worker:
+        how = f"`santiago resume{target(run.out_dir)}{' --gate chunk' if on else ''}`"
+        told = f"begins it so that it {'rests' if on else 'goes on'} after each chunk"
+        return Asked(letter=letter, text=f"{run.run_id} is not running; {how} {told}", done=False)
+    Inbox(run.out_dir).drop(letter)
+    word = "rest after each chunk" if on else "go on by itself after each chunk"
+    return Asked(letter=letter, text=f"{run.run_id} was asked to {word}", done=True)
+
+
+def _answer(run: Run, question: str, given: str, text: str, rest: str | None, who: str) -> Letter:
+    """Return the letter that an answer makes; an answer to nothing would stand in the way of a true one."""
+    asked = run.state.questions.get(question)
+    if asked is None:
+        names = ", ".join(one.id for one in run.state.open_questions()[:8])
+        told = f"Open are {names}." if names else "No question is open."
+        raise SantiagoError(Kind.USAGE, f"nobody asked {question}", hint=told)
+    if asked.answer is not None:
+        raise _answered(run.out_dir, question, asked)
+    meant = understood(asked.kind, given, text, asked.options)
+    if not offers(words_of(run.state, asked), meant):
+        raise SantiagoError(Kind.INPUT, NO_PLAN, where=question)
+    if rest and meant.word != APPROVING.get(asked.kind):
+        raise SantiagoError(Kind.USAGE, f"--rest goes with an approval, not with {meant.word!r}")
+    if rest == "chunk" and asked.story and run.state.chunks[run.state.stories[asked.story].chunk].ended:
+        raise SantiagoError(Kind.INPUT, "that chunk is over, so nothing of it is still to come")
+    said = _kept(meant.text)
+    return Letter(kind="answer", subject=question, answer=meant.word, text=said, scope=rest or "", actor=who)
+
+
+def _answered(out_dir: Path, question: str, asked: Question | None) -> SantiagoError:
+    """Say that the first answer counts, whose it was, and when."""
+    if asked is not None and asked.answer == EXPIRED:
+        message = f"{question} has expired; the next start asks again"
+        return SantiagoError(Kind.INPUT, message, hint=f"`santiago resume{target(out_dir)}`")
+    first = answered_by(out_dir, question)
+    by = f", by {harmless(first[0])} at {first[1]}" if first else ""
+    return SantiagoError(
+        Kind.INPUT,
+        f"{question} was answered before{by}; the first answer counts",
+        hint="`santiago log` shows it; `santiago change` asks for something else.",
+    )
+
+
+def _tell_next(run: Run, name: str, letter: Letter) -> Asked:
+    """Leave a text for a story's next attempt; one that is done or left out has none."""
+    if not letter.text.strip():
+        raise SantiagoError(Kind.USAGE, "the text is empty; say what should be different")
+    story = find_story(run, name).id
+    found = run.state.stories[story]
+    if found.skipped or found.phase is StoryPhase.DONE:
+        message = f"{story} is {'left out' if found.skipped else found.phase}, and that is never undone"
+        raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
+    letter = Letter(kind=letter.kind, subject=story, text=_kept(letter.text), actor=letter.actor)
+    Inbox(run.out_dir).drop(letter)
+    text = f"{run.run_id}: the next attempt of {story} will see it{_further(run, story)}"
+    return Asked(letter=letter, text=text, done=True)
+
+
+def _further(run: Run, story: str) -> str:
+    """Say what else it takes until there is a next attempt."""
+    found = run.state.stories[story]
+    spent = found.counted >= Budget(run.run_input.limits, run.state).attempts_of(found)
+    if spent and found.phase is StoryPhase.FAILED:
+        return f"; its attempts are used up, so that takes `santiago resume{target(run.out_dir)} --add-attempts N`"
+    return _taken_up(run)
+
+
+def _taken_up(run: Run) -> str:
+    return "" if run.worker else f"; `santiago resume{target(run.out_dir)}` takes it up"
+
+
+def _kept(text: str) -> str:
+    """Return a person's words as they are kept."""
+    if len(text) > LONGEST:
+        message = f"the text has {len(text):,} characters, and {LONGEST:,} are the most"
+        raise SantiagoError(Kind.USAGE, message, hint="Put it into a file of the repository, and name that.")
+    return without_secrets(text)

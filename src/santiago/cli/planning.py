@@ -1,0 +1,211 @@
+"""A planning session on the command line: what is said while agents work, and the plan when they have."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from santiago.app.planning.go_on import go_on
+from santiago.app.planning.loading import load
+from santiago.cli.start.consent import ask_unfenced
+from santiago.cli.view.plan_view import changes, stories
+from santiago.cli.view.text import paint, say
+from santiago.contract.events import EventKind
+from santiago.contract.phases import SessionPhase
+from santiago.contract.reasons import MEANINGS, ExitCode, Reason
+from santiago.report.review import review_of
+from santiago.util.text import count, flat, harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from santiago.app.planning.begin import Wanted
+    from santiago.app.planning.loading import Planning
+    from santiago.contract.events import Event, Fact
+    from santiago.contract.session import SessionState
+    from santiago.report.review import Review
+
+
+def carry_on(
+    folder: Path, actor: str, *, facts: Sequence[Fact] = (), quiet: bool = False, asked: bool = False
+) -> Planning:
+    """Go on with a session until it rests, saying what happens; return where it stands."""
+    listeners = [] if quiet else [_tell]
+    go_on(folder, actor, facts=facts, listeners=listeners, consent_unfenced=lambda: ask_unfenced(asked=asked))
+    return load(folder)
+
+
+def plan_with(wanted: Wanted, *, trusted: bool = False, as_json: bool = False, who: str | None = None) -> int:
+    """Begin a session, have its first turn, and show what came of it."""
+    import os
+    from pathlib import Path
+
+    from santiago.app.actor import actor
+    from santiago.app.planning.begin import begin
+    from santiago.artifacts.repository import find_root
+    from santiago.cli.start.trust import approve
+
+    asked, root = may_ask(no_input=False), find_root(Path.cwd())
+    if root is not None:
+        approve(root, asked=asked, trusted=trusted)
+    me = actor(who)
+    folder = begin(wanted, me, dict(os.environ))
+    planning = carry_on(folder, me, quiet=as_json, asked=asked)
+    print_session(planning, as_json=as_json)
+    return exit_code(planning)
+
+
+def answer_in(
+    folder: Path, question: str, given: str, text: str, me: str, *, revision: int | None, as_json: bool
+) -> int:
+    """Answer a question of a session; where nobody works on it, what follows from the answer is done at once."""
+    from santiago.app.planning import word
+
+    planning = load(folder)
+    asked = planning.state.questions.get(question)
+    if asked is None or asked.answer is not None:
+        word.refuse_answered(planning, question)
+    assert asked is not None
+    if asked.kind == "plan":
+        word.say_on_plan(planning, given, text, me, revision=revision)
+    else:
+        word.answer(planning, asked, given, text, me)
+    if not planning.worker:
+        planning = carry_on(folder, me, quiet=as_json, asked=may_ask(no_input=False))
+    print_session(planning, as_json=as_json)
+    return ExitCode.OK if asked.kind == "agent" else exit_code(planning)
+
+
+def print_session(planning: Planning, revision: int | None = None, *, as_json: bool) -> None:
+    """Print a session, for people or for programs."""
+    if not as_json:
+        show(planning, revision)
+        return
+    import json
+
+    import click
+
+    from santiago.report.review import as_data
+
+    click.echo(json.dumps(as_data(review_of(planning, revision)), indent=2, ensure_ascii=False))
+
+
+def may_ask(*, no_input: bool) -> bool:
+    return not no_input and sys.stdin.isatty()
+
+
+def _tell(events: Sequence[Event], state: SessionState) -> None:
+    for event in events:
+        if line := _line(event, state):
+            say(f"{paint(event.timestamp[11:19], 'bright_black')} {harmless(line)}", err=True)
+
+
+def _line(event: Event, state: SessionState) -> str:
+    context, agent = event.context, event.context.get("agent", "")
+    does = "merges the drafts" if context.get("kind") == "merge" else "drafts"
+    match event.event:
+        case EventKind.TURN_STARTED:
+            who = ", ".join(context.get("agents", ()))
+            return f"turn {event.attempt}: {who}"
+        case EventKind.DRAFT_STARTED:
+            again = " again, with what is wrong" if context.get("round", 1) > 1 else ""
+            return f"  {agent} {does}{again}"
+        case EventKind.DRAFT_ENDED if event.status == "ok":
+            return f"  {agent} is done"
+        case EventKind.DRAFT_ENDED:
+            found = context.get("findings", ())
+            why = "; ".join(found[:3]) or flat(context.get("message", "")) or context.get("reason", "")
+            return f"  {agent} brought nothing that can be taken: {why}"
+        case EventKind.TURN_ENDED if event.status == "ok":
+            return f"turn {len(state.turns)}: revision {context.get('revision')}"
+        case EventKind.TURN_ENDED:
+            return f"turn {len(state.turns)}: no plan"
+        case EventKind.SESSION_FINALIZED:
+            return f"revision {context.get('revision')} is final: {context.get('run') or context.get('path')}"
+        case EventKind.SESSION_CANCELLED:
+            return "cancelled"
+        case EventKind.SESSION_REOPENED:
+            return "taken up again"
+        case EventKind.NOTE:
+            return f"note: {context.get('message', '')}"
+        case _:
+            return ""
+
+
+def show(planning: Planning, revision: int | None = None) -> None:
+    """Print a session: what it is about, the plan, what changed, and what to type next."""
+    review = review_of(planning, revision)
+    _row("Session", f"{review.session_id}  {review.state}{_holds(review)}")
+    _row("About", flat(review.title)[:200])
+    if review.plan is not None:
+        _row("Plan", f"revision {review.revision}: {_counts(review)}")
+        say()
+        stories(review.plan)
+        say()
+        if review.diff is not None:
+            changes(review.diff)
+        for finding in review.plan.findings:
+            if finding.level != "note":
+                _row(finding.level.capitalize(), finding.message, "yellow")
+    for turn in review.turns:
+        said = f': "{flat(turn.text)[:100]}"' if turn.text else ""
+        _row("Turn", f"{turn.number} by {', '.join(turn.agents)}, {turn.actor}{said} -> {flat(turn.outcome)[:200]}")
+    _row("Spent", review.spent)
+    for name, text in review.others:
+        _row("Asks", f"{name}: {flat(text)}", "yellow")
+    for command, does in next_commands(review):
+        say(f"next: {harmless(command)}   # {does}", verbatim=True)
+
+
+def _holds(review: Review) -> str:
+    return f", held by {review.worker}" if review.worker else ""
+
+
+def _counts(review: Review) -> str:
+    plan = review.plan
+    assert plan is not None
+    criteria = sum(len(one.criteria) for one in plan.requirements)
+    return ", ".join(
+        (
+            count(len(plan.stories), "story", "stories"),
+            count(len(plan.chunks), "chunk"),
+            count(criteria, "criterion", "criteria"),
+        )
+    )
+
+
+def _row(label: str, text: str, colour: str = "green") -> None:
+    say(f"{paint(f'{label:9}', colour, bold=True, stderr=False)} {harmless(text)}")
+
+
+def next_commands(review: Review) -> list[tuple[str, str]]:
+    """Return what to type next, each with what it does."""
+    base = f"santiago review {review.session_id}"
+    rows = [
+        (f'santiago answer {review.session_id} {name} "YOUR ANSWER"', "the next turn knows it")
+        for name, _ in review.others
+    ]
+    if review.run:
+        return [(f"santiago resume {review.run}", "carry it out"), (f"santiago status {review.run}", "where it stands")]
+    if review.question:
+        final = "make it final and carry it out" if review.artifact == "plan" else f"write it to {review.output}"
+        return [
+            *rows,
+            (f'{base} --continue "WHAT SHOULD BE DIFFERENT"', "another turn of all agents"),
+            (f'{base} --edit "WHAT SHOULD BE DIFFERENT"', "a quick edit by one agent"),
+            (f"{base} --finalize --revision {review.revision}", final),
+        ]
+    if review.state in ("interrupted", "cancelled review", "no plan yet"):
+        return [*rows, (f"{base} --take-up", "go on with it")]
+    return rows
+
+
+def exit_code(planning: Planning) -> int:
+    """Return what the end of a turn means."""
+    state, last = planning.state, planning.state.turns[-1] if planning.state.turns else None
+    if state.turn is not None:
+        return ExitCode.INTERRUPTED
+    if last is not None and not last.revision and state.phase is not SessionPhase.FINALIZED:
+        return MEANINGS[Reason(last.reason)].exit_code if last.reason else ExitCode.FAILED
+    return ExitCode.OK

@@ -1,0 +1,107 @@
+"""`santiago review`: a planning session, looked at and decided on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from santiago.cli.options import Flags
+from santiago.contract.reasons import ExitCode
+
+if TYPE_CHECKING:
+    from santiago.app.planning.loading import Planning
+
+
+@click.command("review")
+@click.argument("session", required=False)
+@click.option("--continue", "adjust", metavar="TEXT", help="Another planning turn of all agents, with what you say.")
+@click.option("--edit", metavar="TEXT", help="A quick edit: a turn of one agent, with what you say.")
+@click.option("--finalize", is_flag=True, help="Make the revision that you looked at final, and carry it out.")
+@click.option("--revision", type=click.IntRange(1), metavar="N", help="The revision that you looked at.")
+@click.option("--no-start", is_flag=True, help="With --finalize: make the run, and start nothing.")
+@click.option(
+    "--moved-base", is_flag=True, help="With --finalize: although there are commits that the plan does not know."
+)
+@click.option("--cancel", is_flag=True, help="End the review without a run; it can be taken up again.")
+@click.option("--take-up", is_flag=True, help="Go on with a turn that was interrupted, or a review that was cancelled.")
+@click.option("--add-turns", type=click.IntRange(1, 1000), metavar="N", help="Allow this many turns more.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="With --finalize: stories side by side.")
+@click.option(
+    "--gate", type=click.Choice(("auto", "chunk", "step")), help="With --finalize: where your word is needed."
+)
+@click.option("--plain", is_flag=True, help="Print it, line by line, instead of the screen.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--actor", "who", metavar="NAME", help="Who decides; default $SANTIAGO_ACTOR or $USER.")
+@click.option("--no-input", is_flag=True, help="Never ask anything.")
+def command(
+    session: str | None, adjust: str | None, edit: str | None, finalize: bool, revision: int | None, no_start: bool,
+    moved_base: bool, cancel: bool, take_up: bool, add_turns: int | None, jobs: int | None, gate: str | None, plain: bool,
+    as_json: bool, who: str | None, no_input: bool,
+) -> int:  # fmt: skip
+    """Look at SESSION, or the newest of this repository, and decide: plan on, edit, finalize or cancel.
+
+    \b
+    santiago review                                        the plan by chunk, and what changed
+    santiago review --continue "split the storage work"    another turn of all agents
+    santiago review --edit "S3 also needs a migration"     a turn of one agent
+    santiago review --finalize --revision 2                make it final and carry it out
+    """
+    from santiago.app.actor import actor
+    from santiago.app.planning import word
+    from santiago.app.planning.loading import find_session, load
+    from santiago.cli import planning as shown
+
+    wish = _wish(
+        {
+            "adjust": adjust is not None,
+            "edit": edit is not None,
+            "approve": finalize,
+            "cancel": cancel,
+            "take-up": take_up,
+        }
+    )
+    planning, me = load(find_session(session)), actor(who)
+    if wish is None and add_turns is None:
+        return _look(planning, revision, plain=plain, as_json=as_json)
+    if finalize and revision is None:
+        raise click.UsageError(f"Say which revision you looked at: --revision {planning.state.revision}")
+    facts = word.more_turns(planning, add_turns, me) if add_turns else []
+    if wish == "take-up":
+        facts += word.take_up(planning, me)
+    elif wish is not None:
+        word.say_on_plan(planning, wish, adjust or edit or "", me, revision=revision, moved=moved_base)
+    asked = shown.may_ask(no_input=no_input)
+    planning = shown.carry_on(planning.folder, me, facts=facts, quiet=as_json, asked=asked)
+    if wish == "approve" and planning.state.run and not no_start:
+        flags = Flags(jobs=jobs, gate=gate, as_json=as_json, plain=plain, actor=who, no_input=no_input)
+        return _execute(planning, flags)
+    shown.print_session(planning, as_json=as_json)
+    return shown.exit_code(planning)
+
+
+def _wish(given: dict[str, bool]) -> str | None:
+    """Return the one thing that is wished."""
+    wishes = [name for name, is_given in given.items() if is_given]
+    if len(wishes) > 1:
+        raise click.UsageError("Choose one of --continue, --edit, --finalize, --cancel and --take-up.")
+    return wishes[0] if wishes else None
+
+
+def _look(planning: Planning, revision: int | None, *, plain: bool, as_json: bool) -> int:
+    """Show a session and change nothing."""
+    from santiago.cli.planning import print_session
+
+    print_session(planning, revision, as_json=as_json)
+    return ExitCode.OK
+
+
+def _execute(planning: Planning, flags: Flags) -> int:
+    """Carry out the run that an approved revision became."""
+    from santiago.app.loading import frozen
+    from santiago.artifacts.repository import RUNS
+    from santiago.cli.start.running import start
+
+    out_dir = planning.root / RUNS / planning.state.run
+    plan, run_input = frozen(out_dir)
+    return start(out_dir, run_input, plan, flags, base=planning.root)

@@ -1,0 +1,82 @@
+"""`santiago watch`: the browser of a run on the whole terminal, or once line by line for those who read it that way."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.app.loading import Run
+
+
+@click.command("watch")
+@click.argument("run", required=False)
+@click.option("--plain", is_flag=True, help="Print it once, line by line, for screen readers and scripts.")
+def command(run: str | None, plain: bool) -> int:
+    """Browse RUN (a folder or an id), or the run that is running, or the newest one here.
+
+    \b
+    Shows chunks and stories as they go, answers questions, stops, resumes, and runs selections of chunks.
+    Leaving it never stops a run. Press ? for the keys and the commands that do the same.
+    """
+    from santiago.app.finding import running_or_newest
+
+    out_dir, note = running_or_newest(run)
+    if plain or not _has_screen():
+        return _listing(out_dir)
+    from santiago.cli.view.text import say
+    from santiago.tui.app import run as show
+    from santiago.tui.look import tells_unicode
+    from santiago.tui.watch import WatchScreen
+
+    code, said = show(WatchScreen(out_dir, plain=not tells_unicode(), note=note))
+    if said:
+        say(said, err=True)
+    return code
+
+
+def _has_screen() -> bool:
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    return terminal and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("SANTIAGO_PLAIN")
+
+
+def _listing(out_dir: Path) -> int:
+    """Print the same once, as whole lines."""
+    from santiago.app.loading import load
+    from santiago.cli.view.text import say
+    from santiago.report.chunks import rows_of
+    from santiago.report.headline import headline, pauses_now, subline
+    from santiago.report.pages import question_lines
+    from santiago.util.clock import SystemClock
+
+    run = load(out_dir)
+    say(f"run {run.run_id}: {', '.join(headline(run, SystemClock().utc()))}")
+    say(", ".join(subline(run, pauses=pauses_now(run))))
+    for row in rows_of(run):
+        say(row.text)
+        _stories(run, row.label)
+    for line in question_lines(run):
+        say(line.text)
+    say(
+        "this is the run once; `santiago log --follow` goes on, `santiago status` tells more, `santiago show STORY` one story"
+    )
+    return 0
+
+
+def _stories(run: Run, label: str) -> None:
+    from santiago.cli.view.text import say
+    from santiago.report.marks import mark
+    from santiago.report.story_status import waits_for
+    from santiago.util.text import flat
+
+    for planned in run.stories:
+        if planned.chunk == label:
+            story = run.state.stories[planned.id]
+            word = mark(story, at_rest=run.worker is None).word
+            told = waits_for(run.state, story)
+            say(f"  {planned.id}, {flat(planned.title)}, {word}{', ' + told if told else ''}")

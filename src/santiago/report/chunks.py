@@ -1,0 +1,110 @@
+"""The chunks of a run as rows: number, label, how far each is, in a word and with a sign, and what is worth knowing of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.record import record
+from santiago.executor.budget import Budget
+from santiago.report.marks import Mark
+from santiago.report.run_status import chunk_ms, counts_of
+from santiago.util.text import flat
+
+if TYPE_CHECKING:
+    from santiago.app.loading import Run
+    from santiago.contract.state import ChunkState, StoryState
+
+CURRENT = Mark("▶", ">", "current", "cyan")
+NEXT = Mark("»", "}", "next", "cyan")
+COMPLETED = Mark("✓", "*", "completed", "green")
+FAILED = Mark("✗", "x", "failed", "red")
+BLOCKED = Mark("!", "!", "blocked", "yellow")
+LEFT_OUT = Mark("-", "-", "left out", "yellow")
+WAITING = Mark("·", ".", "waiting", "white")
+MARKS = (CURRENT, NEXT, COMPLETED, FAILED, BLOCKED, LEFT_OUT, WAITING)
+"""All that a chunk can be, each with word and sign."""
+
+
+@record
+class ChunkRow:
+    """One chunk, as people see it."""
+
+    number: int
+    label: str
+    """As it is in the plan; text of others."""
+    mark: Mark
+    stories: int
+    done: int
+    failed: int
+    blocked: int
+    left_out: int
+    ms: int
+    """Time that went into it; 0 where it has not begun."""
+    note: str
+    """What needs a look: the story that failed, and its attempts."""
+
+    @property
+    def text(self) -> str:
+        """Return all of it on one line, for those who read line by line."""
+        parts = [
+            f"chunk {self.number}",
+            flat(self.label),
+            self.mark.word,
+            f"{self.done} of {self.stories} stories done",
+        ]
+        return ", ".join([*parts, self.note] if self.note else parts)
+
+
+def rows_of(run: Run, now: str = "") -> list[ChunkRow]:
+    """Return the chunks in plan order; the first of those that wait is next."""
+    here, rows = run.state.next_chunk(), list[ChunkRow]()
+    for number, chunk in enumerate(run.state.chunks.values(), start=1):
+        counts = counts_of(run, chunk)
+        look = _mark(run, chunk, counts, here)
+        if look is WAITING and all(row.mark is not NEXT for row in rows):
+            look = NEXT
+        rows.append(_row(run, number, chunk, counts, look, now))
+    return rows
+
+
+def _mark(run: Run, chunk: ChunkState, counts: dict[str, int], here: ChunkState | None) -> Mark:
+    if counts["failed"]:
+        return FAILED
+    if counts["blocked"]:
+        return BLOCKED
+    if not chunk.left:
+        return LEFT_OUT if counts["skipped"] and not counts["done"] else COMPLETED
+    if chunk is here and chunk.started and run.state.phase is not RunPhase.SUCCESS:
+        return CURRENT
+    return WAITING
+
+
+def _row(run: Run, number: int, chunk: ChunkState, counts: dict[str, int], look: Mark, now: str) -> ChunkRow:
+    return ChunkRow(
+        number=number,
+        label=chunk.label,
+        mark=look,
+        stories=sum(counts.values()),
+        done=counts["done"],
+        failed=counts["failed"],
+        blocked=counts["blocked"],
+        left_out=counts["skipped"],
+        ms=chunk_ms(run, chunk, now) if chunk.started else 0,
+        note=_note(run, chunk) if counts["failed"] or counts["blocked"] else "",
+    )
+
+
+def _note(run: Run, chunk: ChunkState) -> str:
+    resting = [run.state.stories[name] for name in chunk.stories]
+    found = [story for story in resting if story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and not story.skipped]
+    if not found:
+        return ""
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"{found[0].id}{_why(run, found[0])}{more}"
+
+
+def _why(run: Run, story: StoryState) -> str:
+    if story.phase is StoryPhase.BLOCKED:
+        return f", {story.reason}" if story.reason else ""
+    return f", {story.counted} of {Budget(run.run_input.limits, run.state).attempts_of(story)} attempts"

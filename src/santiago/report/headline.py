@@ -1,0 +1,48 @@
+"""The head of a run on a screen: its state, how far it is, what it has used of its limits, who works on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.phases import StoryPhase
+from santiago.executor.budget import Budget
+from santiago.report import spending
+from santiago.report.measures import clock, limit
+from santiago.report.run_status import word_of
+from santiago.util.text import flat
+
+if TYPE_CHECKING:
+    from santiago.app.loading import Run
+
+
+def headline(run: Run, now: str) -> list[str]:
+    """Return the parts of the first line, the most telling first."""
+    state = run.state
+    budget = Budget(run.run_input.limits, state)
+    done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE and not story.parent)
+    parts = [
+        word_of(run),
+        f"{done}/{len(run.plan.stories)} stories",
+        f"{state.counted}/{budget.run_attempts} attempts",
+        f"{clock(run.used_ms(now))} of {limit(budget.run_ms)}",
+        *spending.of_run(state, run.run_input.limits, brief=True),
+    ]
+    agent = flat(run.history.start.get("agent", "")) or flat(run.run_input.agent.mode)
+    return [*parts, agent] if agent else parts
+
+
+def subline(run: Run, *, pauses: bool) -> list[str]:
+    """Return the parts of the second line: whether it rests after chunks, its gates, who works on it, why it rests."""
+    closed = run.run_input.policy.closed - {"chunk"}
+    parts = [f"pause after each chunk: {'on' if pauses else 'off'}"]
+    parts += [f"asks for: {', '.join(sorted(closed))}"] if closed else []
+    if run.worker:
+        parts.append(f"held by {flat(run.worker)}")
+    elif run.begun and run.state.reason:
+        parts.append(f"{run.state.reason}")
+    return parts
+
+
+def pauses_now(run: Run) -> bool:
+    """Tell whether the run rests after each chunk, as a person said last, or else as its policy says."""
+    return "chunk" in run.run_input.policy.closed if run.state.pauses is None else run.state.pauses

@@ -1,0 +1,325 @@
+"""The conduct of a planning session: its only writer. It hears people, has agents asked, and records what came of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from santiago.contract import codec
+from santiago.contract.events import Context, Event, EventKind, EventStatus, Fact
+from santiago.contract.facts import of_run, spent
+from santiago.contract.phases import SessionPhase
+from santiago.contract.plan import Plan
+from santiago.contract.ports.agent import Drafting
+from santiago.contract.ports.run import Sign
+from santiago.contract.reasons import Reason
+from santiago.contract.session_fold import apply
+from santiago.sessions import revising
+from santiago.sessions.asking import Brought, Errand
+from santiago.sessions.decide import Ask, AskPerson, Begin, Cancel, Conclude, Finalize, next_acts
+from santiago.sessions.hearing import heard
+from santiago.sessions.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from santiago.artifacts.session_files import SessionFiles
+    from santiago.contract.policy import RunInput
+    from santiago.contract.ports.desk import Letter
+    from santiago.contract.ports.run import Clock, Stop
+    from santiago.contract.session import SessionInput, SessionState, TurnState
+    from santiago.sessions.asking import Asker
+
+_POLL = 0.2
+"""Seconds between two looks at what is asked from outside, while agents work."""
+_WORDS = 300
+"""Letters of an agent's last words that the log keeps."""
+
+
+class Mailbox(Protocol):
+    """The inbox of a session."""
+
+    def collect(self) -> list[Letter]:
+        """Return what waits."""
+
+    def put_away(self, letters: Sequence[Letter], void: Sequence[str]) -> None:
+        """Move letters away, once their events are in the log."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Conductor:
+    """One session, as the process that holds it goes on with it."""
+
+    asked: SessionInput
+    run_input: RunInput
+    state: SessionState
+    store: SessionFiles
+    clock: Clock
+    actor: str
+    mailbox: Mailbox
+    asker: Callable[[], Asker]
+    """Makes what asks agents, when the first is to be asked: a person may only answer."""
+    head: Callable[[], str]
+    """Returns the commit that agents are to read."""
+    name_run: Callable[[], str]
+    finalize: Callable[[Finalize], None]
+    """Makes the run of an approved revision, or writes the document; a second time it finds it there."""
+    stop: Stop
+    lost_ms: int = 0
+    """How long askings lasted that a crash cut short, as its last sign of life says."""
+    beat: Callable[[Sign], None] = lambda _: None
+    listeners: list[Callable[[Sequence[Event], SessionState], None]] = field(default_factory=list)
+
+    def run(self) -> SessionState:
+        """Go on until the session rests: it waits for a person, or is over, or somebody stopped it."""
+        self._take_up()
+        while not self.stop.soon():
+            self._hear()
+            acts = next_acts(self.state, self.asked, self.run_input.limits)
+            if not acts:
+                break
+            asks = [act for act in acts if isinstance(act, Ask)]
+            if asks:
+                self._ask(asks)
+            for act in acts:
+                self._obey(act)
+        return self.state
+
+    def record(self, facts: Sequence[Fact]) -> None:
+        """Write facts down, and take them in."""
+        events = [self._event(number, fact) for number, fact in enumerate(facts, self.state.seq + 1)]
+        if not events:
+            return
+        self.store.append(events)
+        for event in events:
+            apply(self.state, self.store.redacted(event))
+        self.store.show(codec.canonical(shown(self.state)))
+        for listener in self.listeners:
+            listener(events, self.state)
+
+    def _event(self, seq: int, fact: Fact) -> Event:
+        return Event(
+            seq=seq, timestamp=self.clock.utc(), run_id=self.asked.session_id, event=fact.event, phase=fact.phase,
+            attempt=fact.attempt, status=fact.status, actor=fact.actor, context=fact.context,
+        )  # fmt: skip
+
+    def _take_up(self) -> None:
+        """Record the end of askings that a crash cut short."""
+        turn = self.state.turn
+        lost = [one for one in turn.drafts.values() if not one.status] if turn else []
+        for one in lost:
+            assert turn is not None
+            self.record(
+                [
+                    _ended(
+                        turn.number, one.kind, one.agent, "failed", Context(reason=Reason.INTERRUPTED, ms=self.lost_ms)
+                    )
+                ]
+            )
+
+    def _hear(self) -> None:
+        letters = self.mailbox.collect()
+        if letters:
+            found = heard(letters, self.state, self.run_input.limits, self.name_run)
+            self.record(found.facts)
+            self.mailbox.put_away(letters, found.void)
+
+    def _obey(self, act: object) -> None:
+        match act:
+            case Begin():
+                self.record([self._begun(act)])
+            case Conclude():
+                self._conclude(act)
+            case AskPerson(revision=revision):
+                self.record([self._question("plan", f"Is revision {revision} the plan?", revision=revision)])
+            case Finalize():
+                self.finalize(act)
+                digest = self._digest_of(act.revision)
+                self.record(
+                    [
+                        of_run(
+                            EventKind.SESSION_FINALIZED, SessionPhase.FINALIZED, actor=act.actor,
+                            revision=act.revision, digest=digest, run=self.state.run, path=self.asked.output,
+                        )
+                    ]
+                )  # fmt: skip
+            case Cancel(actor=actor):
+                self.record([of_run(EventKind.SESSION_CANCELLED, SessionPhase.CANCELLED, actor=actor)])
+
+    def _question(self, kind: str, text: str, *, revision: int = 0) -> Fact:
+        rounds = sum(one.kind == kind for one in self.state.questions.values()) + 1
+        name = f"{kind}-{rounds}"
+        return of_run(EventKind.QUESTION_ASKED, question=name, kind=kind, text=text, round=rounds, revision=revision)
+
+    def _begun(self, act: Begin) -> Fact:
+        context = Context(mode=act.mode, agents=list(act.agents), text=act.text, base=self.head())
+        return Fact(
+            event=EventKind.TURN_STARTED,
+            phase=SessionPhase.DRAFTING,
+            attempt=len(self.state.turns) + 1,
+            actor=act.actor or self.actor,
+            context={**context, "revision": self.state.revision},
+        )
+
+    # Asking agents
+
+    def _ask(self, asks: Sequence[Ask]) -> None:
+        """Ask agents side by side; what each brings is recorded when it comes."""
+        turn = self.state.turn
+        assert turn is not None
+        self._lay_out(turn, merging=asks[0].kind == "merge")
+        errands = [self._errand(turn, ask, place) for place, ask in enumerate(asks, 1)]
+        self.record(
+            [
+                Fact(
+                    event=EventKind.DRAFT_STARTED,
+                    attempt=turn.number,
+                    context=Context(agent=one.agent, kind=one.kind, round=one.start),
+                )
+                for one in errands
+            ]
+        )
+        asker, ground, began = self.asker(), self._ground(), self.clock.monotonic_ms()
+        with ThreadPoolExecutor(len(errands)) as pool:
+            waiting = {pool.submit(asker.ask, one, ground, self.stop): one for one in errands}
+            while waiting:
+                ready, _ = wait(waiting, timeout=_POLL, return_when=FIRST_COMPLETED)
+                for future in ready:
+                    del waiting[future]
+                    self._brought(future.result())
+                passed = self.clock.monotonic_ms() - began
+                self.beat(Sign(used_ms=self.state.used_ms, steps={one.id: passed for one in waiting.values()}))
+
+    def _errand(self, turn: TurnState, ask: Ask, place: int) -> Errand:
+        earlier = sum(draft.starts for one in self.state.turns for draft in one.drafts.values())
+        draft = turn.drafts.get((ask.kind, ask.agent))
+        left = int(self.run_input.limits.planning_timeout_minutes) - self.state.used_ms
+        return Errand(
+            turn=turn.number,
+            kind=ask.kind,
+            agent=ask.agent,
+            start=(draft.starts if draft else 0) + 1,
+            number=earlier + place,
+            base=turn.base,
+            drafting=self._drafting(turn, merging=ask.kind == "merge"),
+            findings=ask.findings,
+            notes=self.state.notes,
+            timeout_ms=max(1000, min(self.run_input.limits.attempt_ms, left)),
+        )
+
+    def _drafting(self, turn: TurnState, *, merging: bool) -> Drafting:
+        plain, ending = self.asked.artifact == "plan", ".json" if self.asked.artifact == "plan" else ".md"
+        drafts = [name for name in turn.agents if ("draft", name) in turn.drafts and merging]
+        good = [name for name in drafts if turn.drafts["draft", name].status == "ok"]
+        there = self.state.revision or (plain and self._given() is not None)
+        return Drafting(
+            artifact=self.asked.artifact,
+            task=self.asked.task,
+            document=_document(self.asked) if self.store.source() else "",
+            plan=f"plan{ending}" if there else "",
+            feedback=turn.text,
+            drafts=tuple(f"drafts/{name}{ending}" for name in good),
+            size=self.asked.size,
+            commands=self.run_input.verification.story_commands,
+        )
+
+    def _lay_out(self, turn: TurnState, *, merging: bool) -> None:
+        """Put before the agents what they read; no draft of another before all have drafted."""
+        drafting = self._drafting(turn, merging=merging)
+        if drafting.document:
+            self.store.lay_out(drafting.document, self.store.source().encode())
+        if drafting.plan:
+            self.store.lay_out(drafting.plan, self._latest())
+        ending = ".json" if self.asked.artifact == "plan" else ".md"
+        for name in (one.label for one in self.asked.drafters):
+            if f"drafts/{name}{ending}" in drafting.drafts:
+                self.store.lay_out(f"drafts/{name}{ending}", self._draft(turn, name).encode())
+            else:
+                self.store.clear_away(f"drafts/{name}{ending}")
+
+    def _latest(self) -> bytes:
+        """Return what stands so far."""
+        if self.state.revision:
+            return self.store.revision(self.state.revision, self.asked.artifact, self._digest_of(self.state.revision))
+        return codec.canonical(self._given())
+
+    def _draft(self, turn: TurnState, agent: str) -> str:
+        draft = turn.drafts["draft", agent]
+        return self.store.draft(turn.number, agent, "draft", self.asked.artifact, draft.digest)
+
+    def _brought(self, brought: Brought) -> None:
+        errand, ending = brought.errand, brought.ending
+        facts = []
+        if ending.question:
+            facts.append(self._question("agent", ending.question))
+        context = spent(ending.usage)
+        context |= Context(ms=ending.ms, digest=brought.digest, findings=list(brought.findings))
+        if brought.reason is not None:
+            context |= Context(reason=brought.reason, message=ending.message.strip()[-_WORDS:])
+        facts.append(_ended(errand.turn, errand.kind, errand.agent, "failed" if brought.reason else "ok", context))
+        self.record(facts)
+
+    # Concluding a turn
+
+    def _conclude(self, act: Conclude) -> None:
+        turn, revision = self.state.turn, self.state.revision
+        assert turn is not None
+        if act.draft is None:
+            phase = SessionPhase.REVIEW if revision else SessionPhase.CANCELLED
+            self.record(
+                [
+                    of_run(
+                        EventKind.TURN_ENDED, phase, "failed",
+                        reason=act.reason or Reason.PLAN_GENERATION_FAILED, message=act.message,
+                    )
+                ]
+            )  # fmt: skip
+            return
+        draft, number = act.draft, revision + 1
+        text = self.store.draft(turn.number, draft.agent, draft.kind, self.asked.artifact, draft.digest)
+        taken = revising.looked_through(text, self._ground((number, draft.agent, turn)))
+        assert taken.plan is not None, "a draft that was taken once is taken again"
+        content = codec.canonical(taken.plan) if self.asked.artifact == "plan" else taken.text.encode()
+        digest = self.store.keep_revision(number, self.asked.artifact, content)
+        ended = EventKind.TURN_ENDED
+        self.record([of_run(ended, SessionPhase.REVIEW, "ok", revision=number, digest=digest, agent=draft.agent)])
+
+    def _ground(self, new: tuple[int, str, TurnState] | None = None) -> revising.Ground:
+        decided = [
+            (one.revision, _by(one, one.merged_by), one.actor, one.text) for one in self.state.turns if one.revision
+        ]
+        if new is not None:
+            number, agent, turn = new
+            decided.append((number, _by(turn, agent), turn.actor, turn.text))
+        before = self._latest() if self.state.revision and self.asked.artifact == "plan" else None
+        return revising.Ground(
+            asked=self.asked,
+            source=self.store.source() if self.asked.document else "",
+            given=self._given(),
+            before=codec.decode(Plan, before, "the revision before") if before else None,
+            history=revising.told(decided),
+        )
+
+    def _given(self) -> Plan | None:
+        return revising.given(self.asked, self.store.source())
+
+    def _digest_of(self, revision: int) -> str:
+        turn = self.state.turn_of(revision)
+        return turn.digest if turn else ""
+
+
+def _ended(turn: int, kind: str, agent: str, status: EventStatus, context: Context) -> Fact:
+    told = Context(**{**context, "kind": kind, "agent": agent})
+    return Fact(event=EventKind.DRAFT_ENDED, attempt=turn, status=status, context=told)
+
+
+def _by(turn: TurnState, agent: str) -> str:
+    """Say who drafted a revision."""
+    return f"{', '.join(turn.agents)} (merged by {agent})" if len(turn.agents) > 1 else agent
+
+
+def _document(asked: SessionInput) -> str:
+    """Return the name under which agents find the document."""
+    ending = asked.document.rpartition(".")[2]
+    return f"document.{ending}" if "." in asked.document and ending.isalnum() else "document.md"

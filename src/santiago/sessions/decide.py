@@ -1,0 +1,182 @@
+"""What a planning session does next, as its log says; pure. Agents are asked, a turn is concluded, an answer is carried out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.phases import SessionPhase
+from santiago.contract.reasons import Reason
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.contract.policy import Limits
+    from santiago.contract.session import DraftKind, DraftState, Mode, SessionInput, SessionState, TurnState
+
+MOST_STARTS = 4
+"""How often one agent is asked in a turn, with the starts that a crash cut short."""
+
+
+@record
+class Ask:
+    """Ask an agent."""
+
+    kind: DraftKind
+    agent: str
+    findings: tuple[str, ...] = ()
+    """What was wrong with what it wrote before."""
+
+
+@record
+class Begin:
+    """Begin a turn."""
+
+    mode: Mode
+    agents: tuple[str, ...]
+    text: str
+    actor: str
+
+
+@record
+class Conclude:
+    """End the turn: with what this agent wrote, or without a plan."""
+
+    draft: DraftState | None
+    reason: Reason | None = None
+    message: str = ""
+
+
+@record
+class AskPerson:
+    """Put the latest revision before a person."""
+
+    revision: int
+
+
+@record
+class Finalize:
+    """Carry out the approval of the latest revision."""
+
+    revision: int
+    actor: str
+
+
+@record
+class Cancel:
+    """End the review, as a person said."""
+
+    actor: str
+
+
+Act = Ask | Begin | Conclude | AskPerson | Finalize | Cancel
+
+
+def next_acts(state: SessionState, asked: SessionInput, limits: Limits) -> list[Act]:
+    """Return what is to be done; nothing where the session rests. Only agents are asked more than one at a time."""
+    if state.turn is not None:
+        return _turn(state, state.turn, limits)
+    if state.phase is SessionPhase.DRAFTING:
+        return [Begin(mode=_mode(asked), agents=_labels(asked), text="", actor="")]
+    if state.phase is not SessionPhase.REVIEW:
+        return []
+    if state.owed:
+        return [_owed(state, asked)]
+    return [] if state.review else [AskPerson(revision=state.revision)]
+
+
+def _owed(state: SessionState, asked: SessionInput) -> Act:
+    question = state.questions[state.owed]
+    match question.answer:
+        case "approve":
+            return Finalize(revision=state.asked_about[question.id], actor=question.actor)
+        case "adjust":
+            return Begin(mode=_mode(asked), agents=_labels(asked), text=question.detail, actor=question.actor)
+        case "edit":
+            return Begin(mode="single", agents=_labels(asked)[:1], text=question.detail, actor=question.actor)
+        case _:
+            return Cancel(actor=question.actor)
+
+
+def _mode(asked: SessionInput) -> Mode:
+    return "multi" if len(asked.drafters) > 1 else "single"
+
+
+def _labels(asked: SessionInput) -> tuple[str, ...]:
+    return tuple(one.label for one in asked.drafters)
+
+
+def _turn(state: SessionState, turn: TurnState, limits: Limits) -> list[Act]:
+    """Every agent drafts; where several could, the first that is able merges."""
+    asks = [ask for name in turn.agents for ask in _again(turn, "draft", name)]
+    if asks:
+        return _within(state, limits, turn, asks)
+    drafts = [turn.drafts["draft", name] for name in turn.agents if _is_ok(turn, "draft", name)]
+    if len(drafts) < 2:
+        return [_concluded(turn, drafts[0] if drafts else None)]
+    for draft in drafts:
+        if _is_ok(turn, "merge", draft.agent):
+            return [_concluded(turn, turn.drafts["merge", draft.agent])]
+        if asks := [*_again(turn, "merge", draft.agent)]:
+            return _within(state, limits, turn, asks)
+    return [_concluded(turn, None)]
+
+
+def _again(turn: TurnState, kind: DraftKind, agent: str) -> Iterator[Ask]:
+    """Yield the asking of an agent that has not been asked, was cut short, or wrote what can be put right."""
+    draft = turn.drafts.get((kind, agent))
+    if draft is None:
+        yield Ask(kind=kind, agent=agent)
+    elif draft.status == "" or (draft.status == "failed" and draft.reason == Reason.INTERRUPTED):
+        if draft.starts < MOST_STARTS:
+            yield Ask(kind=kind, agent=agent, findings=draft.findings)
+    elif draft.status == "failed" and draft.findings and not draft.sent_back:
+        yield Ask(kind=kind, agent=agent, findings=draft.findings)
+
+
+def _is_ok(turn: TurnState, kind: DraftKind, agent: str) -> bool:
+    draft = turn.drafts.get((kind, agent))
+    return draft is not None and draft.status == "ok"
+
+
+def _within(state: SessionState, limits: Limits, turn: TurnState, asks: list[Ask]) -> list[Act]:
+    """Return the askings, or the end of a turn for which nothing is left."""
+    spent = exhausted(state, limits)
+    if spent is None:
+        return list(asks)
+    done = [turn.drafts["draft", name] for name in turn.agents if _is_ok(turn, "draft", name)]
+    return [Conclude(draft=done[0])] if done else [Conclude(draft=None, reason=Reason.RUN_TIMEOUT, message=spent)]
+
+
+def _concluded(turn: TurnState, draft: DraftState | None) -> Conclude:
+    if draft is not None:
+        return Conclude(draft=draft)
+    failed = [one for one in turn.drafts.values() if one.status == "failed"]
+    words = "; ".join(f"{one.agent}: {one.message or ', '.join(one.findings[:3]) or one.reason}" for one in failed)
+    asked = any(one.reason == Reason.AGENT_ASKED for one in failed)
+    return Conclude(draft=None, reason=Reason.AGENT_ASKED if asked else Reason.PLAN_GENERATION_FAILED, message=words)
+
+
+def exhausted(state: SessionState, limits: Limits) -> str | None:
+    """Return which limit of a session leaves nothing for another agent, in words; None where none does."""
+    spent = (
+        ("planning_timeout_minutes", state.used_ms, int(limits.planning_timeout_minutes)),
+        ("planning_max_tokens", state.tokens, limits.planning_max_tokens),
+        (
+            "planning_max_cost_usd",
+            state.cost_micro_usd,
+            None if limits.planning_max_cost_usd is None else int(limits.planning_max_cost_usd),
+        ),
+    )
+    for name, used, most in spent:
+        if most is not None and used >= most + state.raised.get(name, 0):
+            return f"the session has used up {name}"
+    return None
+
+
+def too_many(state: SessionState, limits: Limits) -> str | None:
+    """Return why no further turn may begin, in words; None where one may."""
+    most = limits.planning_max_turns + state.raised.get("planning_max_turns", 0)
+    if len(state.turns) >= most:
+        return f"the session has used its {most} turns"
+    return exhausted(state, limits)

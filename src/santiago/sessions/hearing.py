@@ -1,0 +1,69 @@
+"""Letters to a planning session, turned into facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from santiago.contract.answers import understood
+from santiago.contract.errors import SantiagoError
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run
+from santiago.sessions.decide import too_many
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from santiago.contract.policy import Limits
+    from santiago.contract.ports.desk import Letter
+    from santiago.contract.session import SessionState
+
+
+@dataclass(slots=True)
+class Heard:
+    """What letters come to."""
+
+    facts: list[Fact] = field(default_factory=list)
+    void: list[str] = field(default_factory=list)
+    """Names of letters that answered nothing; somebody else may still."""
+
+
+def heard(letters: Sequence[Letter], state: SessionState, limits: Limits, name_run: Callable[[], str]) -> Heard:
+    """Return what letters make; one that cannot be obeyed is noted and has no other effect."""
+    found, answered = Heard(), set()
+    for letter in letters:
+        trouble = letter.fault or _trouble(letter, state, limits)
+        if trouble or letter.subject in answered:
+            found.void.append(letter.name)
+            if trouble:
+                found.facts.append(of_run(EventKind.NOTE, actor=letter.actor, message=f"{letter.name}: {trouble}"))
+            continue
+        answered.add(letter.subject)
+        found.facts.append(_answer(letter, state, name_run))
+    return found
+
+
+def _trouble(letter: Letter, state: SessionState, limits: Limits) -> str:
+    """Say why a letter cannot be obeyed; empty where it can."""
+    if letter.kind != "answer":
+        return "a planning session takes answers only"
+    question = state.questions.get(letter.subject)
+    if question is None or question.answer is not None:
+        return "there is no such open question"
+    try:
+        answer = understood(question.kind, letter.answer, letter.text)
+    except SantiagoError as error:
+        return error.message
+    if answer.word == "stop":
+        return "the question stays open"
+    return (too_many(state, limits) or "") if answer.word in ("adjust", "edit") and question.kind == "plan" else ""
+
+
+def _answer(letter: Letter, state: SessionState, name_run: Callable[[], str]) -> Fact:
+    question = state.questions[letter.subject]
+    answer = understood(question.kind, letter.answer, letter.text)
+    approved = question.kind == "plan" and answer.word == "approve"
+    return of_run(
+        EventKind.QUESTION_ANSWERED, actor=letter.actor, question=question.id, answer=answer.word, text=answer.text,
+        revision=state.asked_about[question.id], run=name_run() if approved else "",
+    )  # fmt: skip

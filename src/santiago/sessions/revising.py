@@ -1,0 +1,238 @@
+"""What an agent drafted, held to the rules: a plan as the compiler makes one, or a document that it reads without a doubt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
+from santiago.contract.plan import Criterion, Finding, Origin, Requirement, Source
+from santiago.contract.record import record
+from santiago.contract.seal import sealed
+from santiago.contract.session import LONGEST_DRAFT
+from santiago.planner.compile import compile_plan, faults_of_plan
+from santiago.planner.source import Source as Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.session import SessionInput, SizeWishes
+
+MOST = 30
+"""Findings that are told to an agent or a person."""
+FORMAT = "planning-session"
+
+
+@record
+class Draft:
+    """A draft as it can be taken; without a plan it cannot."""
+
+    plan: Plan | None
+    findings: tuple[str, ...] = ()
+    """Why not."""
+    text: str = ""
+    """Of a document: as it is written to its file."""
+
+
+@record
+class Ground:
+    """What a draft is held against."""
+
+    asked: SessionInput
+    source: str
+    """The document that it began with; empty where there is none."""
+    given: Plan | None
+    """That document as the compiler reads it; None where it has nothing to plan yet."""
+    before: Plan | None
+    """The revision before."""
+    history: tuple[str, ...]
+    """Who decided what, up to this revision."""
+
+
+def given(asked: SessionInput, source: str) -> Plan | None:
+    """Return the document that a session began with as the compiler reads it; None where it finds nothing to plan."""
+    return compile_plan(Text(source, path=asked.document)).plan if source else None
+
+
+def looked_through(text: str | None, ground: Ground) -> Draft:
+    """Return the draft that an agent wrote, or what is wrong with it."""
+    if text is None or not text.strip():
+        return _refused("nothing was written: the file that SANTIAGO_DRAFT names is missing or empty")
+    if len(text) > LONGEST_DRAFT:
+        return _refused(f"it is longer than {LONGEST_DRAFT:,} characters")
+    if ground.asked.artifact == "document":
+        return _document(text, ground)
+    return _plan(_unwrapped(text), ground)
+
+
+def _plan(text: str, ground: Ground) -> Draft:
+    try:
+        drafted = codec.parse_json(text.encode("utf-8", "replace"), "the draft")
+    except SantiagoError as error:
+        return _refused(f"line {error.line or 1}: {error.message}")
+    if not isinstance(drafted, dict) or not {"contract_version", "stories", "chunks"} <= set(drafted):
+        return _refused('it is no plan: it needs "contract_version", "stories" and "chunks"')
+    compiled = compile_plan(Text(text, path="draft.json"), against=ground.before or ground.given)
+    if compiled.plan is None:
+        return _refused(*map(_said, compiled.errors))
+    plan = _as_drafted(compiled.plan, drafted, ground.given)
+    if lost := [*_uncovered(plan, ground.given)]:
+        return _refused(*lost)
+    source = Source(
+        path=ground.asked.document or f"sessions/{ground.asked.session_id}",
+        sha256=ground.asked.source or sha256(ground.asked.task.encode()).hexdigest(),
+        format=FORMAT,
+        evidence=ground.history,
+    )
+    # Lines of the draft are lines of nothing that a person has.
+    findings = (*(replace(one, line=0) for one in plan.findings), *_missed(plan, ground.asked.size))
+    plan = sealed(replace(plan, source=source, findings=findings))
+    faults = faults_of_plan(Text(codec.canonical(plan).decode(), path="plan.json"))
+    return _refused(*map(_said, faults)) if faults else Draft(plan=plan)
+
+
+def _as_drafted(plan: Plan, drafted: Any, given: Plan | None) -> Plan:
+    """Return the plan with the requirements as the draft divides them: a story may cover several, several stories one."""
+    own = [one for one in drafted.get("requirements") or () if isinstance(one, dict) and isinstance(one.get("id"), str)]
+    lines = {one.id: one.line for one in given.requirements} if given else {}
+    requirements = {one["id"]: _requirement(one, lines.get(one["id"], 0)) for one in own}
+    known = {criterion.id for one in requirements.values() for criterion in one.criteria}
+    of = {criterion.id: one.id for one in requirements.values() for criterion in one.criteria}
+    stories = []
+    for story, written in zip(plan.stories, _in_order(plan, drafted), strict=True):
+        criteria = tuple(name for name in _texts(written.get("criteria")) if name in known)
+        covers = [name for name in _texts(written.get("requirements")) if name in requirements]
+        covers = list(dict.fromkeys((*covers, *(of[name] for name in criteria)))) or [story.id]
+        requirements.setdefault(story.id, _own(story)) if covers == [story.id] else None
+        origin = Origin(id=covers[0] if covers[0] in lines else None, line=lines.get(covers[0], 0))
+        stories.append(replace(story, requirements=tuple(covers), criteria=criteria, origin=origin, provenance=()))
+    used = {name for story in stories for name in story.requirements}
+    kept = tuple(one for one in requirements.values() if one.id in used)
+    return replace(plan, stories=tuple(stories), requirements=kept)
+
+
+def _in_order(plan: Plan, drafted: Any) -> list[dict[str, Any]]:
+    """Return the stories as they were written, in the order of the plan."""
+    by_id = {str(one["id"]): one for one in drafted["stories"]}
+    return [by_id[str(story.origin.id)] for story in plan.stories]
+
+
+def _requirement(written: dict[str, Any], line: int) -> Requirement:
+    criteria = [
+        one for one in written.get("criteria") or () if isinstance(one, dict) and isinstance(one.get("id"), str)
+    ]
+    return Requirement(
+        id=written["id"],
+        title=str(written.get("title") or written["id"]),
+        text=str(written.get("text") or ""),
+        line=line,
+        criteria=tuple(Criterion(id=one["id"], text=str(one.get("text") or ""), line=line) for one in criteria),
+    )
+
+
+def _own(story: Story) -> Requirement:
+    return Requirement(id=story.id, title=story.title, text=story.description, line=0, criteria=())
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _uncovered(plan: Plan, given: Plan | None) -> Iterator[str]:
+    """Yield what the document asks for and no story of the plan meets."""
+    if given is None:
+        return
+    covered = {name for story in plan.stories for name in story.requirements}
+    used = {name for story in plan.stories for name in story.criteria}
+    met = {_plain(one.text) for requirement in plan.requirements for one in requirement.criteria if one.id in used}
+    for requirement in given.requirements:
+        if requirement.id not in covered:
+            yield f"no story covers {requirement.id} ({_short(requirement.title)}): name it in the requirements of one"
+        for criterion in requirement.criteria:
+            if _plain(criterion.text) not in met:
+                yield f"the criterion {criterion.id} is met by no story, or not word for word: {_short(criterion.text)}"
+
+
+def _missed(plan: Plan, size: SizeWishes) -> Iterator[Finding]:
+    """Yield where a plan is far from the size that was wished for."""
+    for what, wished, there in (
+        ("chunks", size.chunks, len(plan.chunks)),
+        ("stories", size.stories, len(plan.stories)),
+    ):
+        if wished and not wished * 0.5 <= there <= wished * 1.5:
+            yield Finding(
+                level="warning",
+                code="size_missed",
+                line=0,
+                message=f"about {wished} {what} were wished for, and the plan has {there}",
+                hint="Ask for another turn, or take it as it is.",
+            )
+
+
+def _document(text: str, ground: Ground) -> Draft:
+    """Return a document in which the compiler finds everything that a run needs, and nothing that it cannot read."""
+    text = text.replace("\r\n", "\n").rstrip("\n") + "\n"
+    compiled = compile_plan(Text(text, path=ground.asked.document or "draft.md"))
+    plan = compiled.plan
+    wrong = [_said(one) for one in compiled.findings if one.level != "note"]
+    wrong += [*_changed_lines(ground.source, text)]
+    if plan is not None:
+        wrong += [f"{one.title}: it has no id" for one in plan.stories if one.origin.id is None]
+        wrong += [
+            f"{_called(one.origin.id, one.title)}: no acceptance criterion" for one in plan.stories if not one.criteria
+        ]
+        wrong += [
+            f"{_called(one.origin.id, one.title)}: no command that shows it" for one in plan.stories if not one.verify
+        ]
+    if plan is None or wrong:
+        return _refused(*wrong)
+    return Draft(plan=plan, text=text)
+
+
+def _changed_lines(source: str, text: str) -> Iterator[str]:
+    """Yield lines of the author's that are not there any more, or not in their order."""
+    lines = iter([_plain(line) for line in text.split("\n")])
+    for number, line in enumerate(source.split("\n"), 1):
+        if (wanted := _plain(line)) and wanted not in lines:
+            yield f"line {number} of the document was changed, moved or left out: {_short(line)}"
+            return
+
+
+def _refused(*findings: str) -> Draft:
+    few = findings if len(findings) <= MOST else (*findings[: MOST - 1], f"… and {len(findings) - MOST + 1} more")
+    return Draft(plan=None, findings=tuple(_short(one, 400) for one in few))
+
+
+def _said(finding: Finding) -> str:
+    place = f"line {finding.line}: " if finding.line else ""
+    return f"{place}{finding.message}. {finding.hint}"
+
+
+def _unwrapped(text: str) -> str:
+    """Return what stands inside a fence of ```, which agents put around JSON out of habit."""
+    text = text.strip()
+    return text[:-3].partition("\n")[2] if text.startswith("```") and text.endswith("```") else text
+
+
+def _called(name: str | None, title: str) -> str:
+    return name or _short(title)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _short(text: str, most: int = 100) -> str:
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def told(decisions: Sequence[tuple[int, str, str, str]]) -> tuple[str, ...]:
+    """Return who decided what, a line for each revision: its number, who drafted it, who asked for it, and with which words."""
+    return tuple(
+        f"revision {number} by {agents}, asked for by {actor}" + (f": {_short(text, 300)}" if text else "")
+        for number, agents, actor, text in decisions
+    )

@@ -1,0 +1,62 @@
+"""The frame that all screens share: colours, signals, and a terminal that is left as it was found."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+
+from santiago.contract.reasons import ExitCode
+from santiago.tui.look import THEME, tells_unicode
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+    from textual.screen import Screen
+
+
+class SantiagoApp(App[str]):
+    """Shows one screen; what it returns is a sentence to be printed when the terminal is back."""
+
+    CSS_PATH = "santiago.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+    TITLE = "santiago"
+
+    def __init__(self, screen: Screen[None]) -> None:
+        super().__init__()
+        self.first = screen
+        self.plain = not tells_unicode()
+        self._painted = self._told_to_leave = False
+
+    def on_load(self) -> None:
+        """Be ready for signals before the terminal is changed."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._terminated)
+
+    def on_mount(self) -> None:
+        self.register_theme(THEME)
+        self.theme = THEME.name
+        if self.plain:
+            self.add_class("plain")
+        self.push_screen(self.first)
+
+    def on_ready(self) -> None:
+        self._painted = True
+        if self._told_to_leave:
+            self._terminated()
+
+    def _terminated(self) -> None:
+        """Leave in order, so that the terminal is restored; the run is another process and goes on."""
+        self._told_to_leave = True
+        if self._painted:  # whoever leaves while the screen is still being made leaves it half restored
+            self.exit(return_code=ExitCode.TERMINATED)
+
+
+def run(screen: Screen[None]) -> tuple[int, str]:
+    """Show a screen until it is left; return the exit code and what is to be said then."""
+    app = SantiagoApp(screen)
+    said = app.run()
+    return app.return_code or 0, said or ""

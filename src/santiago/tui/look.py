@@ -1,0 +1,118 @@
+"""How things look: colours by tone, signs that the terminal can show, lines cut or broken to its width."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.strip import Strip
+from textual.theme import Theme
+
+from santiago.util.text import fit, width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from santiago.report.marks import Mark
+    from santiago.report.pages import Line
+
+THEME = Theme(
+    name="santiago",
+    primary="#7aa2f7",
+    secondary="#7dcfff",
+    success="#9ece6a",
+    warning="#e0af68",
+    error="#f7768e",
+    foreground="#c0caf5",
+    background="#16161e",
+    surface="#16161e",
+    panel="#24283b",
+    dark=True,
+)
+BASE = Style(color="#c0caf5", bgcolor="#16161e")
+RAISED = Style(bgcolor="#292e42", bold=True)
+TONES = {
+    "": Style(),
+    "head": Style(color="#7aa2f7", bold=True),
+    "good": Style(color="#9ece6a"),
+    "bad": Style(color="#f7768e"),
+    "warn": Style(color="#e0af68"),
+    "busy": Style(color="#7dcfff"),
+    "dim": Style(color="#7a82ab"),
+}
+_COLOURS = {"green": "good", "red": "bad", "yellow": "warn", "cyan": "busy"}
+_PLAIN = str.maketrans({"…": "~", "┃": "|", "▸": ">", "▼": "v", "▶": ">", "─": "-", "·": ".", "»": ">", "›": ">"})
+
+Part = tuple[str, Style]
+
+
+def tells_unicode() -> bool:
+    """Tell whether the terminal shows more than ASCII: what its output is encoded in, or what its locale says."""
+    stream = sys.__stdout__
+    encoding = (stream.encoding if stream is not None else "") or ""
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
+    if locale.split(".")[0] in ("C", "POSIX") and "utf" not in locale.lower():
+        return False
+    return encoding.lower().replace("-", "").startswith("utf")
+
+
+def sign(mark: Mark, *, plain: bool) -> str:
+    return mark.plain if plain else mark.symbol
+
+
+def tone_of(mark: Mark) -> Style:
+    return TONES[_COLOURS.get(mark.colour, "")]
+
+
+def strip(parts: Iterable[Part], columns: int, *, plain: bool, under: Style = BASE) -> Strip:
+    """Return a line of the screen, cut or filled to its width; nothing in its text is markup."""
+    segments = [Segment(shown(text, plain=plain), under + style) for text, style in parts]
+    return Strip(segments).crop_extend(0, columns, under)
+
+
+def shown(text: str, *, plain: bool) -> str:
+    """Return a text in the letters that the terminal has."""
+    return text.translate(_PLAIN) if plain else text
+
+
+def cut(text: str, columns: int) -> str:
+    """Return a text that fits into so many columns."""
+    return fit(text, columns).rstrip() if columns > 0 else ""
+
+
+def joined(parts: list[str], columns: int, gap: str = "   ") -> str:
+    """Return as many parts as fit on a line, the first ones first."""
+    line = ""
+    for part in parts:
+        longer = f"{line}{gap}{part}" if line else part
+        if not line or width(longer) <= columns:
+            line = longer
+    return cut(line, columns)
+
+
+def broken(line: Line, columns: int) -> list[Part]:
+    """Return a line of a page as lines of the screen."""
+    style = TONES[line.tone]
+    if line.verbatim or width(line.text) <= columns:
+        return [(cut(line.text, columns), style)]
+    indent = len(line.text) - len(line.text.lstrip())
+    found, current = [], ""
+    for word in line.text.split(" "):
+        longer = f"{current} {word}" if current.strip() else current + word
+        if width(longer) > columns and current.strip():
+            found.append(current)
+            longer = " " * min(indent + 2, columns // 2) + word
+        while len(longer) > columns:  # a word that is longer than a line is broken where the line ends
+            found.append(longer[:columns])
+            longer = longer[columns:]
+        current = longer
+    return [(cut(text, columns), style) for text in [*found, current]]
+
+
+def plain_text(text: str, tone: str = "", *, plain: bool = False) -> Text:
+    """Return a text for a widget; nothing in it is markup."""
+    return Text(shown(text, plain=plain), style=TONES[tone], no_wrap=False)

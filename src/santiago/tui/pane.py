@@ -1,0 +1,52 @@
+"""A page of lines beside the list: broken to its width, scrolled by keys and wheel, and made only as far as it is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+
+from santiago.tui.look import broken, strip
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+
+    from santiago.report.pages import Line
+    from santiago.tui.look import Part
+
+
+class Pane(ScrollView, can_focus=True):
+    """Shows lines; one that was scrolled to its end stays there while lines are added."""
+
+    def __init__(self, *, plain: bool) -> None:
+        super().__init__(id="pane")
+        self.plain = plain
+        self.lines: list[Line] = []
+        self._shown: list[Part] = []
+
+    def show(self, lines: list[Line], *, anew: bool = False, at_end: bool = False) -> None:
+        """Show these lines; `anew` begins at the top, or at the end where that is what matters."""
+        if lines == self.lines and not anew:
+            return
+        followed = at_end and (anew or self.scroll_offset.y >= self.max_scroll_y)
+        self.lines = lines
+        self._break()
+        if followed:
+            self.scroll_end(animate=False)
+        elif anew:
+            self.scroll_home(animate=False)
+
+    def _break(self) -> None:
+        columns = max(1, self.size.width - 1)
+        self._shown = [part for line in self.lines for part in broken(line, columns)]
+        self.virtual_size = Size(self.size.width, len(self._shown))
+        self.refresh()
+
+    def on_resize(self) -> None:
+        self._break()
+
+    def render_line(self, y: int) -> Strip:
+        place = y + round(self.scroll_offset.y)
+        parts = [self._shown[place]] if place < len(self._shown) else []
+        return strip(parts, self.size.width, plain=self.plain)

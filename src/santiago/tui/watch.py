@@ -1,0 +1,321 @@
+"""The browser of a run: chunks and stories live, one story in detail, questions answered in place, selections that run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, Static
+
+from santiago.contract.errors import SantiagoError
+from santiago.executor.selection import numbered, selected
+from santiago.report.agent_activity import Doing
+from santiago.report.asking import asked
+from santiago.report.following import Following
+from santiago.report.headline import headline, pauses_now, subline
+from santiago.report.pages import PAGES, chunk_page, page
+from santiago.report.run_status import word_of
+from santiago.tui.acting import Acting
+from santiago.tui.keys import WATCH
+from santiago.tui.look import TONES, cut, joined, shown
+from santiago.tui.pane import Pane
+from santiago.tui.rows import Rows
+from santiago.util.text import flat, width
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from santiago.app.loading import Run
+    from santiago.contract.state import Question
+
+SECONDS = 0.1
+"""Between two looks at the log; nothing is painted more often."""
+SLOW = 10
+"""Looks between two at what no log tells: who works on the run, what its agents do, how late it is."""
+LEAST = (40, 12)
+WIDE = 100
+ROOMY = 50
+_WORDS = {
+    "running": "busy",
+    "success": "good",
+    "failed": "bad",
+    "blocked": "warn",
+    "stopping": "warn",
+    "interrupted": "warn",
+}
+
+
+class WatchScreen(Acting):
+    """Shows one run; what people do here is asked of the run in the same way as on the command line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [(key.keys, key.action) for key in WATCH if key.action]
+
+    def __init__(self, out_dir: Path, *, plain: bool = False, note: str = "") -> None:
+        super().__init__()
+        self.plain = plain
+        self.following = Following(out_dir)
+        self.page_shown = PAGES[0]
+        self.told = (note, "warn")
+        self.range_from = 0
+        """Number of the chunk from which a range reaches to the cursor; 0 where none is drawn."""
+        self.questions: list[Question] = []
+        self._ticks = 0
+        self._damage = ""
+        self._doing: Doing | None = None
+        self._asked_in = 0
+
+    @property
+    def current(self) -> Run:
+        return self.following.run
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="head")
+        with Horizontal(id="body"):
+            yield Rows(plain=self.plain)
+            with Vertical(id="side"):
+                yield Static(id="pages")
+                yield Pane(plain=self.plain)
+        yield Static(id="asks")
+        yield Static(id="preview")
+        with Horizontal(id="line"):
+            yield Static(Text("selection >", style=TONES["dim"]))
+            yield Input(id="selection", compact=True, select_on_focus=False)
+        yield Static(id="keys")
+        yield Static(id="small")
+
+    def on_mount(self) -> None:
+        self.rows = self.query_one(Rows)
+        self.pane = self.query_one(Pane)
+        self.query_one("#selection", Input).cursor_blink = False  # nothing moves that says nothing
+        self.open(self.following)
+        self.rows.focus()
+        self.set_interval(SECONDS, self.tick)
+
+    def open(self, following: Following) -> None:
+        """Show a run from its beginning."""
+        self.following, self._damage, self._doing = following, "", None
+        self.query_one("#selection", Input).value = ""
+        self._read()
+        self.rows.show(following)
+        self.paint(anew=True)
+
+    def on_resize(self) -> None:
+        columns, rows = self.size
+        self.set_class(columns < LEAST[0] or rows < LEAST[1], "small")
+        self.set_class(columns >= WIDE, "wide")
+        need = f"this terminal is {columns}x{rows};\nthe browser needs {LEAST[0]}x{LEAST[1]}\nq leaves; `santiago status` prints"
+        self.query_one("#small", Static).update(Text(need))
+        self.paint()
+
+    # Following
+
+    def tick(self) -> None:
+        """Take in what was recorded since the last look, and paint what has changed."""
+        self._ticks += 1
+        grew = self._read()
+        late = self._ticks % SLOW == 0
+        if late or (grew and not self.current.worker):
+            grew = self.following.ask_worker() or grew
+        self.look_after_start()
+        if grew:
+            self.rows.update()
+        if grew or late:
+            self.paint()
+        if self.following.behind and not self._damage:
+            self.call_later(self.tick)
+
+    def _read(self) -> bool:
+        if self._damage:
+            return False
+        try:
+            return self.following.look()
+        except SantiagoError as error:
+            self._damage = flat(error.message)
+            return True
+
+    # Painting
+
+    def paint(self, *, anew: bool = False) -> None:
+        """Paint everything that tells of the run, except for the list."""
+        if not self.is_mounted or not hasattr(self, "pane"):
+            return
+        self._paint_head()
+        self._paint_asks()
+        self._paint_page(anew=anew)
+        self._paint_preview()
+        self._paint_keys()
+        if self.current.worker:
+            self.rows.refresh()
+
+    def _put(self, name: str, text: Text) -> None:
+        self.query_one(name, Static).update(text)
+
+    def _paint_head(self) -> None:
+        run, columns = self.current, max(10, self.size.width - 2)
+        word = word_of(run)
+        parts = headline(run, self.following.utc())
+        head = Text(no_wrap=True, overflow="ellipsis")
+        head.append(cut(run.run_id, columns - width(word) - 2), style=TONES["head"])
+        head.append(f"  {word}", style=TONES[_WORDS.get(word, "")])
+        room = columns - width(f"{run.run_id}  {word}") - 3
+        if room > 40:
+            head.append(f"   {joined(parts[1:], room)}")
+        title = flat(run.plan.title)
+        second = [*subline(run, pauses=self.pauses), title] if not self._damage else [f"damaged: {self._damage}"]
+        if room <= 40:
+            head.append("\n" + joined(parts[1:], columns))
+        head.append(
+            "\n" + shown(joined(second, columns, " · "), plain=self.plain),
+            style=TONES["bad" if self._damage else "dim"],
+        )
+        self._put("#head", head)
+
+    @property
+    def pauses(self) -> bool:
+        return pauses_now(self.current) if self.wish is None or self.current.worker else self.wish
+
+    def _paint_asks(self) -> None:
+        self.questions = asked(self.current.state, self.current.out_dir)[0] if self.current.state.questions else []
+        self.set_class(bool(self.questions), "asking")
+        if self.questions:
+            more = f" (and {len(self.questions) - 1} more)" if len(self.questions) > 1 else ""
+            first = self.questions[0]
+            text = cut(f"? {first.id} asks{more}, a answers: {flat(first.text)}", self.size.width - 2)
+            self._put("#asks", Text(shown(text, plain=self.plain), style=TONES["warn"]))
+
+    def _paint_page(self, *, anew: bool = False) -> None:
+        row = self.rows.current
+        if row is None:
+            return
+        if row.story:
+            planned = self.following.by_id[row.story]
+            lines = page(self.current, planned, self.page_shown, self._following_agent(row.story), self.following.utc())
+        else:
+            lines = chunk_page(self.current, self.rows.chunk_of(row))
+        self.pane.show(lines, anew=anew, at_end=bool(row.story) and self.page_shown == "log")
+        names = Text(no_wrap=True, overflow="ellipsis")
+        for number, name in enumerate(PAGES, start=1):
+            here = bool(row.story) and name == self.page_shown
+            names.append(f"{number} ", style=TONES["dim"])
+            if here or self.size.width >= ROOMY:
+                names.append(f"[{name}]" if here else name, style=TONES["head" if here else "dim"])
+                names.append("  ")
+        self._put("#pages", names)
+
+    def _following_agent(self, story: str) -> Doing:
+        tried = self.current.history.of(story)
+        agent = tried[-1].agent if tried else ""
+        if self._doing is None or self._asked_in != hash((story, agent)):
+            self._doing, self._asked_in = Doing(self.current.out_dir, agent), hash((story, agent))
+        return self._doing
+
+    def _paint_preview(self) -> None:
+        text, tone = self.preview()
+        self._put("#preview", Text(shown(text, plain=self.plain), style=TONES[tone]))
+
+    def preview(self) -> tuple[str, str]:
+        """Return what the selection would run, or why not; else what was said last."""
+        typed = self.selection
+        if not typed.strip():
+            return self.told if self.told[0] else ("space picks a chunk, v draws a range, enter runs it", "dim")
+        try:
+            found = selected(self.current.state, typed)
+        except SantiagoError as error:
+            return f"{flat(error.message)}. {flat(error.hint)}".strip(), "bad"
+        if self.current.worker:
+            return f"{self.current.run_id} is running; stop it (s) before another selection runs", "warn"
+        return f"{flat(found.sentence)}; enter runs it", "good"
+
+    def _paint_keys(self) -> None:
+        text, room = Text(no_wrap=True), self.size.width - 2
+        for key in sorted((key for key in WATCH if key.label), key=lambda key: key.action not in ("keys", "leave")):
+            part = f"{key.shown.split(',')[0]} {key.label}  "
+            if width(part) > room:
+                break
+            room -= width(part)
+            text.append(key.shown.split(",")[0], style=TONES["busy"])
+            text.append(f" {key.label}  ", style=TONES["dim"])
+        self._put("#keys", text)
+
+    def say(self, text: str, tone: str = "") -> None:
+        self.told = (flat(text), tone)
+        self._paint_preview()
+
+    # The selection
+
+    @property
+    def selection(self) -> str:
+        return self.query_one("#selection", Input).value
+
+    def select(self, text: str) -> None:
+        self.query_one("#selection", Input).value = text
+
+    def on_input_changed(self) -> None:
+        try:
+            labels = selected(self.current.state, self.selection).labels if self.selection.strip() else ()
+        except SantiagoError:
+            labels = ()
+        self.rows.picked = frozenset(row.number for row in self.rows.chunks if row.label in labels)
+        self.rows.refresh()
+        self._paint_preview()
+
+    def on_input_submitted(self) -> None:
+        self.run_selection()
+
+    def on_rows_moved(self) -> None:
+        row = self.rows.current
+        if self.range_from and row is not None:
+            self.select(str(row.chunk) if row.chunk == self.range_from else f"{self.range_from}-{row.chunk}")
+        self._paint_page(anew=True)
+
+    def on_rows_clicked(self, event: Rows.Clicked) -> None:
+        row = self.rows.current
+        if row is not None and not row.story:
+            first = self._first_picked() if event.further else 0
+            self.select(f"{first}-{row.chunk}" if first and first != row.chunk else str(row.chunk))
+
+    def _first_picked(self) -> int:
+        return min(self.rows.picked, default=0)
+
+    def action_pick(self) -> None:
+        self.range_from = 0
+        row = self.rows.current
+        if row is None:
+            return
+        picked = self.rows.picked ^ {row.chunk}
+        self.select(numbered(sorted(picked)) if self.rows.picked else str(row.chunk))
+
+    def action_range(self) -> None:
+        row = self.rows.current
+        if row is not None:
+            self.range_from = 0 if self.range_from else row.chunk
+            self.select(str(row.chunk) if self.range_from else self.selection)
+
+    def action_type_selection(self) -> None:
+        self.query_one("#selection", Input).focus()
+
+    def action_back(self) -> None:
+        self.range_from = 0
+        self.select("")
+        self.say("")
+        self.rows.focus()
+
+    def action_enter(self) -> None:
+        row = self.rows.current
+        if self.selection.strip():
+            self.run_selection()
+        elif row is not None and row.story:
+            self.pane.focus()
+        elif row is not None:
+            self.rows.action_fold(row.chunk in self.rows.open)
+
+    def action_page(self, name: str) -> None:
+        self.page_shown = name
+        row = self.rows.current
+        if row is not None and not row.story:
+            self.say("a chunk has one page; go to one of its stories")
+        self._paint_page(anew=True)

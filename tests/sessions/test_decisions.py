@@ -1,0 +1,227 @@
+"""A person's word on a planning session through the real program: finalize, cancel, take up, and what each refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.artifacts.lock import Lock
+from tests.cli import greeter
+from tests.cli.test_disks import mounted
+from tests.sessions.drafters import Place, plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANY = ""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    place = Place(tmp_path)
+    agent = place.drafter(
+        "one", ("and a third", {"write": plan("One", "Two", "Three")}), (ANY, {"write": plan("One", "Two")})
+    )
+    place.begin("Small files", agent)
+    return place
+
+
+def test_line_1_nothing_of_a_plan_under_review_can_be_executed(place: Place) -> None:
+    session = place.session
+    for words in (
+        ("resume", session.name),
+        ("resume", str(session)),
+        (
+            "execute",
+            "--plan",
+            str(session / "revisions/0001.json"),
+            "--input",
+            str(session / "run-input.json"),
+            "--out-dir",
+            "x",
+        ),
+    ):
+        said = place.says(*words)
+        assert said.returncode == 10, said.stderr
+    assert "plan-1 is open" in place.says("resume", session.name).stderr
+    assert place.runs() == []
+
+
+def test_line_2_finalize_freezes_the_revision_that_was_looked_at_and_makes_the_run(place: Place) -> None:
+    assert place.says("review", "--edit", "and a third").returncode == 0
+    said = place.says("review", "--finalize", "--revision", "2", "--no-start")
+    assert said.returncode == 0, said.stderr
+    (run,) = place.runs()
+    first = place.events(run)[0]
+    assert first["event"] == "run_created"
+    assert first["context"]["session"] == place.session.name
+    assert first["context"]["revision"] == 2
+    assert (run / "plan.json").read_bytes() == (place.session / "revisions/0002.json").read_bytes()
+    last = place.events()[-1]
+    assert (last["event"], last["phase"], last["context"]["run"]) == ("session_finalized", "finalized", run.name)
+    assert [event["actor"] for event in place.events(run) if event["event"] == "commands_approved"] == ["ann"]
+
+
+def test_line_2_the_run_carries_out_what_was_approved(place: Place) -> None:
+    code = "import os,pathlib; n=os.environ['SANTIAGO_STORY'][1:]; pathlib.Path(n+'.txt').write_text(n)"
+    said = place.says("review", "--finalize", "--revision", "1", "--no-start")
+    assert said.returncode == 0, said.stderr
+    agent = place.folder / "worker.py"
+    agent.write_text(code)
+    done = place.says("resume", "--agent", f"{sys.executable} {agent}")
+    assert done.returncode == 0, done.stderr
+    (run,) = place.runs()
+    assert json.loads((run / "result.json").read_bytes())["summary"]["completed"] == 2
+    assert place.says("audit").returncode == 0
+
+
+def test_line_56_finalize_of_a_revision_that_another_took_the_place_of_is_refused_and_shows_the_difference(
+    place: Place,
+) -> None:
+    assert place.says("review", "--edit", "and a third").returncode == 0
+    said = place.says("review", "--finalize", "--revision", "1")
+    assert said.returncode == 30
+    assert "+ S3" in said.stderr
+    assert place.says("answer", "plan-2", "approve", "--revision", "1").returncode == 30
+    assert place.runs() == []
+
+
+def test_line_56_finalize_names_the_revision(place: Place) -> None:
+    said = place.says("review", "--finalize")
+    assert said.returncode == 2
+    assert "--revision 1" in said.stderr
+
+
+def test_line_20_a_plan_needs_its_own_word(place: Place) -> None:
+    for word in ("ok", "yes", "looks good", "go ahead"):
+        assert place.says("answer", "plan-1", word).returncode == 2, word
+    assert place.runs() == []
+
+
+def test_line_57_a_cancelled_review_is_kept_listed_not_executed_and_taken_up_again(place: Place) -> None:
+    assert place.says("review", "--cancel").returncode == 0
+    assert place.shown()["status"] == "cancelled"
+    assert "cancelled review" in place.says("review").stdout
+    assert place.says("resume", place.session.name).returncode == 10
+    assert place.says("review", "--finalize", "--revision", "1").returncode == 30
+    assert place.says("review", "--take-up").returncode == 0
+    assert place.shown()["status"] == "ready"
+    assert place.says("review", "--finalize", "--revision", "1", "--no-start").returncode == 0
+
+
+def test_line_58_a_frozen_plan_is_read_only_and_planning_on_is_a_new_session_from_it(place: Place) -> None:
+    assert place.says("review", "--finalize", "--revision", "1", "--no-start").returncode == 0
+    said = place.says("review", "--edit", "and a third")
+    assert said.returncode == 30
+    assert "is final" in said.stderr
+    (run,) = place.runs()
+    again = place.drafter("again", (ANY, {"write": plan("One", "Two", "Three")}))
+    place.begin(str((run / "plan.json").relative_to(place.repo)), again)
+    assert [story["id"] for story in place.revision(1)["stories"]] == ["S1", "S2", "S3"]
+    assert len(list(place.session.parent.iterdir())) == 2
+
+
+def test_line_59_a_plan_edited_by_hand_goes_through_the_same_checks(place: Place) -> None:
+    edited = place.revision(1)
+    edited["stories"][0]["depends_on"] = ["S2"]
+    (place.repo / "edited.json").write_text(json.dumps(edited))
+    said = place.says("plan", "edited.json")
+    assert said.returncode == 30
+    assert "go in a circle" in said.stderr
+
+
+def test_line_60_the_plan_says_who_decided_what_and_holds_no_time(place: Place) -> None:
+    assert place.says("review", "--edit", "and a third").returncode == 0
+    told = place.revision(2)["source"]["evidence"]
+    assert len(told) == 2
+    assert told[0].startswith("revision 1 by python")
+    assert told[0].endswith("asked for by ann")
+    assert told[1].endswith("asked for by ann: and a third")
+
+
+def test_line_61_the_sessions_folder_and_the_runs_copy_say_the_same(place: Place) -> None:
+    assert place.says("review", "--edit", "and a third").returncode == 0
+    assert place.says("review", "--finalize", "--revision", "2", "--no-start").returncode == 0
+    (run,) = place.runs()
+    ours, copied = place.shown(), json.loads((run / "planning/session.json").read_bytes())
+    for field in ("plan_revision", "planning_iteration_count", "planning_feedback_history", "last_planning_mode"):
+        assert copied[field] == ours[field], field
+    assert {path.name for path in place.session.iterdir()} >= {
+        "progress.ndjson", "lock", "inbox", "revisions", "drafts", "session.json", "session-input.json", "run-input.json",
+    }  # fmt: skip
+
+
+def test_line_76_answer_alone_lists_what_sessions_ask_with_the_words(place: Place) -> None:
+    said = place.says("answer")
+    assert "plan-1" in said.stdout
+    for word in ("approve", "adjust", "edit", "cancel"):
+        assert word in said.stdout
+    rows = json.loads(place.says("answer", "--json").stdout)["questions"]
+    assert [(row["session_id"], row["id"], row["kind"]) for row in rows] == [(place.session.name, "plan-1", "plan")]
+
+
+def test_line_19_the_second_answer_is_told_who_was_first(place: Place) -> None:
+    assert place.says("answer", "plan-1", "cancel", SANTIAGO_ACTOR="bob").returncode == 0
+    said = place.says("answer", place.session.name, "plan-1", "approve")
+    assert said.returncode == 30
+    assert "by bob at" in said.stderr
+
+
+def test_line_80_a_base_that_moved_is_said_at_finalize_with_the_choice(place: Place) -> None:
+    (place.repo / "new.txt").write_text("new")
+    greeter.git(place.repo, "add", "-A")
+    greeter.git(place.repo, "commit", "-qm", "More")
+    said = place.says("review", "--finalize", "--revision", "1", "--no-start")
+    assert said.returncode == 30
+    assert "moved on" in said.stderr
+    assert "--moved-base" in said.stderr
+    assert place.shown()["status"] == "ready"
+    assert place.says("review", "--finalize", "--revision", "1", "--no-start", "--moved-base").returncode == 0
+
+
+def test_line_80_a_full_disk_at_finalize_leaves_the_session_in_review_and_nothing_half_made(place: Place) -> None:
+    with mounted(place.repo / ".santiago" / "runs", "size=1m"):
+        said = place.says("review", "--finalize", "--revision", "1", "--no-start")
+        assert said.returncode == 20, said.stderr
+        assert place.shown()["status"] == "ready"
+        assert not list(place.repo.glob(".santiago/runs/*/progress.ndjson"))
+    assert place.says("review", "--take-up").returncode == 0
+    assert len(place.runs()) == 1
+    assert place.events()[-1]["event"] == "session_finalized"
+
+
+def test_line_81_a_session_that_another_process_holds_can_be_looked_at_and_answered(place: Place) -> None:
+    with Lock(place.session, since="2026-11-17T00:00:00.000Z"):
+        said = place.says("review")
+        assert said.returncode == 0
+        assert "held by" in said.stdout
+        assert place.says("answer", "plan-1", "cancel").returncode == 0
+    assert place.says("review", "--take-up").returncode == 0
+    assert any(event["event"] == "session_cancelled" for event in place.events())
+
+
+def test_line_3_two_processes_finalize_at_once_and_there_is_one_run(place: Place) -> None:
+    env = {**greeter.place(place.repo), "USER": "ann"}
+    words = [sys.executable, "-m", "santiago", "review", "--finalize", "--revision", "1", "--no-start"]
+    both = [
+        subprocess.Popen(words, cwd=place.repo, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for _ in range(2)
+    ]
+    codes = sorted((one.wait(60), one.communicate()[0])[0] for one in both)
+    assert codes[0] == 0
+    assert len(place.runs()) == 1
+    assert [event["event"] for event in place.events()].count("session_finalized") == 1
+
+
+def test_line_72_text_of_others_does_nothing_to_the_terminal(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    wicked = plan("\x1b]8;;http://x\x07link\x1b]8;;\x07", "\u202eright to left")
+    place.begin("\x1b[2JSmall", place.drafter("one", (ANY, {"write": wicked})))
+    for words in (("review",), ("answer",), ("status",)):
+        said = place.says(*words)
+        assert "\x1b" not in said.stdout + said.stderr
+        assert "\u202e" not in said.stdout + said.stderr

@@ -1,0 +1,230 @@
+"""Turns of a planning session through the real program: who drafts, who merges, what is taken, and what is sent back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli import greeter
+from tests.sessions.drafters import Place, plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANY = ""
+"""Words that stand in every prompt."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_line_47_a_turn_from_a_sentence_ends_in_review_with_its_first_revision(place: Place) -> None:
+    agent = place.drafter("one", (ANY, {"write": plan("Hello", "Goodbye")}))
+    session = place.begin("Two small files", agent)
+    assert [story["title"] for story in place.revision(1)["stories"]] == ["Hello", "Goodbye"]
+    assert place.shown()["status"] == "ready"
+    kinds = [event["event"] for event in place.events()]
+    assert kinds[0] == "session_created"
+    assert kinds[-2:] == ["turn_ended", "question_asked"]
+    assert "Two small files" in (session / "drafts/0001").glob("*.prompt.md").__next__().read_text()
+
+
+def test_line_47_a_first_turn_without_a_plan_leaves_nothing_to_review_and_says_why(place: Place) -> None:
+    agent = place.drafter("one", (ANY, {"say": "I will not.", "exit": 3}))
+    said = place.says("plan", "Anything", "--with", agent)
+    assert said.returncode == 30
+    assert place.shown()["status"] == "cancelled"
+    assert "I will not." in said.stdout
+    assert not list((place.session / "revisions").glob("*"))
+
+
+def test_line_47_a_later_turn_without_a_plan_leaves_the_last_revision_in_review(place: Place) -> None:
+    agent = place.drafter("one", ("split it", {"exit": 3}), (ANY, {"write": plan("Hello")}))
+    place.begin("A small file", agent)
+    said = place.says("review", "--continue", "split it")
+    assert said.returncode == 30
+    shown = place.shown()
+    assert (shown["status"], shown["plan_revision"], shown["planning_iteration_count"]) == ("ready", 1, 2)
+    assert [one["text"] for one in shown["planning_feedback_history"]] == ["split it"]
+
+
+def test_line_48_each_drafts_alone_one_merges_and_all_drafts_are_kept(place: Place) -> None:
+    one = place.drafter("one", ("MERGE", {"write": plan("Hello", "Goodbye")}), (ANY, {"write": plan("Hello")}))
+    two = place.drafter("two", (ANY, {"write": plan("Goodbye")}))
+    session = place.begin("Two small files", one, two)
+    names = sorted(path.name for path in (session / "drafts/0001").glob("*.json"))
+    assert len(names) == 3
+    logs = {path.name: path.read_text() for path in (session / "drafts/0001").glob("*.log")}
+    merged = next(text for name, text in logs.items() if name.startswith("merge-"))
+    assert merged.count("drafts/") == 2, "who merges sees both drafts"
+    assert all("drafts/" not in text for name, text in logs.items() if not name.startswith("merge-")), (
+        "nobody else does"
+    )
+    assert [story["title"] for story in place.revision(1)["stories"]] == ["Hello", "Goodbye"]
+    assert place.shown()["last_planning_mode"] == "multi"
+
+
+def test_line_48_where_one_drafter_fails_the_rest_go_on_and_it_is_said(place: Place) -> None:
+    one = place.drafter("one", (ANY, {"exit": 1}))
+    two = place.drafter("two", (ANY, {"write": plan("Goodbye")}))
+    said = place.says("plan", "A small file", "--with", one, "--with", two)
+    assert said.returncode == 0
+    assert "brought nothing that can be taken" in said.stderr
+    assert [story["title"] for story in place.revision(1)["stories"]] == ["Goodbye"]
+
+
+def test_line_48_where_who_merges_fails_the_next_one_merges(place: Place) -> None:
+    one = place.drafter("one", ("MERGE", {"exit": 1}), (ANY, {"write": plan("Hello")}))
+    two = place.drafter("two", ("MERGE", {"write": plan("Both")}), (ANY, {"write": plan("Goodbye")}))
+    place.begin("Two small files", one, two)
+    assert [story["title"] for story in place.revision(1)["stories"]] == ["Both"]
+
+
+def test_line_49_a_quick_edit_is_a_turn_of_one_agent_and_the_next_turn_is_of_all_again(place: Place) -> None:
+    one = place.drafter("one", ("shorter", {"write": plan("Hi")}), (ANY, {"write": plan("Hello")}))
+    two = place.drafter("two", (ANY, {"write": plan("Goodbye")}))
+    place.begin("Two small files", one, two)
+    assert place.says("review", "--edit", "shorter").returncode == 0
+    assert place.shown()["last_planning_mode"] == "single"
+    assert place.says("review", "--continue", "and better").returncode == 0
+    shown = place.shown()
+    assert (shown["last_planning_mode"], shown["plan_revision"]) == ("multi", 3)
+    assert [(one["mode"], one["text"], one["actor"], one["revision"]) for one in shown["planning_feedback_history"]] == [
+        ("single", "shorter", "ann", 1), ("multi", "and better", "ann", 2)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["--continue", "--edit"])
+def test_line_50_planning_on_needs_words(place: Place, option: str) -> None:
+    place.begin("A small file", place.drafter("one", (ANY, {"write": plan("Hello")})))
+    said = place.says("review", option, "  ")
+    assert said.returncode == 2
+    assert "say what should be different" in said.stderr
+    assert place.shown()["planning_iteration_count"] == 1
+
+
+BROKEN: dict[str, dict[str, Any]] = {
+    "a cycle": {"stories": [
+        {"id": "S1", "title": "a", "chunk": "A", "depends_on": ["S2"]}, {"id": "S2", "title": "b", "chunk": "A", "depends_on": ["S1"]},
+    ], "chunks": []},
+    "an unknown id": {"stories": [{"id": "S1", "title": "a", "chunk": "A", "depends_on": ["S9"]}], "chunks": []},
+    "no chunk": {"stories": [{"id": "S1", "title": "a"}], "chunks": []},
+    "a later chunk": {"stories": [
+        {"id": "S1", "title": "a", "chunk": "A", "depends_on": ["S2"]}, {"id": "S2", "title": "b", "chunk": "B"},
+    ], "chunks": []},
+    "an id twice": {"stories": [{"id": "S1", "title": "a", "chunk": "A"}, {"id": "S1", "title": "b", "chunk": "A"}], "chunks": []},
+    "no plan at all": {"tasks": []},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_line_51_what_breaks_a_rule_is_sent_back_once_with_the_findings_and_kept_as_a_draft(
+    place: Place, what: str
+) -> None:
+    broken = {"contract_version": 1, "title": "x", "requirements": [], "run_verify": [], **BROKEN[what]}
+    agent = place.drafter("one", ("cannot be taken", {"write": plan("Hello")}), (ANY, {"write": broken}))
+    place.begin("A small file", agent)
+    assert [story["title"] for story in place.revision(1)["stories"]] == ["Hello"]
+    ended = [event for event in place.events() if event["event"] == "draft_ended"]
+    assert [event["status"] for event in ended] == ["failed", "ok"]
+    assert ended[0]["context"]["findings"]
+    asked_again = next(place.session.glob("drafts/0001/*.2.prompt.md")).read_text()
+    assert ended[0]["context"]["findings"][0][:60] in asked_again
+
+
+def test_line_51_what_breaks_a_rule_twice_is_no_revision(place: Place) -> None:
+    agent = place.drafter("one", (ANY, {"write": "{]"}))
+    said = place.says("plan", "A small file", "--with", agent)
+    assert said.returncode == 30
+    assert len([event for event in place.events() if event["event"] == "draft_started"]) == 2
+    assert place.shown()["plan_revision"] == 0
+    assert next(place.session.glob("drafts/0001/*.json")).read_text() == "{]", "what was rejected is kept"
+
+
+def test_line_51_every_requirement_and_criterion_of_the_document_is_covered_word_for_word(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"prd.md": greeter.PRD})
+    lost = plan("Say hello")
+    kept = [
+        {"id": f"R{number}", "title": "x", "criteria": [{"id": f"R{number}#1", "text": text}]}
+        for number, text in enumerate(("hello.txt says hello", "bye.txt says goodbye", "both.txt says both"), 1)
+    ]
+    whole = plan("Say hello", "Say goodbye", "Both", requirements=kept)
+    for number, story in enumerate(whole["stories"], 1):
+        story |= {"requirements": [f"R{number}"], "criteria": [f"R{number}#1"]}
+    agent = place.drafter("one", ("cannot be taken", {"write": whole}), (ANY, {"write": lost}))
+    place.begin("prd.md", agent)
+    first = next(event for event in place.events() if event["event"] == "draft_ended")
+    assert "no story covers R2" in json.dumps(first["context"]["findings"])
+    assert "the criterion R3#1 is met by no story" in json.dumps(first["context"]["findings"])
+    done = place.revision(1)
+    assert [story["requirements"] for story in done["stories"]] == [["R1"], ["R2"], ["R3"]]
+    assert [story["origin"]["line"] for story in done["stories"]] == [5, 13, 23], "where it stands in the document"
+    assert done["source"]["path"] == "prd.md"
+
+
+def test_line_51_ids_last_from_revision_to_revision(place: Place) -> None:
+    second = plan("Hello", "Between", "Goodbye")
+    second["stories"][1]["id"], second["stories"][2]["id"] = "S9", "S2"
+    second["stories"][2]["depends_on"] = ["S9"]
+    second["chunks"][0]["stories"] = ["S1", "S9", "S2"]
+    agent = place.drafter("one", ("in the middle", {"write": second}), (ANY, {"write": plan("Hello", "Goodbye")}))
+    place.begin("Small files", agent)
+    assert place.says("review", "--edit", "one in the middle").returncode == 0
+    titles = {story["id"]: story["title"] for story in place.revision(2)["stories"]}
+    assert titles == {"S1": "Hello", "S2": "Goodbye", "S3": "Between"}
+
+
+def test_line_54_an_agents_question_is_a_question_of_the_session_and_its_answer_goes_into_the_next_turn(
+    place: Place,
+) -> None:
+    agent = place.drafter(
+        "one", ("in Euros", {"write": plan("Hello")}), (ANY, {"say": "SANTIAGO_QUESTION: which currency?"})
+    )
+    said = place.says("plan", "Prices", "--with", agent)
+    assert said.returncode == 10
+    listed = place.says("answer")
+    assert "which currency?" in listed.stdout
+    assert place.says("answer", "agent-1", "in Euros").returncode == 0
+    assert place.says("review", "--take-up").returncode == 0
+    assert place.shown()["plan_revision"] == 1
+
+
+def test_line_55_wishes_of_size_go_into_the_prompt_and_a_plan_that_misses_them_is_warned_of(place: Place) -> None:
+    agent = place.drafter("one", (ANY, {"write": plan("Hello")}))
+    place.begin("Small", agent, more=("--chunks-target", "3", "--stories-target", "12", "--depth", "deep"))
+    prompt = next(place.session.glob("drafts/0001/*.prompt.md")).read_text()
+    assert "about 3 chunks" in prompt
+    assert "about 12 stories" in prompt
+    codes = [finding["code"] for finding in place.revision(1)["findings"]]
+    assert codes.count("size_missed") == 2
+
+
+@pytest.mark.parametrize("words", [("--chunks-target", "0"), ("--stories-target", "-1"), ("--depth", "abyss")])
+def test_line_55_a_size_that_is_none_is_refused(place: Place, words: tuple[str, ...]) -> None:
+    assert place.says("plan", "Small", "--with", "claude", *words).returncode == 2
+    assert not (place.repo / ".santiago").exists()
+
+
+def test_the_agent_works_on_a_read_only_checkout_and_changes_nothing(place: Place) -> None:
+    agent = place.drafter("one", (ANY, {"touch": "README.md", "write": plan("Hello")}))
+    place.begin("A small file", agent)
+    assert (place.repo / "README.md").read_text() == "Small things.\n"
+    assert greeter.git(place.repo, "status", "--porcelain") == ""
+
+
+def test_line_77_a_session_takes_no_more_turns_than_it_has_and_a_person_may_add_some(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"santiago.toml": "[limits]\nplanning_max_turns = 2\n"})
+    agent = place.drafter("one", (ANY, {"write": plan("Hello")}))
+    place.begin("A small file", agent, more=("--trust-project",))
+    assert place.says("review", "--edit", "again").returncode == 0
+    said = place.says("review", "--edit", "and again")
+    assert said.returncode == 30
+    assert "has used its 2 turns" in said.stderr
+    assert place.shown()["status"] == "ready", "Finalize is still possible"
+    assert place.says("review", "--edit", "and again", "--add-turns", "1").returncode == 0
+    raised = [event for event in place.events() if event["event"] == "budget_raised"]
+    assert [(event["actor"], event["context"]["amount"]) for event in raised] == [("ann", 1)]
