@@ -1,4 +1,4 @@
-"""A run with several jobs that is killed and taken up step by step: a person picks which of the stories goes on."""
+"""A run that is killed and taken up step by step: a person picks which story goes on, and what is unknown is said."""
 
 from __future__ import annotations
 
@@ -86,3 +86,41 @@ def test_line_43_at_a_terminal_the_name_alone_is_the_answer(tmp_path: Path) -> N
     person.sees("Nothing but what was put off is left: S2")
     person.says("stop", "stop")
     assert person.leaves() == 0
+
+
+PROPOSING = """\
+if test -e {again}; then
+    echo '{{"objective": "Greet", "create": ["hello.txt"], "actions": ["write it"], "checks": ["grep hello hello.txt"]}}' > "$SANTIAGO_DETAIL"
+    exit 0
+fi
+touch {again}
+echo > {begun}
+exec sleep 600
+"""
+
+
+def test_what_a_killed_proposal_used_is_unknown_and_said_so(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    agent, begun, again = tmp_path / "agent.sh", tmp_path / "begun", tmp_path / "again"
+    os.mkfifo(begun)
+    agent.write_text(PROPOSING.format(begun=begun, again=again))
+    words = ("step", "prd.md", "--agent", f"sh {agent}", "--sandbox", "off", "--trust-commands", "--trust-project")
+    with subprocess.Popen(
+        [sys.executable, "-m", "santiago", *words], cwd=repo, env={**os.environ, **place(repo)}, stderr=subprocess.PIPE
+    ) as process:
+        begun.read_text()
+        process.kill()
+    told = santiago("step", cwd=repo, env=place(repo))
+    assert (told.returncode, "santiago answer S1-detail-2" in told.stderr) == (10, True), told.stderr
+    run = load(out_dir(repo))
+    assert (run.state.stories["S1"].proposals, run.state.unreported) == (2, 2), (
+        "the killed one, and one that said nothing"
+    )
+    log = [json.loads(line) for line in (run.out_dir / "progress.ndjson").read_text().splitlines()]
+    (ended,) = [one for one in log if one["event"] == "proposal_ended"]
+    assert (ended["status"], ended["context"]["reason"], "tokens" in ended["context"]) == (
+        "voided",
+        "interrupted",
+        False,
+    )
+    assert santiago("audit", run.out_dir, cwd=repo, env=place(repo)).returncode == 0

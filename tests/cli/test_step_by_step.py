@@ -372,3 +372,36 @@ def test_line_22_what_was_typed_before_a_question_was_seen_answers_nothing(repo:
     person.says("stop", "stop")
     assert person.leaves() == 0
     assert [one.id for one in load(out_dir(repo)).state.open_questions()] == ["S1-detail-1"]
+
+
+PART = """\
+stories:
+  S1.1:
+    - write: {part.txt: "part\\n"}
+  S1:
+    - write: {bye.txt: "goodbye\\n"}
+proposals:
+  S1:
+    - detail:
+        objective: Part
+        create: [bye.txt]
+        actions: [in parts]
+        substeps:
+          - {title: Go, actions: [write part.txt], files: [part.txt], checks: ["grep part part.txt"]}
+"""
+
+
+def test_line_13_a_step_whose_own_checks_fail_after_its_substeps_is_attempted_on_their_work(repo: Path) -> None:
+    (repo / "plan.md").write_text(
+        "# Plan\n\n## Step 1: Part\n\n**Files:** `bye.txt`\n\n**Verification:** `grep goodbye bye.txt`\n"
+    )
+    (repo / "play.yaml").write_text(PART)
+    words = ("step", "plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--trust-commands")
+    santiago(*words, cwd=repo, env=place(repo))
+    for name in ("S1-detail-1", "S1.1-result-1", "S1-result-1"):
+        told = santiago("answer", name, "ok", cwd=repo, env=place(repo))
+        assert told.returncode == 0, told.stderr
+        told = santiago("step", cwd=repo, env=place(repo))
+    state = load(out_dir(repo)).state
+    assert (told.returncode, state.stories["S1"].attempts, state.stories["S1"].proposals) == (0, 1, 1), told.stderr
+    assert {"part.txt", "bye.txt"} <= set(git(repo, "ls-tree", "--name-only", state.branch or "").split())

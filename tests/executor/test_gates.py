@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from santiago.contract.events import Context, Event, EventKind
-from santiago.contract.outcomes import Proof, ProposalOutcome
+from santiago.contract.outcomes import Proof, ProposalOutcome, Usage
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
 from santiago.contract.reasons import Reason
@@ -311,3 +311,17 @@ def test_line_18_a_start_after_every_single_event_finds_the_same_questions_and_a
         assert len(answered) == len(set(answered)), f"after event {cut}"
         asked = [event.context["question"] for event in run.of(EventKind.QUESTION_ASKED)]
         assert len(asked) == len(set(asked)), f"after event {cut}"
+
+
+def test_what_a_stopped_proposal_used_counts_and_another_follows() -> None:
+    def stopped(step: Propose) -> ProposalOutcome:
+        used = replace(DONE, reason=Reason.INTERRUPTED, usage=Usage(tokens=7))
+        whole = ProposalOutcome(step=step.id, story=step.story, number=step.number, ending=used, digest="d" * 64)
+        return replace(whole, stopped=step.number == 1, agent_ms=30)
+
+    run = stepwise(Person(), "S1", performer=SimulatedPerformer(proposes=stopped))
+    state = run.run()
+    assert (state.phase, state.stories["S1"].proposals) == (RunPhase.SUCCESS, 2)
+    assert (state.tokens, state.unreported) == (7 + 7 + 10, 0)
+    (ended,) = run.of(EventKind.PROPOSAL_ENDED)
+    assert (ended.status, ended.context["reason"], ended.context["agent_ms"]) == ("voided", Reason.INTERRUPTED, 30)

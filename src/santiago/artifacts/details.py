@@ -34,6 +34,10 @@ class FileDetails:
     def prompt_path(self, story: str, number: int) -> str:
         return str(self.store.path / f"{DETAILS}/{story}/{number}.prompt.md")
 
+    def begun(self, story: str, number: int) -> bool:
+        """Tell whether the agent that is to write a proposal may have been started."""
+        return self.store.get(f"{DETAILS}/{story}/{number}.prompt.md") is not None
+
     def keep_prompt(self, story: str, number: int, prompt: str) -> None:
         self.store.put(f"{DETAILS}/{story}/{number}.prompt.md", prompt.encode())
 

@@ -306,13 +306,14 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
 
 def _proposal_started(_: RunState, story: StoryState, __: Event) -> None:
     story.proposals += 1
+    story.proposing = True
 
 
 def _proposal_ended(state: RunState, story: StoryState, event: Event) -> None:
     """A detailed plan, or why there is none; it is no attempt, but what it used counts."""
     context = event.context
     story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
-    story.sent_back = event.status == "failed"
+    story.sent_back, story.proposing = event.status == "failed", False
     if event.status != "voided":
         story.detail = DetailState(
             revision=context.get("revision", story.proposals),
@@ -321,9 +322,12 @@ def _proposal_ended(state: RunState, story: StoryState, event: Event) -> None:
             commands=tuple(context.get("digests", ())),
             findings=tuple(context.get("findings", ())),
         )
-    story.reason = reason_of(event)
     _spend(state, story, event)
-    _hear(state, story, event)
+    if (
+        reason := reason_of(event)
+    ) is not Reason.INTERRUPTED:  # that says nothing of the story's work, nor of the agent
+        story.reason = reason
+        _hear(state, story, event)
 
 
 def _spend(state: RunState, story: StoryState, event: Event) -> None:

@@ -102,6 +102,8 @@ class StoryState:
     """A person has put it off; it comes again when nothing else is left."""
     proposals: int = 0
     """Detailed plans that an agent was asked for."""
+    proposing: bool = False
+    """The latest of them is being written, as far as is recorded."""
     sent_back: bool = False
     """The latest of them was sent back to the agent with what is wrong."""
     detail: DetailState | None = None

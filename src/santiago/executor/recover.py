@@ -9,11 +9,13 @@ from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
+from santiago.contract.units import Usd
 from santiago.executor import messages
 from santiago.executor.budget import TICK_MS
+from santiago.executor.settle_proposal import unfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from santiago.contract.ports.run import Sign
     from santiago.contract.ports.workspace import Snapshot
@@ -62,6 +64,16 @@ def unseen(state: RunState, sign: Sign | None) -> list[Fact]:
         return []
     ms = min(sign.used_ms - state.used_ms, 3 * TICK_MS)
     return [of_run(EventKind.TIME_USED, ms=ms)] if ms > 0 else []
+
+
+def unwritten(state: RunState, begun: Callable[[str, int], bool], sign: Sign | None) -> list[Fact]:
+    """Return the end of every detailed plan that was being written; where its agent was started, nobody knows what it used."""
+    found = []
+    for story in (one for one in state.stories.values() if one.proposing):
+        usage = Usage() if begun(story.id, story.proposals) else Usage(tokens=0, cost_usd=Usd(0))
+        ms = sign.steps.get(f"propose/{story.id}/{story.proposals}", 0) if sign else 0
+        found.append(unfinished(story, usage, max(0, ms)))
+    return found
 
 
 def interruptions(state: RunState, left: Mapping[str, Left]) -> list[Fact]:

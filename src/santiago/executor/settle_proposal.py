@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_story, spent
+from santiago.contract.outcomes import Usage
 from santiago.contract.phases import StoryPhase
-from santiago.contract.reasons import MEANINGS, SHARED
+from santiago.contract.reasons import MEANINGS, SHARED, Reason
 
 if TYPE_CHECKING:
     from santiago.contract.events import Context
@@ -19,14 +20,26 @@ MOST_FINDINGS, MAX_WORDS = 20, 500
 
 def proposal(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:
     """Return the facts that a proposal makes; none where the log already knows its end."""
-    if outcome.stopped or story.proposals != outcome.number or story.phase is not StoryPhase.READY:
+    if story.proposals != outcome.number or story.phase is not StoryPhase.READY or not story.proposing:
         return []
+    if outcome.stopped:
+        usage = outcome.ending.usage if outcome.ending else Usage()
+        return [unfinished(story, usage, outcome.agent_ms)]
     reason = outcome.ending.reason if outcome.ending else None
     if reason in SHARED:
         return _not_asked(story, outcome)
     if outcome.findings and not story.sent_back:
         return [_ended(story, outcome, EventKind.PROPOSAL_ENDED, None)]
     return [_ended(story, outcome, EventKind.STORY_PROPOSED, StoryPhase.PROPOSED)]
+
+
+def unfinished(story: StoryState, usage: Usage, agent_ms: int) -> Fact:
+    """Return the end of a proposal that was interrupted; what it used counts, and is unknown where nobody said it."""
+    return of_story(
+        story, EventKind.PROPOSAL_ENDED, None, "voided",
+        attempt=0, step=f"propose/{story.id}/{story.proposals}", revision=story.proposals, agent_ms=agent_ms,
+        reason=Reason.INTERRUPTED, known=spent(usage),
+    )  # fmt: skip
 
 
 def _not_asked(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:

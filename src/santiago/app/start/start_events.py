@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.substeps import with_substeps
 from santiago.app.truth import unknown_commits, unknown_files
+from santiago.artifacts.details import FileDetails
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_run, of_story
@@ -93,7 +94,8 @@ def recovered(
             lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
             left[story.id] = _take_up(story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
     judged = frozenset(name for name, one in left.items() if one.judge)
-    return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left)]
+    unwritten = recover.unwritten(state, FileDetails(attempts.store).begun, sign)
+    return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left), *unwritten]
 
 
 def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> recover.Left:
