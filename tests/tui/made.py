@@ -65,6 +65,9 @@ class Made:
         (out_dir / INPUT).write_bytes(codec.canonical(run_input))
         self.labels = [chunk.label for chunk in self.plan.chunks]
         self.seq, self.prev, self.second = 0, GENESIS, 0
+        self.log = (out_dir / LOG).open("ab")
+        self.kept_back = False
+        """Events are written when many have come, for those who make very many."""
 
     def add(
         self, event: EventKind, story: str | None = None, phase: StoryPhase | RunPhase | None = None, /,
@@ -72,15 +75,17 @@ class Made:
     ) -> None:  # fmt: skip
         """Add an event, so many seconds after the one before."""
         self.seq, self.second = self.seq + 1, self.second + after
-        time = f"2026-11-15T01:{17 + self.second // 60:02}:{self.second % 60:02}.000Z"
+        minute = 17 + self.second // 60
+        time = f"2026-11-15T{1 + minute // 60:02}:{minute % 60:02}:{self.second % 60:02}.000Z"
         chunk = chunk or next((one.chunk for one in self.plan.stories if one.id == story), None)
         recorded = Event(
             seq=self.seq, timestamp=time, run_id=RUN, event=event, story_id=story, chunk=chunk, phase=phase,
             attempt=attempt, status=status, context=cast("Context", context),
         )  # fmt: skip
         line, self.prev = encode(recorded, self.prev)
-        with (self.out_dir / LOG).open("ab") as file:
-            file.write(line)
+        self.log.write(line)
+        if not self.kept_back:
+            self.log.flush()
 
     def begin(self, agent: str = "claude") -> None:
         self.add(
