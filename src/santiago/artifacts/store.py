@@ -272,7 +272,7 @@ class FileStore:
 
     @contextlib.contextmanager
     def _honest(self, path: str) -> Iterator[None]:
-        with guarding(self.path / path):
+        with guarding(f"{self.path}/{path}"):
             try:
                 yield
             except beneath.PlantedError as error:

@@ -125,8 +125,7 @@ def link_into(folder: str, dependencies: Iterable[Dependency]) -> None:
 
 def beside(folder: str) -> str:
     """Return the name under which something is kept that belongs to a checkout and does not stand in it."""
-    path = Path(folder)
-    return f"{path.parent.name}-{path.name}"
+    return "-".join(folder.rstrip("/").split("/")[-2:])
 
 
 def _has_room(folder: str, name: str) -> bool:

@@ -60,7 +60,7 @@ class OwnObjects:
     @property
     def staging(self) -> Path:
         """Begins the names of packs that are on their way; nobody else looks for packs here."""
-        return self.folder / "over"
+        return self.folder / "over"  # to which git adds a digest and an ending
 
     @contextmanager
     def guarded(self, digest: str) -> Iterator[None]:
@@ -71,7 +71,7 @@ class OwnObjects:
             target.parent.mkdir(exist_ok=True)
             guard.write_bytes(self._mark)
             for end in _PARTS:
-                staged = self.staging.with_name(f"{self.staging.name}-{digest}{end}")
+                staged = self.folder / f"over-{digest}{end}"
                 if staged.exists():
                     _move(staged, target.with_suffix(end))
         yield

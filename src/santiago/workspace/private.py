@@ -119,21 +119,23 @@ class Common:
 
 def make(folder: Path, found: Found, common: Common, commit: str, branch: str | None) -> Path:
     """Make a folder whose own git directory has this commit checked out, borrowing the repository's objects."""
-    folder.mkdir(parents=True)
     inside = folder / ".git"
-    # No folder more than git insists on: each costs time to make, and more to remove.
-    for name in ("", "objects", "objects/info", "refs"):
-        (inside / name).mkdir()
-    (inside / "config").write_bytes(common.config)
-    (inside / "objects/info/alternates").write_bytes(b"".join(os.fsencode(store) + b"\n" for store in common.stores))
+    files = {
+        "config": common.config,
+        "objects/info/alternates": b"".join(os.fsencode(store) + b"\n" for store in common.stores),
+        "HEAD": f"ref: refs/heads/{branch}\n".encode() if branch else f"{commit}\n".encode(),
+    }
+    if branch:
+        files["packed-refs"] = f"{_PACKED}\n{commit} refs/heads/{branch}\n".encode()
     if common.excludes:
-        (inside / "info").mkdir()
-        (inside / "info/exclude").write_bytes(common.excludes)
+        files["info/exclude"] = common.excludes
     if found.shallow:
-        (inside / "shallow").write_bytes((found.common / "shallow").read_bytes())
-    if branch is None:
-        (inside / "HEAD").write_text(f"{commit}\n", encoding="ascii")
-    else:
-        (inside / "packed-refs").write_text(f"{_PACKED}\n{commit} refs/heads/{branch}\n", encoding="ascii")
-        (inside / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="ascii")
+        files["shallow"] = (found.common / "shallow").read_bytes()
+    folder.mkdir(parents=True)
+    # No folder more than git insists on: each costs time to make, and more to remove. Paths are plain text for the same reason.
+    for name in ("", "/objects", "/objects/info", "/refs", *(("/info",) if common.excludes else ())):
+        os.mkdir(f"{inside}{name}")
+    for name, content in files.items():
+        with open(f"{inside}/{name}", "wb") as file:
+            file.write(content)
     return inside
