@@ -98,7 +98,7 @@ def review_of(planning: Planning, revision: int | None = None) -> Review:
         session_id=planning.session_id,
         title=planning.title,
         artifact=planning.asked.artifact,
-        state=_word(planning),
+        state=word_of(planning),
         screen=screen_of(planning),
         revision=latest,
         plan=plan,
@@ -126,7 +126,7 @@ def sessions_of(root: Path) -> list[tuple[str, str]]:
             found.append((folder.name, "damaged"))
             continue
         if planning.state.phase is not SessionPhase.FINALIZED:
-            found.append((folder.name, _word(planning)))
+            found.append((folder.name, word_of(planning)))
     return found
 
 
@@ -141,7 +141,8 @@ def screen_of(planning: Planning) -> Screen:
             return "NORMAL"
 
 
-def _word(planning: Planning) -> str:
+def word_of(planning: Planning) -> str:
+    """Return where a session stands, in a word or two."""
     state = planning.state
     if state.phase is SessionPhase.DRAFTING and not planning.worker:
         return "interrupted"
