@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, cast
 
 from santiago.artifacts.frame import GENESIS, encode
@@ -11,10 +10,12 @@ from santiago.contract import codec
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, RunInput
+from santiago.contract.units import Usd
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from santiago.contract.events import Context
@@ -32,7 +33,7 @@ CHUNKS = {
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def document(chunks: dict[str, tuple[str, ...]] = CHUNKS, *, checks: bool = True) -> str:
+def document(chunks: Mapping[str, tuple[str, ...]] = CHUNKS, *, checks: bool = True) -> str:
     """Return a document with these chunks and stories."""
     lines, number = ["# PRD: Billing revamp", ""], 0
     for place, (chunk, titles) in enumerate(chunks.items(), start=1):
@@ -55,7 +56,7 @@ class Made:
         assert compiled.plan is not None, compiled.findings
         self.plan = compiled.plan
         (out_dir / PLAN).write_bytes(codec.canonical(self.plan))
-        limits = Limits(story_max_attempts=3, run_max_attempts=60, run_max_cost_usd=codec_usd(20))
+        limits = Limits(story_max_attempts=3, run_max_attempts=60, run_max_cost_usd=Usd.of(20))
         run_input = RunInput(
             contract_version=1, run_id=RUN, repo_path=str(out_dir), prd_path="docs/prd.md", limits=limits, **settings
         )
@@ -64,18 +65,18 @@ class Made:
         self.seq, self.prev, self.second = 0, GENESIS, 0
 
     def add(
-        self, kind: EventKind, story: str | None = None, phase: StoryPhase | RunPhase | None = None,
+        self, event: EventKind, story: str | None = None, phase: StoryPhase | RunPhase | None = None, /,
         *, chunk: str | None = None, attempt: int | None = None, status: Any = None, after: int = 5, **context: Any,
     ) -> None:  # fmt: skip
         """Add an event, so many seconds after the one before."""
         self.seq, self.second = self.seq + 1, self.second + after
         time = f"2026-11-15T01:{17 + self.second // 60:02}:{self.second % 60:02}.000Z"
         chunk = chunk or next((one.chunk for one in self.plan.stories if one.id == story), None)
-        event = Event(
-            seq=self.seq, timestamp=time, run_id=RUN, event=kind, story_id=story, chunk=chunk, phase=phase,
+        recorded = Event(
+            seq=self.seq, timestamp=time, run_id=RUN, event=event, story_id=story, chunk=chunk, phase=phase,
             attempt=attempt, status=status, context=cast("Context", context),
         )  # fmt: skip
-        line, self.prev = encode(event, self.prev)
+        line, self.prev = encode(recorded, self.prev)
         with (self.out_dir / LOG).open("ab") as file:
             file.write(line)
 
@@ -125,12 +126,6 @@ class Made:
             (folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
 
 
-def codec_usd(dollars: float) -> Any:
-    from santiago.contract.units import Usd
-
-    return Usd.of(dollars)
-
-
 def failed_run(out_dir: Path) -> Made:
     """Make a run whose second chunk failed: one chunk completed, one failed, three waiting."""
     made = Made(out_dir)
@@ -164,7 +159,3 @@ index 1111111..2222222 100644
 +    return 200
 """
 LOGGED = "reading src/refund/api.py\nrunning pytest -q tests/test_3.py\n1 failed, 3 passed\n"
-
-
-def as_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -24,23 +23,30 @@ class Detached:
     def __init__(self, out_dir: Path, words: Sequence[str]) -> None:
         self.command = ("santiago", *words)
         self._file = out_dir / STARTED
+        self._code: int | None = None
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         handle = os.open(self._file, flags, 0o644)
         try:
-            self._process = subprocess.Popen(  # noqa: S603  # this program itself
-                [sys.executable, "-m", "santiago", *words, "--no-input", "--plain"],
-                stdin=subprocess.DEVNULL, stdout=handle, stderr=handle, start_new_session=True, close_fds=True,
-            )  # fmt: skip
+            self.pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-m", "santiago", *words, "--no-input", "--plain", "--attended"],
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, handle, 1),
+                    (os.POSIX_SPAWN_DUP2, handle, 2),
+                ],
+                setsid=True,
+            )
         finally:
             os.close(handle)
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
     def ended(self) -> int | None:
         """Return the exit code; None while it runs. Who started it has to ask, so that nothing is left of it."""
-        return self._process.poll()
+        if self._code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self._code = os.waitstatus_to_exitcode(status) if pid else None
+        return self._code
 
     def said(self, most: int = 6) -> list[str]:
         """Return the last lines that it printed."""

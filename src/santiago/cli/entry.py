@@ -13,6 +13,10 @@ def entry() -> None:
         from santiago.cli.commands import overview
 
         print(overview())  # noqa: T201  # before there is a command line there is no other way
+        if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
+            from santiago.cli.offer import offer
+
+            offer()
         sys.exit(0 if arguments else 2)
     if arguments == ["--version"]:
         from santiago import __version__

@@ -60,6 +60,9 @@ _OPTIONS = (
     click.option("--plain", is_flag=True, help="Whole lines instead of the live view."),
     click.option("--actor", metavar="NAME", help="Who decides, for the log; default $SANTIAGO_ACTOR or $USER."),
     click.option("--no-input", is_flag=True, help="Never ask anything."),
+    click.option(
+        "--attended", is_flag=True, help="Wait at questions for answers from elsewhere: `santiago answer`, `watch`."
+    ),
 )
 
 
@@ -93,6 +96,7 @@ class Flags(Wishes):
     as_json: bool = False
     plain: bool = False
     no_input: bool = False
+    attended: bool = False
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -78,16 +78,18 @@ def selected(state: RunState, text: str) -> Selection:
         if not state.chunks[label].left:
             left = [numbers[one] for one in labels if state.chunks[one].left]
             word = "left out" if _is_left_out(state, state.chunks[label]) else "completed"
-            hint = f"{_range(left)} would run." if left else "What is done is never done again."
+            hint = f"{numbered(left)} would run." if left else "What is done is never done again."
             raise _refused(f"chunk {numbers[label]} ({label}) is {word}", hint)
     for chunk in state.chunks.values():
         if chunk.label == labels[-1]:
             break
         if chunk.left and chunk.label not in labels:
-            first, last = numbers[chunk.label], numbers[labels[-1]]
+            first = numbers[chunk.label]
             later = next(label for label in labels if numbers[label] > first)
             message = f"chunk {numbers[later]} ({later}) comes after {first} ({chunk.label}), which is not through"
-            raise _refused(message, f"Select {_range(range(first, last + 1))}.")
+            through = [numbers[one.label] for one in state.chunks.values() if one.left]
+            upto = [number for number in through if number <= numbers[labels[-1]]]
+            raise _refused(message, f"Select {numbered(upto)}.")
     open_ones = [one for label in labels for one in _open(state, state.chunks[label])]
     again = sum(1 for name in open_ones if state.stories[name].attempts)
     return Selection(labels=labels, stories=len(open_ones), again=again)
@@ -109,9 +111,15 @@ def _is_left_out(state: RunState, chunk: ChunkState) -> bool:
     return all(state.stories[name].skipped for name in chunk.stories)
 
 
-def _range(numbers: Sequence[int]) -> str:
-    first, last = numbers[0], numbers[-1]
-    return str(first) if first == last else f"{first}-{last}"
+def numbered(numbers: Sequence[int]) -> str:
+    """Return numbers in order as a selection, neighbours as ranges: `2-4,6`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 
 # Reading

@@ -57,24 +57,15 @@ class ChunkRow:
 
 
 def rows_of(run: Run) -> list[ChunkRow]:
-    """Return the chunks in plan order."""
-    chunks = list(run.state.chunks.values())
-    here = next((chunk for chunk in chunks if chunk.left), None)
-    rows = []
-    following = here is not None and not here.started
-    for number, chunk in enumerate(chunks, start=1):
+    """Return the chunks in plan order; the first of those that wait is next."""
+    here, rows = run.state.next_chunk(), list[ChunkRow]()
+    for number, chunk in enumerate(run.state.chunks.values(), start=1):
         counts = counts_of(run, chunk)
         look = _mark(run, chunk, counts, here)
-        if look is WAITING and (following or (here and here.started and _is_after(chunks, here, chunk))):
-            look, following = NEXT, False
+        if look is WAITING and all(row.mark is not NEXT for row in rows):
+            look = NEXT
         rows.append(_row(run, number, chunk, counts, look))
     return rows
-
-
-def _is_after(chunks: list[ChunkState], here: ChunkState, chunk: ChunkState) -> bool:
-    """Tell whether a chunk is the first with anything left after the one that is under way."""
-    left = [one for one in chunks if one.left]
-    return left[1:2] == [chunk] and left[0] is here
 
 
 def _mark(run: Run, chunk: ChunkState, counts: dict[str, int], here: ChunkState | None) -> Mark:

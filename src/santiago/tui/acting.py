@@ -275,6 +275,7 @@ class Acting(Screen[None]):
         if self.started is None or (code := self.started.ended()) is None:
             return
         started, self.started = self.started, None
+        self.following.ask_worker()
         if code and self.following.catch_up().state.seq == self._seq:
             words = " ".join(started.command)
             lines = [*(Line(text) for text in started.said(12)), Line(""), Line(f"$ {words}", "dim")]

@@ -28,20 +28,31 @@ class SantiagoApp(App[str]):
         super().__init__()
         self.first = screen
         self.plain = not tells_unicode()
+        self._painted = self._told_to_leave = False
+
+    def on_load(self) -> None:
+        """Be ready for signals before the terminal is changed."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._terminated)
 
     def on_mount(self) -> None:
         self.register_theme(THEME)
         self.theme = THEME.name
         if self.plain:
             self.add_class("plain")
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._terminated)
         self.push_screen(self.first)
+
+    def on_ready(self) -> None:
+        self._painted = True
+        if self._told_to_leave:
+            self._terminated()
 
     def _terminated(self) -> None:
         """Leave in order, so that the terminal is restored; the run is another process and goes on."""
-        self.exit(return_code=ExitCode.TERMINATED)
+        self._told_to_leave = True
+        if self._painted:  # whoever leaves while the screen is still being made leaves it half restored
+            self.exit(return_code=ExitCode.TERMINATED)
 
 
 def run(screen: Screen[None]) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from santiago.contract.errors import SantiagoError
-from santiago.executor.selection import selected
+from santiago.executor.selection import numbered, selected
 from santiago.report.agent_activity import Doing
 from santiago.report.asking import asked
 from santiago.report.following import Following
@@ -116,7 +116,7 @@ class WatchScreen(Acting):
         self._ticks += 1
         grew = self._read()
         late = self._ticks % SLOW == 0
-        if late:
+        if late or (grew and not self.current.worker):
             grew = self.following.ask_worker() or grew
         self.look_after_start()
         if grew:
@@ -284,7 +284,7 @@ class WatchScreen(Acting):
         if row is None:
             return
         picked = self.rows.picked ^ {row.chunk}
-        self.select(_numbers(sorted(picked)) if self.rows.picked else str(row.chunk))
+        self.select(numbered(sorted(picked)) if self.rows.picked else str(row.chunk))
 
     def action_range(self) -> None:
         row = self.rows.current
@@ -316,14 +316,3 @@ class WatchScreen(Acting):
         if row is not None and not row.story:
             self.say("a chunk has one page; go to one of its stories")
         self._paint_page(anew=True)
-
-
-def _numbers(numbers: list[int]) -> str:
-    """Return numbers as a selection: neighbours as ranges."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and parts[-1][-1] == number - 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)

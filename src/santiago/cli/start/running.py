@@ -75,6 +75,7 @@ def start(
         approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
     if asked and not flags.as_json and request.effective.policy.closed & {"detail", "result"}:
         return _with_a_desk(request, flags)
+    request.attended = flags.attended
     return _shown(request, flags)
 
 
@@ -98,7 +99,7 @@ def _shown(request: Request, flags: Flags, *after: Callable[[Sequence[Event], Ru
     screen = Screen(
         request.plan, request.effective,
         as_json=flags.as_json, plain=flags.plain, scope=request.scope, frozen=request.run_input,
-        desk=request.attended,
+        desk=bool(after),
     )  # fmt: skip
     request.listeners += [screen.take, *after]
     if not request.skips:  # leaving a story out starts nothing that would have to be announced

@@ -1,0 +1,263 @@
+"""The browser over runs with fixed times: what it shows, and what its keys and the mouse do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.widgets import Input, Static
+
+from santiago.artifacts.inbox import Inbox
+from santiago.contract.phases import RunPhase
+from santiago.report.chunks import MARKS, rows_of
+from santiago.report.following import Following
+from tests.tui.driving import browse
+from tests.tui.made import NOW, K, Made, P, document, failed_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tui.driving import Browser
+
+EVIL = "\x1b[31mred\x1b]8;;http://evil\x07link\u202edrow [bold]not bold[/bold] \x07"
+
+
+@pytest.fixture
+def failed(tmp_path: Path) -> Made:
+    return failed_run(tmp_path / "run")
+
+
+def every_state(folder: Path) -> Made:
+    """Make a run with chunks that are completed, left out, failed, blocked, under way and to come."""
+    names = ("done", "skipped", "failed", "blocked", "current", "following", "last")
+    made = Made(folder, document({name: (f"Story of {name}",) for name in names}))
+    made.begin()
+    made.chunk(0)
+    made.done("S1")
+    made.chunk(1)
+    made.add(K.STORY_SKIPPED, "S2")
+    made.chunk(2)
+    made.fails("S3", 1)
+    made.add(K.STORY_FAILED, "S3", P.FAILED, reason="attempt_budget_exhausted")
+    made.chunk(3)
+    made.add(K.STORY_BLOCKED, "S4", P.BLOCKED, reason="agent_asked")
+    return made
+
+
+def test_line_64_each_state_of_a_chunk_has_a_word_and_a_sign(tmp_path: Path) -> None:
+    made = every_state(tmp_path / "run")
+    words = [row.mark.word for row in rows_of(Following(made.out_dir).catch_up())]
+    assert words == ["completed", "left out", "failed", "blocked", "next", "waiting", "waiting"]
+    made = failed_run(tmp_path / "other")
+    run = Following(made.out_dir).catch_up()
+    assert [row.mark.word for row in rows_of(run)] == ["completed", "failed", "next", "waiting", "waiting"]
+    assert [row.note for row in rows_of(run)][:2] == ["", "S3, 3 of 3 attempts"]
+
+
+def test_line_64_the_chunk_under_way_is_current_and_the_one_after_it_next(tmp_path: Path) -> None:
+    made = Made(tmp_path / "run")
+    words = [row.mark.word for row in rows_of(Following(made.out_dir).catch_up())]
+    assert words == ["next", "waiting", "waiting", "waiting", "waiting"]
+    made.begin()
+    made.chunk(0)
+    made.attempt("S1")
+    words = [row.mark.word for row in rows_of(Following(made.out_dir).catch_up())]
+    assert words == ["current", "next", "waiting", "waiting", "waiting"]
+
+
+def test_line_64_no_two_states_share_a_word_or_a_sign() -> None:
+    for look in ("symbol", "plain", "word"):
+        assert len({getattr(mark, look) for mark in MARKS}) == len(MARKS)
+
+
+def test_line_64_word_and_sign_stand_in_the_list(failed: Made) -> None:
+    async def look(browser: Browser) -> None:
+        chunks = [line for line in browser.list() if "Phase" in line]
+        assert ["✓" in chunks[0], "completed" in chunks[0]] == [True, True]
+        assert ["✗" in chunks[1], "failed" in chunks[1], "S3, 3 of 3 attempts" in chunks[1]] == [True, True, True]
+        assert ["»" in chunks[2], "next" in chunks[2]] == [True, True]
+
+    browse(failed.out_dir, look)
+
+
+def test_line_65_space_and_click_only_prefill_and_enter_says_why_not(failed: Made) -> None:
+    async def picks(browser: Browser) -> None:
+        await browser.press("space")
+        assert browser.screen.selection == "2"
+        assert browser.said() == "will run 1 chunk, 3 stories (1 attempted before): Phase 2: Back end; enter runs it"
+        await browser.press("end", "space")
+        assert browser.screen.selection == "2,5"
+        assert browser.said().startswith("chunk 5 (Phase 5: Release notes) comes after 3 (Phase 3: Export)")
+        await browser.press("enter")
+        assert browser.screen.started is None
+        await browser.press("escape")
+        assert browser.screen.selection == ""
+        await browser.pilot.click(browser.rows, offset=(8, 0))
+        await browser.pilot.pause()
+        assert browser.screen.selection == "1"
+        assert browser.said() == "chunk 1 (Phase 1: Foundation) is completed. What is done is never done again."
+        await browser.press("enter")
+        assert browser.screen.started is None
+
+    browse(failed.out_dir, picks)
+
+
+def test_line_65_a_range_is_drawn_with_the_cursor_and_marked(failed: Made) -> None:
+    async def draws(browser: Browser) -> None:
+        await browser.press("v", "end")
+        assert browser.screen.selection == "2-5"
+        assert [line.startswith("┃") for line in browser.list()] == [False, True, True, True, True, True, True, True]
+        await browser.press("up", "up")
+        assert browser.screen.selection == "2-3"
+        await browser.press("v", "home")
+        assert browser.screen.selection == "2-3"
+
+    browse(failed.out_dir, draws)
+
+
+@pytest.mark.parametrize("typed", ["nonsense", "9", "4-"])
+def test_line_65_unknown_text_is_refused_in_the_preview_line(failed: Made, typed: str) -> None:
+    async def types(browser: Browser) -> None:
+        await browser.press("c")
+        await browser.type(typed)
+        assert browser.screen.selection == typed
+        assert browser.said().startswith("there is no chunk")
+        await browser.press("enter")
+        assert browser.screen.started is None
+
+    browse(failed.out_dir, types)
+
+
+def test_line_70_a_hint_for_a_done_story_is_refused_and_for_another_one_left(failed: Made) -> None:
+    async def hints(browser: Browser) -> None:
+        await browser.press("home", "right", "down", "h")
+        assert browser.said() == "S1 is done, and that is never undone"
+        await browser.press("end", "up", "up", "up", "up", "up")
+        assert browser.rows.current is not None
+        assert browser.rows.current.story == "S3"
+        await browser.press("h")
+        await browser.type("mind the gap")
+        await browser.press("enter")
+        assert "understood: hint for S3: mind the gap" in browser.text()
+        await browser.press("enter")
+        await browser.press("e")
+        await browser.type("use Euros")
+        await browser.press("enter", "enter")
+        assert "the next attempt of S3 will see it" in browser.said()
+
+    browse(failed.out_dir, hints, size=(100, 30))
+    letters = [(one.kind, one.subject, one.text) for one in Inbox(failed.out_dir).collect()]
+    assert letters == [("change", "S3", "use Euros"), ("hint", "S3", "mind the gap")]
+
+
+@pytest.mark.parametrize("size", [(30, 20), (60, 8)])
+def test_line_71_a_terminal_that_is_too_small_is_told_what_is_needed(failed: Made, size: tuple[int, int]) -> None:
+    async def looks(browser: Browser) -> None:
+        told = str(browser.screen.query_one("#small", Static).content)
+        assert "the browser needs 40x12" in told
+        assert browser.screen.query_one("#small").display
+        assert not browser.rows.display or browser.screen.has_class("small")
+        await browser.pilot.resize_terminal(80, 24)
+        await browser.pilot.pause()
+        assert not browser.screen.has_class("small")
+
+    browse(failed.out_dir, looks, size=size)
+
+
+@pytest.mark.parametrize("size", [(40, 12), (40, 40), (80, 24), (200, 60)])
+def test_line_71_every_size_shows_the_chunks_with_their_states(failed: Made, size: tuple[int, int]) -> None:
+    async def looks(browser: Browser) -> None:
+        words = [line.split()[-1] if size[0] == 40 else line for line in browser.list() if "Pha" in line]
+        assert len(words) == 5
+        assert all(word in line for word, line in zip(("completed", "failed", "next"), words, strict=False))
+        assert all(len(line) <= size[0] for line in browser.list())
+
+    browse(failed.out_dir, looks, size=size)
+
+
+def test_line_71_without_unicode_only_ascii_is_drawn(tmp_path: Path) -> None:
+    made = Made(tmp_path / "run", document({"One": ("First", "Second")}))
+    made.begin()
+    made.chunk(0)
+    made.attempt("S1")
+
+    async def looks(browser: Browser) -> None:
+        await browser.press("space", "down")
+        assert "".join(browser.list()).isascii()
+
+    browse(made.out_dir, looks, plain=True)
+
+
+def test_line_72_escapes_and_markup_in_foreign_text_are_shown_as_text(tmp_path: Path) -> None:
+    made = Made(tmp_path / "run", document({"One": (f"Title {EVIL}",)}))
+    made.begin()
+    made.chunk(0)
+    made.attempt("S1")
+    made.add(K.QUESTION_ASKED, "S1", question="S1-agent-1", kind="agent", text=f"Which? {EVIL}", round=1)
+
+    async def looks(browser: Browser) -> None:
+        await browser.press("down")
+        texts = [browser.text()]
+        await browser.press("a")
+        texts.append(browser.text())
+        for text in texts:
+            assert not {"\x1b", "\x07", "\u202e"} & set(text)
+            assert "http://evil" not in text
+        assert "[bold]not bold[/bold]" in texts[1]
+        assert "redlinkdrow [bold]" in "\n".join(browser.list())
+
+    browse(made.out_dir, looks, size=(140, 40))
+
+
+def test_line_73_whoever_opens_late_sees_everything_and_then_follows(failed: Made) -> None:
+    made = failed
+
+    async def follows(browser: Browser) -> None:
+        assert browser.screen.current.state.seq == made.seq
+        assert "2/9 stories" in browser.text()
+        made.add(K.RUN_STARTED, epoch=2, pid=4711, host="here", agent="claude")
+        made.add(K.RUN_EXECUTING, None, RunPhase.EXECUTING)
+        made.add(K.STORY_REOPENED, "S3", P.READY)
+        made.done("S3", 4)
+        await browser.until(lambda: browser.screen.current.state.seq == made.seq)
+        await browser.until(lambda: "3/9 stories" in browser.text())
+        assert any("S3" in line and "done" in line for line in browser.list())
+
+    browse(made.out_dir, follows)
+
+
+def test_line_73_a_log_that_is_damaged_while_it_is_followed_is_told(failed: Made) -> None:
+    async def follows(browser: Browser) -> None:
+        with (failed.out_dir / "progress.ndjson").open("ab") as log:
+            log.write(b'{"seq": 1}\n{}\n')
+        await browser.until(lambda: "damaged: line" in browser.text())
+
+    browse(failed.out_dir, follows)
+
+
+def test_the_pages_of_a_story_show_attempts_log_changes_and_criteria(failed: Made) -> None:
+    async def reads(browser: Browser) -> None:
+        await browser.press("down")
+        assert "3  story_verification_failed   53 s   14.5k tokens   $0.11" in browser.text()
+        await browser.press("3")
+        assert "running pytest -q tests/test_3.py" in browser.text()
+        await browser.press("4")
+        assert "+        return 409" in browser.text()
+        await browser.press("5")
+        assert "Refund endpoint is tested" in browser.text()
+        assert "$ pytest -q tests/test_3.py" in browser.text()
+
+    browse(failed.out_dir, reads, now=NOW)
+
+
+def test_line_65_keys_typed_into_the_selection_are_text_and_no_commands(failed: Made) -> None:
+    async def types(browser: Browser) -> None:
+        await browser.press("c")
+        await browser.type("sqrp")
+        assert browser.screen.selection == "sqrp"
+        assert isinstance(browser.app.focused, Input)
+        await browser.press("escape")
+        assert browser.screen.selection == ""
+        assert browser.rows.has_focus
+
+    browse(failed.out_dir, types)

@@ -1,0 +1,286 @@
+"""The browser over real runs: what it starts goes on without it, and what is asked of a run reaches it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.app.loading import load, working
+from santiago.contract.events import EventKind
+from santiago.contract.phases import RunPhase
+from tests.cli import greeter, stepwise, words
+from tests.cli.santiago import santiago
+from tests.tui.driving import browse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.tui.driving import Browser
+
+WAITS = 'while [ ! -e "{}" ]; do sleep 0.05; done\n' + words.WRITES
+"""An agent that goes on when somebody lets it."""
+SECONDS = 60
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a repository, and stand in it as a person would."""
+    made = words.make(tmp_path)
+    _stand_in(made, monkeypatch)
+    return made
+
+
+def _stand_in(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo)
+    for name, value in greeter.place(repo).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("USER", "ann")
+    for name in [name for name in os.environ if name.startswith("SANTIAGO_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def held(repo: Path) -> Iterator[Path]:
+    """Begin a run whose agents wait for the file `go`; another process holds it."""
+    go = repo.parent / "go"
+    (repo.parent / "agent.sh").write_text(WAITS.format(go))
+    arguments = [
+        "run",
+        "--trust-project",
+        "prd.md",
+        "--agent",
+        f"sh {repo.parent / 'agent.sh'}",
+        "--verify",
+        words.THERE,
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "santiago", *arguments, "--no-input"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        while not [
+            one for one in repo.glob(".santiago/runs/*") if (one / "plan.json").exists() and load(one).state.running
+        ]:
+            assert process.poll() is None
+        yield greeter.out_dir(repo)
+    finally:
+        go.touch()
+        process.wait(SECONDS)
+
+
+def kinds(out_dir: Path) -> list[str]:
+    found = santiago("log", out_dir, "--json", cwd=out_dir.parents[2]).stdout
+    return [line.split('"event": "')[2].split('"')[0] if '"event": "' in line else "" for line in found.splitlines()]
+
+
+def test_lines_65_66_and_79_a_range_runs_whole_in_a_process_of_its_own(repo: Path) -> None:
+    assert words.run(repo, words.WRITES, "--only", "S1").returncode == 0
+    out_dir = greeter.out_dir(repo)
+    started: list[int] = []
+
+    async def runs(browser: Browser) -> None:
+        await browser.select("2-1")
+        assert browser.said() == "will run 2 chunks, 2 stories: Phase 1: Apart, Phase 2: Together; enter runs it"
+        await browser.press("c", "enter")
+        assert browser.screen.started is not None
+        started.append(browser.screen.started.pid)
+        assert os.getsid(started[0]) == started[0]
+        await browser.until(lambda: browser.screen.current.state.phase is RunPhase.SUCCESS)
+        await browser.until(lambda: browser.screen.started is None)
+        assert all("completed" in line for line in browser.list() if "Phase" in line)
+
+    browse(out_dir, runs)
+    assert "success" in (out_dir / "started.log").read_text()
+    assert santiago("audit", cwd=repo).returncode == 0
+
+
+def test_lines_68_and_79_leaving_asks_and_the_run_goes_on(held: Path) -> None:
+    async def leaves(browser: Browser) -> None:
+        await browser.press("q")
+        assert "goes on without this screen" in browser.text()
+        await browser.press("escape", "q", "q")
+
+    browser = browse(held, leaves)
+    assert browser.app.return_value is not None
+    assert "goes on; `santiago watch` shows it again" in browser.app.return_value
+    assert working(held) is not None
+    (held.parents[2].parent / "go").touch()
+    while working(held):
+        pass
+    assert load(held).state.phase is RunPhase.SUCCESS
+
+
+def test_line_68_stop_once_is_safe_and_twice_is_at_once(held: Path) -> None:
+    async def stops(browser: Browser) -> None:
+        await browser.press("s")
+        assert "was asked to stop at the next safe boundary" in browser.said()
+        await browser.until(lambda: browser.screen.current.state.stop_requested)
+        await browser.until(lambda: "stopping" in browser.text())
+        await browser.press("s")
+        assert "was asked to stop at once" in browser.said()
+        await browser.until(lambda: browser.screen.current.worker is None)
+        assert browser.screen.current.state.phase is RunPhase.PAUSED
+
+    browse(held, stops)
+
+
+def test_line_69_a_running_run_is_told_to_rest_after_each_chunk(held: Path) -> None:
+    async def switches(browser: Browser) -> None:
+        assert "pause after each chunk: off" in browser.text()
+        await browser.press("p")
+        await browser.until(lambda: "pause after each chunk: on" in browser.text())
+        (held.parents[2].parent / "go").touch()
+        await browser.until(lambda: browser.screen.current.worker is None)
+        assert browser.screen.current.state.phase is RunPhase.PAUSED
+        assert [chunk.left for chunk in browser.screen.current.state.chunks.values()] == [0, 1]
+        await browser.press("r")
+        assert "$ santiago resume" in browser.text()
+        assert "--gate chunk" in browser.text()
+        await browser.press("enter")
+        await browser.until(lambda: browser.screen.current.state.phase is RunPhase.SUCCESS)
+
+    browse(held, switches)
+
+
+@pytest.mark.parametrize("off", [False, True])
+def test_line_69_the_command_switches_the_same(held: Path, off: bool) -> None:
+    repo = held.parents[2]
+    assert "was asked to rest after each chunk" in santiago("pause", cwd=repo).stderr
+    if off:
+        assert "was asked to go on by itself" in santiago("pause", "--off", cwd=repo).stderr
+    (repo.parent / "go").touch()
+    while working(held):
+        pass
+    state = load(held).state
+    assert state.phase is (RunPhase.SUCCESS if off else RunPhase.PAUSED)
+
+
+def test_line_70_a_hint_reaches_a_running_story_without_disturbing_it(held: Path) -> None:
+    async def hints(browser: Browser) -> None:
+        await browser.press("down", "h")
+        await browser.type("mind it")
+        await browser.press("enter", "enter")
+        await browser.until(lambda: browser.screen.current.state.stories["S1"].notes == ("mind it",))
+        assert browser.screen.current.state.stories["S1"].attempts == 1
+        assert "S1" in browser.screen.current.state.running
+
+    browse(held, hints)
+    assert EventKind.HINT_ADDED in santiago("log", held, "--json", cwd=held.parents[2]).stdout
+
+
+def test_line_81_a_run_of_another_process_names_who_holds_it(held: Path) -> None:
+    async def looks(browser: Browser) -> None:
+        await browser.until(lambda: "held by" in browser.text())
+        await browser.select("1")
+        assert "is running; stop it (s) before another selection runs" in browser.said()
+        await browser.press("enter")
+        assert browser.screen.started is None
+        await browser.select("")
+        await browser.press("r")
+        assert "is running already" in browser.said()
+
+    browse(held, looks, size=(120, 40))
+
+
+def test_line_67_resume_goes_on_with_a_run_that_was_killed(held: Path) -> None:
+    pid = load(held).history.start["pid"]
+    os.kill(pid, signal.SIGKILL)
+    while working(held):
+        pass
+    (held.parents[2].parent / "go").touch()
+
+    async def resumes(browser: Browser) -> None:
+        assert "interrupted" in browser.text()
+        await browser.press("r")
+        assert "Go on with" in browser.text()
+        await browser.press("enter")
+        await browser.until(lambda: browser.screen.current.state.phase is RunPhase.SUCCESS)
+        await browser.until(lambda: browser.screen.current.worker is None)
+        await browser.press("r")
+        assert "is finished; nothing to resume" in browser.said()
+
+    browse(held, resumes)
+
+
+def test_line_67_where_the_shown_run_is_finished_the_latest_unfinished_one_is_offered(repo: Path) -> None:
+    assert words.run(repo, words.WRITES, "--chunks", "1").returncode == 0
+    first = greeter.out_dir(repo)
+    assert words.run(repo, words.WRITES).returncode == 0
+    (second,) = set((repo / ".santiago" / "runs").iterdir()) - {first}
+
+    async def resumes(browser: Browser) -> None:
+        await browser.press("o")
+        await browser.until(lambda: "Runs of this repository" in browser.text())
+        options = [str(one) for one in browser.app.screen.query("OptionList").first().options]  # type: ignore[attr-defined]
+        assert len(options) == 2
+        await browser.press("escape", "r")
+        assert f"Go on with {first.name}?" in browser.text()
+        await browser.press("escape")
+        assert browser.screen.current.out_dir == first
+
+    browse(second, resumes)
+
+
+def test_line_79_a_start_that_is_refused_is_told_with_its_own_words(repo: Path) -> None:
+    limits = "story_max_attempts = 1\n"
+    assert words.run(repo, "exit 0\n", limits=limits).returncode == 30
+    out_dir = greeter.out_dir(repo)
+
+    async def starts(browser: Browser) -> None:
+        await browser.press("r", "enter")
+        await browser.until(lambda: "It did not start" in browser.text())
+        assert "--add-attempts" in browser.text()
+        await browser.press("escape", "g")
+        await browser.type("0")
+        await browser.press("enter")
+        assert "a number from 1 to 1000, please" in browser.text()
+        await browser.press("escape")
+
+    browse(out_dir, starts)
+
+
+def test_lines_70_and_81_questions_are_answered_in_place_and_enter_alone_approves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "repo"
+    out_dir = stepwise.begin(place)
+    _stand_in(place, monkeypatch)
+
+    async def answers(browser: Browser) -> None:
+        assert "S1-detail-2 asks, a answers" in browser.text()
+        await browser.press("a", "enter")
+        assert "nothing is typed yet" in browser.text()
+        await browser.type("aprove")
+        await browser.press("enter")
+        assert "is nearly 'approve'" in browser.text()
+        await browser.press(*["backspace"] * 6)
+        await browser.type("in two parts")
+        await browser.press("enter")
+        assert 'understood: adjust "in two parts"' in browser.text()
+        assert not load(out_dir).state.questions["S1-detail-2"].answer
+        await browser.press("enter")
+        assert "S1-detail-2 is answered" in browser.said()
+        await browser.press("r", "enter")
+        await browser.until(lambda: "S1-detail-3 asks" in browser.text())
+        assert browser.screen.current.worker
+        await browser.press("a")
+        await browser.type("ok")
+        await browser.press("enter")
+        assert "understood: approve" in browser.text()
+        await browser.press("enter")
+        await browser.until(
+            lambda: "S1" in browser.screen.current.state.stories["S1.1"].id and bool(browser.screen.questions)
+        )
+        await browser.press("s")
+        await browser.until(lambda: browser.screen.current.worker is None)
+
+    browse(out_dir, answers, size=(100, 40))
+    answered = load(out_dir).state.questions
+    assert (answered["S1-detail-2"].answer, answered["S1-detail-2"].actor) == ("adjust", "ann")
