@@ -40,13 +40,20 @@ class _Remembering(Planning):
 class FollowingSession:
     """A session as its folder tells it now, shown on its latest revision or an earlier one."""
 
-    def __init__(self, folder: Path, utc: Callable[[], str] | None = None) -> None:
+    def __init__(self, folder: Path, utc: Callable[[], str] | None = None, *, compared: bool = True) -> None:
+        """Read a session; what is not `compared` with the revision before, which takes longer, can be so later."""
         self.folder, self.utc = folder, utc or SystemClock().utc
         self._size = self._written()
         self._plans: dict[int, Plan] = {}
         self.earlier = 0
         """The revision that is shown where it is not the latest."""
+        self.compared = compared
         self._read()
+
+    def compare(self) -> None:
+        """Find what the revision that is shown changed."""
+        self.compared = True
+        self.review = review_of(self.planning, self.earlier or None)
 
     def look(self) -> bool:
         """Read the session again where its log has grown; tell whether it has. Damage raises with the line."""
@@ -68,7 +75,7 @@ class FollowingSession:
     def show(self, revision: int) -> None:
         """Show another revision; the latest is followed."""
         self.earlier = revision if 0 < revision < self.planning.state.revision else 0
-        self.review = review_of(self.planning, self.earlier or None)
+        self.compare()
 
     @property
     def before(self) -> Plan | None:
@@ -91,7 +98,7 @@ class FollowingSession:
         self.planning = _Remembering(**known, plans=self._plans)
         self.letters = self._letters()
         """Questions that somebody answered, where nobody has taken that up yet."""
-        self.review = review_of(self.planning, self.earlier or None)
+        self.review = review_of(self.planning, self.earlier or None, compared=self.compared)
 
     @property
     def waiting(self) -> bool:

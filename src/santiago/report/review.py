@@ -86,11 +86,11 @@ class Review:
         return tuple((name, texts.get(name, "")) for name in story.criteria)
 
 
-def review_of(planning: Planning, revision: int | None = None) -> Review:
-    """Return a session as it is shown, on its latest revision or an earlier one."""
+def review_of(planning: Planning, revision: int | None = None, *, compared: bool = True) -> Review:
+    """Return a session as it is shown, on its latest revision or an earlier one; `compared` with the one before that."""
     state, latest = planning.state, revision or planning.state.revision
     plan = planning.plan(latest) if latest else None
-    diff = difference(planning.plan(latest - 1), plan) if plan and latest > 1 else None
+    diff = difference(planning.plan(latest - 1), plan) if plan and latest > 1 and compared else None
     marks: dict[str, Mark] = {}
     if diff is not None:
         marks = {**dict.fromkeys(diff.new, "new"), **dict.fromkeys((name for name, _ in diff.changed), "changed")}

@@ -26,6 +26,8 @@ class Button(NamedTuple):
     label: str
     name: str
     """What is told when it is pressed."""
+    here: bool = False
+    """It is what is shown already."""
 
 
 class Buttons(Widget):
@@ -74,7 +76,7 @@ class Buttons(Widget):
             style = RAISED if self.raised else TONES[""]
             gap = " " if self.raised else ""
             found.append((f"{gap}{one.key}", style + TONES["busy"]))
-            found.append((f" {one.label}{gap}", style if self.raised else TONES["dim"]))
+            found.append((f" {one.label}{gap}", style if self.raised else TONES["head" if one.here else "dim"]))
             at = start + self._wide(one)
         return strip(found, self.size.width, plain=self.plain)
 

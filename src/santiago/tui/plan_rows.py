@@ -54,7 +54,8 @@ class PlanRows(ScrollView, can_focus=True):
         self._review: Review | None = None
         self._stories: dict[str, Story] = {}
         self._texts: dict[str, str] = {}
-        self._ids = 2
+        self._ids = self._labels = 2
+        """Columns of the longest id, and of the longest label."""
 
     # What is shown
 
@@ -65,6 +66,7 @@ class PlanRows(ScrollView, can_focus=True):
         if not same:
             self._stories = {story.id: story for chunk in review.chunks for story in chunk.stories}
             self._ids = min(14, max((len(name) for name in self._stories), default=2))
+            self._labels = max((width(flat(one.label)) for one in review.chunks), default=2)
             self._texts = {}
         self._flatten()
         if here is not None and here in self.rows:
@@ -170,13 +172,12 @@ class PlanRows(ScrollView, can_focus=True):
         sign = "▼" if self.words or number in self.open else "▶"
         told = f"  {len(chunk.stories)}"
         changed = f"  {chunk.changed} changed in rev {self._review.revision}" if chunk.changed else ""
-        if width(changed) > columns // 2:
-            changed = f"  ~{chunk.changed}"
+        if self._labels + width(told + changed) + 2 > columns:
+            changed = f"  ~{chunk.changed}" if chunk.changed else ""
         room = max(4, columns - 2 - width(told) - width(changed))
-        longest = max(width(flat(one.label)) for one in self.chunks)
         return [
             (f"{sign} ", TONES["dim"]),
-            (fit(flat(chunk.label), min(longest, room)), Style(bold=True)),
+            (fit(flat(chunk.label), min(self._labels, room)), Style(bold=True)),
             (told, TONES["dim"]),
             (changed, TONES["warn"]),
         ]

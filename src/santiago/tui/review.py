@@ -56,7 +56,7 @@ class ReviewScreen(Reviewing):
     def __init__(self, folder: Path, *, plain: bool = False, revision: int | None = None) -> None:
         super().__init__()
         self.plain = plain
-        self.following = FollowingSession(folder)
+        self.following = FollowingSession(folder, compared=False)
         if revision is not None:
             self.following.show(revision)
         self.controls: frozenset[Control] = frozenset()
@@ -87,6 +87,13 @@ class ReviewScreen(Reviewing):
         self.open(self.following)
         self.rows.focus()
         self.set_interval(SECONDS, self.tick)
+        self.call_after_refresh(self._compare)
+
+    def _compare(self) -> None:
+        """Find what changed, once there is something to look at."""
+        if not self.following.compared:
+            self.following.compare()
+            self.paint()
 
     def open(self, following: FollowingSession) -> None:
         """Show a session from its beginning."""
@@ -262,13 +269,10 @@ class ReviewScreen(Reviewing):
 
     def _paint_page(self, *, anew: bool = False) -> None:
         self.pane.show(page(self.following, self.page_shown, self.rows.chunk, self.rows.story), anew=anew)
-        pages = self.query_one("#pages", Buttons)
-        pages.show(
-            [
-                Button(str(at), f"[{name}]" if name == self.page_shown else name, name)
-                for at, name in enumerate(PAGES, 1)
-            ]
-        )
+        here = self.page_shown
+        names = [(str(at), name, name == here) for at, name in enumerate(PAGES, 1)]
+        buttons = [Button(key, f"[{name}]" if is_here else name, name, is_here) for key, name, is_here in names]
+        self.query_one("#pages", Buttons).show(buttons)
 
     def _paint_preview(self) -> None:
         text, tone = self.told if self.told[0] else (self._advice(), "dim")
