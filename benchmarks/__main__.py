@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("startup", "compile", "log", "execute")
+NAMES = ("startup", "compile", "log", "execute", "watch")
 
 
 def main(arguments: list[str]) -> int:

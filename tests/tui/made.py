@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, cast
 
 from santiago.artifacts.frame import GENESIS, encode
@@ -13,6 +14,7 @@ from santiago.contract.policy import Limits, RunInput
 from santiago.contract.units import Usd
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
+from tests.cli.fakes import plans, uses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,6 +65,9 @@ class Made:
         (out_dir / INPUT).write_bytes(codec.canonical(run_input))
         self.labels = [chunk.label for chunk in self.plan.chunks]
         self.seq, self.prev, self.second = 0, GENESIS, 0
+        self.log = (out_dir / LOG).open("ab")
+        self.kept_back = False
+        """Events are written when many have come, for those who make very many."""
 
     def add(
         self, event: EventKind, story: str | None = None, phase: StoryPhase | RunPhase | None = None, /,
@@ -70,15 +75,17 @@ class Made:
     ) -> None:  # fmt: skip
         """Add an event, so many seconds after the one before."""
         self.seq, self.second = self.seq + 1, self.second + after
-        time = f"2026-11-15T01:{17 + self.second // 60:02}:{self.second % 60:02}.000Z"
+        minute = 17 + self.second // 60
+        time = f"2026-11-15T{1 + minute // 60:02}:{minute % 60:02}:{self.second % 60:02}.000Z"
         chunk = chunk or next((one.chunk for one in self.plan.stories if one.id == story), None)
         recorded = Event(
             seq=self.seq, timestamp=time, run_id=RUN, event=event, story_id=story, chunk=chunk, phase=phase,
             attempt=attempt, status=status, context=cast("Context", context),
         )  # fmt: skip
         line, self.prev = encode(recorded, self.prev)
-        with (self.out_dir / LOG).open("ab") as file:
-            file.write(line)
+        self.log.write(line)
+        if not self.kept_back:
+            self.log.flush()
 
     def begin(self, agent: str = "claude") -> None:
         self.add(
@@ -159,3 +166,55 @@ index 1111111..2222222 100644
 +    return 200
 """
 LOGGED = "reading src/refund/api.py\nrunning pytest -q tests/test_3.py\n1 failed, 3 passed\n"
+
+
+def asking_run(out_dir: Path) -> Made:
+    """Make a run at rest that asks two questions."""
+    made = Made(out_dir)
+    made.begin()
+    made.chunk(0)
+    made.done("S1")
+    made.done("S2")
+    made.chunk(1)
+    made.fails("S3", 1)
+    made.attempt("S3", 2)
+    question = "Should a second refund of the same charge be refused with 409, or be answered like the first one?"
+    made.add(
+        K.ATTEMPT_ENDED,
+        "S3",
+        P.BLOCKED,
+        attempt=2,
+        status="blocked",
+        after=50,
+        reason="agent_asked",
+        agent_ms=40_000,
+        tokens=9_100,
+    )
+    made.add(K.QUESTION_ASKED, "S3", question="S3-agent-1", kind="agent", text=question, round=1, after=0)
+    made.add(K.RUN_ENDED, None, RunPhase.BLOCKED, status="blocked", reason="agent_asked", after=1)
+    return made
+
+
+def running_run(out_dir: Path) -> Made:
+    """Make a run in whose second chunk an agent is at work."""
+    made = Made(out_dir)
+    made.begin()
+    made.chunk(0)
+    made.fails("S1", 1)
+    made.done("S1", 2)
+    made.done("S2")
+    made.chunk(1)
+    made.fails("S3", 1)
+    made.attempt("S3", 2)
+    todos = (
+        ("read the refund code", "completed"),
+        ("refuse a second refund", "in_progress"),
+        ("test both cases", "pending"),
+    )
+    steps = (
+        uses("Read", file_path="src/refund/api.py"), plans(*todos),
+        uses("Edit", file_path="src/refund/api.py"), uses("Bash", command="pytest -q tests/test_3.py"),
+    )  # fmt: skip
+    made.files("S3", 2, agent_log="".join(f"{json.dumps(step['print'])}\n" for step in steps))
+    made.files("S3", 1, changes_patch=PATCH)
+    return made

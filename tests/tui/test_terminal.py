@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import pty
-import select
 import signal
-import subprocess
-import sys
 import termios
 from typing import TYPE_CHECKING
 
@@ -17,58 +13,29 @@ from santiago.contract.reasons import ExitCode
 from tests.cli import greeter
 from tests.cli.santiago import santiago
 from tests.tui.made import failed_run
+from tests.tui.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SECONDS = 60
+PAINTED, AT_ONCE = b"selection >", b"\x1b[?1049h"
 
 
-class Terminal:
-    """A pseudo-terminal with a program on it."""
-
-    def __init__(
-        self, *words: str, cwd: Path, env: dict[str, str] | None = None, size: tuple[int, int] = (24, 80)
-    ) -> None:
-        self.ours, self.theirs = pty.openpty()
-        termios.tcsetwinsize(self.theirs, size)
-        self.before = termios.tcgetattr(self.theirs)
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SANTIAGO_", "NO_COLOR"))}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "santiago", *words],
-            cwd=cwd, env={**clean, "TERM": "xterm-256color", "LANG": "C.UTF-8", **(env or {})},
-            stdin=self.theirs, stdout=self.theirs, stderr=self.theirs, start_new_session=True,
-        )  # fmt: skip
-        self.shown = b""
-
-    def until(self, text: bytes) -> None:
-        """Read until something was shown."""
-        while text not in self.shown:
-            ready, _, _ = select.select([self.ours], [], [], SECONDS)
-            assert ready, self.shown[-2000:]
-            self.shown += os.read(self.ours, 65536)
-
-    def ends(self) -> int:
-        """Wait for the end, and return the exit code; what was written last is read on the way."""
-        while self.process.poll() is None:
-            if select.select([self.ours], [], [], 0.05)[0]:
-                self.shown += os.read(self.ours, 65536)
-        while select.select([self.ours], [], [], 0.2)[0]:
-            self.shown += os.read(self.ours, 65536)
-        return self.process.returncode
-
-    def close(self) -> None:
-        os.close(self.ours)
-        os.close(self.theirs)
-
-
-@pytest.mark.parametrize("when", [b"selection >", b"\x1b[?1049h"], ids=["painted", "at once"])
-@pytest.mark.parametrize("how", ["q", signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("how", "when"),
+    [
+        ("q", PAINTED),
+        (signal.SIGTERM, PAINTED),
+        (signal.SIGHUP, PAINTED),
+        (signal.SIGTERM, AT_ONCE),
+        (signal.SIGHUP, AT_ONCE),
+    ],
+)
 def test_line_71_the_terminal_is_left_as_it_was(tmp_path: Path, how: str | signal.Signals, when: bytes) -> None:
     made = failed_run(tmp_path / "run")
-    terminal = Terminal("watch", str(made.out_dir), cwd=tmp_path)
+    terminal = Terminal("-m", "santiago", "watch", str(made.out_dir), cwd=tmp_path)
     terminal.until(when)
-    assert termios.tcgetattr(terminal.theirs) != terminal.before
+    assert when is AT_ONCE or termios.tcgetattr(terminal.theirs) != terminal.before
     if how == "q":
         os.write(terminal.ours, b"q")
     else:
@@ -86,7 +53,7 @@ def test_line_71_the_terminal_is_left_as_it_was(tmp_path: Path, how: str | signa
 
 def test_line_71_without_colour_nothing_is_coloured(tmp_path: Path) -> None:
     made = failed_run(tmp_path / "run")
-    terminal = Terminal("watch", str(made.out_dir), cwd=tmp_path, env={"NO_COLOR": "1"})
+    terminal = Terminal("-m", "santiago", "watch", str(made.out_dir), cwd=tmp_path, env={"NO_COLOR": "1"})
     terminal.until(b"selection >")
     os.write(terminal.ours, b"q")
     assert terminal.ends() == 0
@@ -109,12 +76,12 @@ def test_line_71_without_a_terminal_the_run_is_listed_once_line_by_line(tmp_path
 
 def test_bare_santiago_on_a_terminal_offers_the_run_that_there_is(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo")
-    terminal = Terminal(cwd=repo, env=greeter.place(repo))
+    terminal = Terminal("-m", "santiago", cwd=repo, env=greeter.place(repo))
     assert terminal.ends() == 2
     assert b"santiago watch" not in terminal.shown
     terminal.close()
     assert greeter.carry_out(repo).returncode == 0
-    terminal = Terminal(cwd=repo, env=greeter.place(repo))
+    terminal = Terminal("-m", "santiago", cwd=repo, env=greeter.place(repo))
     assert terminal.ends() == 2
     assert greeter.out_dir(repo).name.encode() in terminal.shown
     assert b"next: santiago watch" in terminal.shown

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from codecs import BOM_UTF8
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
@@ -38,6 +39,8 @@ MAX_BYTES = 64 * 1024 * 1024
 
 SHORT = 1 << 17
 """Bytes of a document for which the library need not be loaded."""
+LOADED = 1 << 22
+"""Bytes of a document up to which it takes less time to read it without the library than to load that first."""
 _PIECES = SHORT // 8
 """Pieces of text in which about so many bytes are written."""
 
@@ -101,7 +104,8 @@ def decode(cls: type[T], raw: bytes, where: str) -> T:
     if not _is_current(version):
         data = _upcast(cls.__name__, version, data, where)
         raw = json.dumps(data).encode()
-    if len(raw) < SHORT and b"\\ud" not in raw.lower():  # half of a surrogate pair would pass, and is no text
+    short = SHORT if "pydantic" in sys.modules else LOADED
+    if len(raw) < short and b"\\ud" not in raw.lower():  # half of a surrogate pair would pass, and is no text
         with suppress(NotPlainError):
             return cast("T", plain.read(cls, data))
     from pydantic import ValidationError

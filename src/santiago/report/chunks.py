@@ -56,7 +56,7 @@ class ChunkRow:
         return ", ".join([*parts, self.note] if self.note else parts)
 
 
-def rows_of(run: Run) -> list[ChunkRow]:
+def rows_of(run: Run, now: str = "") -> list[ChunkRow]:
     """Return the chunks in plan order; the first of those that wait is next."""
     here, rows = run.state.next_chunk(), list[ChunkRow]()
     for number, chunk in enumerate(run.state.chunks.values(), start=1):
@@ -64,7 +64,7 @@ def rows_of(run: Run) -> list[ChunkRow]:
         look = _mark(run, chunk, counts, here)
         if look is WAITING and all(row.mark is not NEXT for row in rows):
             look = NEXT
-        rows.append(_row(run, number, chunk, counts, look))
+        rows.append(_row(run, number, chunk, counts, look, now))
     return rows
 
 
@@ -80,7 +80,7 @@ def _mark(run: Run, chunk: ChunkState, counts: dict[str, int], here: ChunkState 
     return WAITING
 
 
-def _row(run: Run, number: int, chunk: ChunkState, counts: dict[str, int], look: Mark) -> ChunkRow:
+def _row(run: Run, number: int, chunk: ChunkState, counts: dict[str, int], look: Mark, now: str) -> ChunkRow:
     return ChunkRow(
         number=number,
         label=chunk.label,
@@ -90,7 +90,7 @@ def _row(run: Run, number: int, chunk: ChunkState, counts: dict[str, int], look:
         failed=counts["failed"],
         blocked=counts["blocked"],
         left_out=counts["skipped"],
-        ms=chunk_ms(run, chunk) if chunk.started else 0,
+        ms=chunk_ms(run, chunk, now) if chunk.started else 0,
         note=_note(run, chunk) if counts["failed"] or counts["blocked"] else "",
     )
 

@@ -58,11 +58,12 @@ def counts_of(run: Run, chunk: ChunkState) -> dict[str, int]:
     return {status: found[status] for status in STATUSES}
 
 
-def chunk_ms(run: Run, chunk: ChunkState) -> int:
+def chunk_ms(run: Run, chunk: ChunkState, now: str = "") -> int:
+    """Return the time that went into a chunk, up to `now`."""
     passed = run.history.chunk_ms.get(chunk.label, 0)
     rests = run.state.wait_until and not run.state.running
     if run.worker and run.history.chunk == chunk.label and not rests:
-        passed += between(run.history.last, SystemClock().utc())
+        passed += between(run.history.last, now or SystemClock().utc())
     return passed
 
 

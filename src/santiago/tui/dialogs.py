@@ -102,7 +102,9 @@ class Typing(Window[str]):
         yield Static(Text("enter shows what is understood, enter again sends it, esc goes back", style=TONES["dim"]))
 
     def on_mount(self) -> None:
-        self.query_one(Input).focus()
+        typed = self.query_one(Input)
+        typed.cursor_blink = False
+        typed.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.value != self.sure:

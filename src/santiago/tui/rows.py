@@ -80,6 +80,8 @@ class Rows(ScrollView, can_focus=True):
         self._known = 0
         self._ids = 2
         """Columns of the longest id."""
+        self._counts = 3
+        """Columns of how many stories of a chunk are done."""
 
     # What is shown
 
@@ -112,7 +114,8 @@ class Rows(ScrollView, can_focus=True):
         agent = run.history.start.get("agent", "")
         if self._doing is None or self._doing.out_dir != run.out_dir or not self._doing.profile.on:
             self._doing = Doing(run.out_dir, agent)
-        self.chunks = rows_of(run)
+        self._counts = max(len(f"{len(chunk.stories)}") for chunk in run.state.chunks.values()) * 2 + 1
+        self.chunks = rows_of(run, self._following.utc())
         self._flatten()
         if here is not None and here in self.rows:
             self.cursor = self.rows.index(here)
@@ -188,7 +191,8 @@ class Rows(ScrollView, can_focus=True):
     def _of_chunk(self, chunk: ChunkRow, columns: int) -> list[Part]:
         numbers = max(2, len(str(len(self.chunks))))
         left = f"{chunk.number:>{numbers}} "
-        told = f"  {chunk.done:>3}/{chunk.stories:<3}  {chunk.mark.word:<9}"
+        counts = f"{chunk.done}/{chunk.stories}"
+        told = f"  {counts:>{self._counts}}  {chunk.mark.word:<9}"
         tail = chunk.note or (span(chunk.ms) if chunk.ms else "")
         room = columns - numbers - 3 - width(told)
         label = min(
@@ -219,7 +223,7 @@ class Rows(ScrollView, can_focus=True):
         now = max(12, room * 2 // 5)
         title = max(4, room - now - 9) if columns > 50 else max(4, room - 12)
         now = room - title - 9 if columns > 50 else 10
-        told = f"  {tries:>5}  {cut(self._now(story, now), now)}" if columns > 50 else f"  {cut(look.word, 10)}"
+        told = f"  {tries:>5}  {cut(self._now(story), now)}" if columns > 50 else f"  {cut(look.word, 10)}"
         style = tone_of(look)
         return [
             (before, style),
@@ -228,7 +232,7 @@ class Rows(ScrollView, can_focus=True):
             (told, style),
         ]
 
-    def _now(self, story: StoryState, room: int) -> str:
+    def _now(self, story: StoryState) -> str:
         """Say the state in a word, and what happens now."""
         assert self._following is not None
         run = self._following.run
@@ -236,7 +240,7 @@ class Rows(ScrollView, can_focus=True):
         if story.phase is StoryPhase.RUNNING and run.worker:
             if AttemptEvidence(run.out_dir, story.id, story.attempts).has_ended():
                 return "running  verify"
-            return f"running  {self._doing.line(story.id, story.attempts, max(8, room - 9)) if self._doing else ''}".rstrip()
+            return f"running  {self._doing.words(story.id, story.attempts) if self._doing else ''}".rstrip()
         if story.phase is StoryPhase.DONE:
             return f"{word}  {story.proof or ''}".rstrip()
         if story.phase is StoryPhase.READY and story.attempts and story.reason:

@@ -38,6 +38,7 @@ SLOW = 10
 """Looks between two at what no log tells: who works on the run, what its agents do, how late it is."""
 LEAST = (40, 12)
 WIDE = 100
+ROOMY = 50
 _WORDS = {
     "running": "busy",
     "success": "good",
@@ -89,6 +90,7 @@ class WatchScreen(Acting):
     def on_mount(self) -> None:
         self.rows = self.query_one(Rows)
         self.pane = self.query_one(Pane)
+        self.query_one("#selection", Input).cursor_blink = False  # nothing moves that says nothing
         self.open(self.following)
         self.rows.focus()
         self.set_interval(SECONDS, self.tick)
@@ -197,10 +199,11 @@ class WatchScreen(Acting):
         self.pane.show(lines, anew=anew, at_end=bool(row.story) and self.page_shown == "log")
         names = Text(no_wrap=True, overflow="ellipsis")
         for number, name in enumerate(PAGES, start=1):
-            here = row.story and name == self.page_shown
+            here = bool(row.story) and name == self.page_shown
             names.append(f"{number} ", style=TONES["dim"])
-            names.append(f"[{name}]" if here else name, style=TONES["head" if here else "dim"])
-            names.append("  ")
+            if here or self.size.width >= ROOMY:
+                names.append(f"[{name}]" if here else name, style=TONES["head" if here else "dim"])
+                names.append("  ")
         self._put("#pages", names)
 
     def _following_agent(self, story: str) -> Doing:
