@@ -29,7 +29,7 @@ class Detached:
         try:
             self.pid = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-m", "santiago", *words, "--no-input", "--plain", "--attended"],
+                [sys.executable, "-m", "santiago", *words, "--no-input", "--plain"],
                 os.environ,
                 file_actions=[
                     (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -62,7 +62,7 @@ class Detached:
 
 def resume(out_dir: Path, *, chunks: str = "", gate: str = "", attempts: int = 0) -> Detached:
     """Go on with a run, or begin it; consents that it would ask for are refused, and it says so."""
-    words = ["resume", str(out_dir)]
+    words = ["resume", str(out_dir), "--attended"]
     words += ["--chunks", chunks] if chunks else []
     words += ["--gate", gate] if gate else []
     words += ["--add-attempts", str(attempts)] if attempts else []

@@ -89,9 +89,15 @@ def _wish(given: dict[str, bool]) -> str | None:
 
 
 def _look(planning: Planning, revision: int | None, *, plain: bool, as_json: bool) -> int:
-    """Show a session and change nothing."""
+    """Show a session, on the screen or line by line; only what is done there changes it."""
     from santiago.cli.planning import print_session
+    from santiago.cli.watch import has_screen
 
+    if not plain and not as_json and has_screen():
+        from santiago.tui.look import tells_unicode
+        from santiago.tui.review import open_review
+
+        return open_review(planning.folder, plain=not tells_unicode(), revision=revision)
     print_session(planning, revision, as_json=as_json)
     return ExitCode.OK
 

@@ -27,7 +27,7 @@ def command(run: str | None, plain: bool) -> int:
     from santiago.app.finding import running_or_newest
 
     out_dir, note = running_or_newest(run)
-    if plain or not _has_screen():
+    if plain or not has_screen():
         return _listing(out_dir)
     from santiago.cli.view.text import say
     from santiago.tui.app import run as show
@@ -40,7 +40,8 @@ def command(run: str | None, plain: bool) -> int:
     return code
 
 
-def _has_screen() -> bool:
+def has_screen() -> bool:
+    """Tell whether there is a terminal that a screen can be drawn on, and nobody asked for lines."""
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     return terminal and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("SANTIAGO_PLAIN")
 

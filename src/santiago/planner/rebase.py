@@ -109,8 +109,11 @@ def difference(old: Plan, new: Plan) -> Diff:
     before = {story.id: story for story in old.stories}
     after = {story.id: story for story in new.stories}
     kept, changed = [], []
+    old_criteria, new_criteria = _criteria(old), _criteria(new)
     for name in (story.id for story in new.stories if story.id in before):
-        says = _changes(before[name], after[name], old, new)
+        says = _changes(before[name], after[name])
+        if old_criteria[name] != new_criteria[name]:
+            says.append("criteria")
         if says:
             changed.append((name, ", ".join(says)))
         else:
@@ -123,9 +126,9 @@ def difference(old: Plan, new: Plan) -> Diff:
     )
 
 
-def _changes(a: Story, b: Story, old: Plan, new: Plan) -> list[str]:
+def _changes(a: Story, b: Story) -> list[str]:
     """Name the fields in which two versions of one story differ; lines and provenance do not matter."""
-    says = [
+    return [
         label
         for label, x, y in (
             ("title", a.title, b.title),
@@ -140,11 +143,13 @@ def _changes(a: Story, b: Story, old: Plan, new: Plan) -> list[str]:
         )
         if x != y
     ]
-    if _criteria(a, old) != _criteria(b, new):
-        says.append("criteria")
-    return says
 
 
-def _criteria(story: Story, plan: Plan) -> list[str]:
-    wanted = set(story.requirements)
-    return [criterion.text for r in plan.requirements if r.id in wanted for criterion in r.criteria]
+def _criteria(plan: Plan) -> dict[str, list[str]]:
+    """Return the texts of every story's criteria, in the order of its requirements in the document."""
+    places = {requirement.id: place for place, requirement in enumerate(plan.requirements)}
+    found = {}
+    for story in plan.stories:
+        wanted = sorted(places[name] for name in set(story.requirements) if name in places)
+        found[story.id] = [one.text for place in wanted for one in plan.requirements[place].criteria]
+    return found

@@ -86,11 +86,11 @@ class Review:
         return tuple((name, texts.get(name, "")) for name in story.criteria)
 
 
-def review_of(planning: Planning, revision: int | None = None) -> Review:
-    """Return a session as it is shown, on its latest revision or an earlier one."""
+def review_of(planning: Planning, revision: int | None = None, *, compared: bool = True) -> Review:
+    """Return a session as it is shown, on its latest revision or an earlier one; `compared` with the one before that."""
     state, latest = planning.state, revision or planning.state.revision
     plan = planning.plan(latest) if latest else None
-    diff = difference(planning.plan(latest - 1), plan) if plan and latest > 1 else None
+    diff = difference(planning.plan(latest - 1), plan) if plan and latest > 1 and compared else None
     marks: dict[str, Mark] = {}
     if diff is not None:
         marks = {**dict.fromkeys(diff.new, "new"), **dict.fromkeys((name for name, _ in diff.changed), "changed")}
@@ -98,7 +98,7 @@ def review_of(planning: Planning, revision: int | None = None) -> Review:
         session_id=planning.session_id,
         title=planning.title,
         artifact=planning.asked.artifact,
-        state=_word(planning),
+        state=word_of(planning),
         screen=screen_of(planning),
         revision=latest,
         plan=plan,
@@ -126,7 +126,7 @@ def sessions_of(root: Path) -> list[tuple[str, str]]:
             found.append((folder.name, "damaged"))
             continue
         if planning.state.phase is not SessionPhase.FINALIZED:
-            found.append((folder.name, _word(planning)))
+            found.append((folder.name, word_of(planning)))
     return found
 
 
@@ -141,7 +141,8 @@ def screen_of(planning: Planning) -> Screen:
             return "NORMAL"
 
 
-def _word(planning: Planning) -> str:
+def word_of(planning: Planning) -> str:
+    """Return where a session stands, in a word or two."""
     state = planning.state
     if state.phase is SessionPhase.DRAFTING and not planning.worker:
         return "interrupted"

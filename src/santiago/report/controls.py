@@ -1,0 +1,24 @@
+"""What can be done to a planning session now: the controls that its review shows; all others are hidden."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from santiago.report.following_session import FollowingSession
+
+Control = Literal["continue", "edit", "finalize", "cancel", "take_up", "answer", "plan_on", "run"]
+DECIDING: frozenset[Control] = frozenset({"continue", "edit", "finalize", "cancel"})
+
+
+def controls_of(following: FollowingSession) -> frozenset[Control]:
+    """Return what can be done; only who looks at the latest revision decides on it, and nobody while another works on it."""
+    review = following.review
+    found: set[Control] = {"answer"} if following.asked else set()
+    if review.run:
+        return frozenset(found | {"plan_on", "run"})
+    if following.earlier or review.worker:
+        return frozenset(found)
+    if review.question and not following.waiting:
+        return frozenset(found | DECIDING)
+    return frozenset(found if review.state == "finalized" else {*found, "take_up"})

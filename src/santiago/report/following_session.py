@@ -1,0 +1,133 @@
+"""A planning session that is looked at while it grows: read again when its log did, each revision only once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+from santiago.app.loading import load as load_run
+from santiago.app.loading import working
+from santiago.app.planning.loading import Planning, load
+from santiago.artifacts.inbox import Inbox
+from santiago.artifacts.names import LOG, has_begun
+from santiago.artifacts.repository import RUNS
+from santiago.contract.phases import SessionPhase
+from santiago.contract.views import screen
+from santiago.report.review import review_of, screen_of
+from santiago.util.clock import SystemClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from santiago.contract.plan import Plan
+    from santiago.contract.state import Question
+    from santiago.contract.views import Screen
+
+
+@dataclass(slots=True, kw_only=True)
+class _Remembering(Planning):
+    """A session whose revisions are read once: they never change, and a large one takes its time."""
+
+    plans: dict[int, Plan] = field(default_factory=dict)
+
+    def plan(self, revision: int) -> Plan:
+        if revision not in self.plans:
+            self.plans[revision] = Planning.plan(self, revision)
+        return self.plans[revision]
+
+
+class FollowingSession:
+    """A session as its folder tells it now, shown on its latest revision or an earlier one."""
+
+    def __init__(self, folder: Path, utc: Callable[[], str] | None = None, *, compared: bool = True) -> None:
+        """Read a session; what is not `compared` with the revision before, which takes longer, can be so later."""
+        self.folder, self.utc = folder, utc or SystemClock().utc
+        self._size = self._written()
+        self._plans: dict[int, Plan] = {}
+        self.earlier = 0
+        """The revision that is shown where it is not the latest."""
+        self.compared = compared
+        self._read()
+
+    def compare(self) -> None:
+        """Find what the revision that is shown changed."""
+        self.compared = True
+        self.review = review_of(self.planning, self.earlier or None)
+
+    def look(self) -> bool:
+        """Read the session again where its log has grown; tell whether it has. Damage raises with the line."""
+        size = self._written()
+        if size == self._size:
+            return False
+        self._size = size
+        self._read()
+        return True
+
+    def ask_worker(self) -> bool:
+        """Look who works on the session, and whether an answer waits; read it again where that has changed."""
+        if working(self.folder) == self.planning.worker and self._letters() == self.letters:
+            return False
+        self._size = self._written()
+        self._read()
+        return True
+
+    def show(self, revision: int) -> None:
+        """Show another revision; the latest is followed."""
+        self.earlier = revision if 0 < revision < self.planning.state.revision else 0
+        self.compare()
+
+    @property
+    def before(self) -> Plan | None:
+        """The plan before the one that is shown."""
+        return self.planning.plan(self.review.revision - 1) if self.review.revision > 1 else None
+
+    @property
+    def run_dir(self) -> Path | None:
+        """The folder of the run that the session became."""
+        return self.planning.root / RUNS / self.review.run if self.review.run else None
+
+    @property
+    def screen(self) -> Screen:
+        """The screen state; of a session that became a run, the run's."""
+        return execution_screen(self.run_dir) if self.run_dir else screen_of(self.planning)
+
+    def _read(self) -> None:
+        found = load(self.folder)
+        known = {one.name: getattr(found, one.name) for one in fields(found)}
+        self.planning = _Remembering(**known, plans=self._plans)
+        self.letters = self._letters()
+        """Questions that somebody answered, where nobody has taken that up yet."""
+        self.review = review_of(self.planning, self.earlier or None, compared=self.compared)
+
+    @property
+    def waiting(self) -> bool:
+        """A word on the plan was given that nobody has carried out yet."""
+        state = self.planning.state
+        return state.phase is SessionPhase.REVIEW and (state.review is None or state.review.id in self.letters)
+
+    @property
+    def asked(self) -> list[Question]:
+        """What agents ask, and nobody has answered."""
+        asked = self.planning.state.open_questions()
+        return [one for one in asked if one.kind == "agent" and one.id not in self.letters]
+
+    def _letters(self) -> frozenset[str]:
+        if not self.planning.state.open_questions():
+            return frozenset()
+        return frozenset(one.subject for one in Inbox(self.folder).collect() if one.kind == "answer" and not one.fault)
+
+    def _written(self) -> int:
+        try:
+            return (self.folder / LOG).stat().st_size
+        except OSError:
+            return 0
+
+
+def execution_screen(out_dir: Path) -> Screen:
+    """Return the screen state of a run; one that nobody works on, and that has not ended, can be taken up."""
+    if not has_begun(out_dir):
+        return "NORMAL"
+    run = load_run(out_dir)
+    state = screen(run.state.phase, resumable=run.resumable)
+    return "EXECUTION_RESUMABLE" if state == "EXECUTION_ACTIVE" and not run.worker else state

@@ -1,0 +1,306 @@
+"""What people do in the review: each is a word that a command leaves as well; what follows from it is a process of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.screen import Screen
+
+from santiago.app import detached
+from santiago.app.actor import actor
+from santiago.app.detached import Detached
+from santiago.app.planning import word
+from santiago.app.planning.loading import load
+from santiago.contract.errors import SantiagoError
+from santiago.report.following_session import FollowingSession
+from santiago.report.pages import Line
+from santiago.report.run_list import run_rows
+from santiago.report.session_list import session_rows
+from santiago.report.session_pages import finalize_page
+from santiago.tui.deciding import Deciding, Saying
+from santiago.tui.dialogs import Picking, Reading
+from santiago.tui.review_keys import REVIEW
+from santiago.tui.watch import WatchScreen
+from santiago.util.text import flat, harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import ClassVar
+
+    from textual.binding import BindingType
+
+    from santiago.contract.state import Question
+    from santiago.report.controls import Control
+
+CHECK_AGAIN = "check the plan against the commits that came since"
+_TITLES = {
+    "adjust": ("Continue planning", "another turn of all agents of the session"),
+    "edit": ("Quick edit", "a turn of one agent"),
+}
+
+
+class RunScreen(WatchScreen):
+    """The browser of a run, with a way back to the plan that it came from."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("b", "plan")]
+
+    def action_plan(self) -> None:
+        self.app.pop_screen()
+
+
+class Reviewing(Screen[None]):
+    """The actions; what is shown, and where, is for those who inherit them."""
+
+    plain: bool
+    following: FollowingSession
+    controls: frozenset[Control]
+    started: Detached | None = None
+    """What was started from here last; it is waited for, so that a refusal is told."""
+    _executes = False
+    """The run is to begin as soon as it is made."""
+    _seq = 0
+    """The last event before the latest start."""
+
+    def say(self, text: str, tone: str = "") -> None:
+        raise NotImplementedError
+
+    def open(self, following: FollowingSession) -> None:
+        raise NotImplementedError
+
+    def paint(self, *, anew: bool = False) -> None:
+        raise NotImplementedError
+
+    # Planning on
+
+    def action_continue(self) -> None:
+        self._plan_on("adjust")
+
+    def action_edit(self) -> None:
+        self._plan_on("edit")
+
+    def _plan_on(self, wish: str, value: str = "") -> None:
+        if "plan_on" in self.controls:
+            self.say(self.frozen, "warn")
+            return
+        title, effect = _TITLES[wish]
+        agents = [flat(one.label) for one in self.following.planning.asked.drafters]
+        who = ", ".join(agents if wish == "adjust" else agents[:1])
+        revision = self.following.review.revision
+        lines = [Line(f"What should be different in revision {revision}?"), Line(f"{effect}: {who}", "dim")]
+        window = Saying(title, lines, lambda text: self._leave_word(wish, text), plain=self.plain, value=value)
+        self.app.push_screen(window, lambda text: self._carry_out() if text is not None else None)
+
+    @property
+    def frozen(self) -> str:
+        """How planning on works once a plan is final."""
+        run = self.following.review.run
+        return f"the plan is frozen; planning on is a new session: santiago plan --with AGENT .santiago/runs/{run}/plan.json"
+
+    def _leave_word(self, wish: str, text: str = "", *, moved: bool = False) -> str:
+        """Leave a word on the revision that is looked at; return why not, nothing where it was left."""
+        try:
+            planning, looked_at = load(self.following.folder), self.following.review.revision
+            word.say_on_plan(planning, wish, text, actor(), revision=looked_at, moved=moved)
+        except SantiagoError as error:
+            return f"{error.message}. {error.hint}".rstrip(" .") + "."
+        return ""
+
+    def _carry_out(self) -> None:
+        """Have what was said carried out, by a process that outlives this screen."""
+        folder, self._seq = self.following.folder, self.following.planning.state.seq
+        try:
+            self.started = Detached(folder, ["review", str(folder), "--take-up"])
+        except OSError as error:
+            self.say(f"it could not be started: {error.strerror}; t takes it up", "bad")
+        else:
+            self.say(f"process {self.started.pid} carries it out, and goes on when this screen is left", "busy")
+        self.following.ask_worker()
+        self.paint()
+
+    # Finalizing
+
+    def action_finalize(self) -> None:
+        planning, review = self.following.planning, self.following.review
+        try:
+            moved = word.moved_since(planning) if review.artifact == "plan" else ""
+        except SantiagoError as error:
+            self.say(f"{error.message}. {error.hint}", "bad")
+            return
+        keys = {"y": "finalize and execute", "n": "finalize, start nothing"}
+        if review.artifact == "document":
+            keys = {"y": f"write {flat(review.output)}"}
+        elif moved:
+            again = {"v": "have it checked again first"}
+            keys = again | {
+                "y": "finalize although it moved, and execute",
+                "n": "finalize although it moved, start nothing",
+            }
+
+        def chosen(key: str | None) -> None:
+            if key == "v":
+                self._plan_on("edit", CHECK_AGAIN)
+            elif key is not None:
+                self._finalize(executes=key == "y" and review.artifact == "plan", moved=bool(moved))
+
+        title = f"Finalize revision {review.revision}?"
+        self.app.push_screen(Deciding(title, finalize_page(self.following, moved), keys, plain=self.plain), chosen)
+
+    def _finalize(self, *, executes: bool, moved: bool) -> None:
+        if wrong := self._leave_word("approve", moved=moved):
+            self.say(wrong, "bad")
+            return
+        self._executes = executes
+        self._carry_out()
+
+    def begin_run(self) -> None:
+        """Begin the run that a finalized plan became, where that was wished, and go there."""
+        out_dir = self.following.run_dir
+        if out_dir is None or not self._executes:
+            return
+        self._executes = False
+        screen = RunScreen(out_dir, plain=self.plain, note="b goes back to the plan")
+        try:
+            screen.started = detached.resume(out_dir)
+        except OSError as error:
+            self.say(f"{out_dir.name} could not be started: {error.strerror}", "bad")
+            return
+        self.app.push_screen(screen)
+
+    def action_run(self) -> None:
+        if self.following.run_dir is not None:
+            self.show_run(self.following.run_dir)
+
+    def show_run(self, out_dir: Path) -> None:
+        try:
+            screen = RunScreen(out_dir, plain=self.plain, note="b goes back to the plan")
+        except SantiagoError as error:
+            self.say(f"{error.message}. {error.hint}", "bad")
+            return
+        self.app.push_screen(screen)
+
+    # Cancelling and taking up
+
+    def action_cancel(self) -> None:
+        name = self.following.review.session_id
+        lines = [
+            Line("Nothing is carried out. The session is kept, with all its revisions and what was said."),
+            Line(f"$ santiago review {name} --take-up   takes it up again", "dim"),
+        ]
+
+        def chosen(key: str | None) -> None:
+            if key is None:
+                return
+            if wrong := self._leave_word("cancel"):
+                self.say(wrong, "bad")
+            else:
+                self._carry_out()
+
+        keys = {"y": "cancel the review"}
+        self.app.push_screen(Deciding("Cancel the review?", lines, keys, plain=self.plain), chosen)
+
+    def action_take_up(self) -> None:
+        try:
+            word.take_up(load(self.following.folder), actor())
+        except SantiagoError as error:
+            self.say(f"{error.message}. {error.hint}", "bad")
+        else:
+            self._carry_out()
+
+    # Questions of agents
+
+    def action_answer(self) -> None:
+        asked = self.following.asked
+        if len(asked) == 1:
+            self._ask(asked[0])
+            return
+        options = [f"{one.id}   {flat(one.text)}" for one in asked]
+        window = Picking("Which question?", [], options, plain=self.plain)
+        self.app.push_screen(window, lambda place: self._ask(asked[place]) if place is not None else None)
+
+    def _ask(self, question: Question) -> None:
+        def send(text: str) -> str:
+            try:
+                word.answer(load(self.following.folder), question, text, "", actor())
+            except SantiagoError as error:
+                return error.message
+            return ""
+
+        def answered(text: str | None) -> None:
+            if text is None:
+                return
+            if self.following.review.worker or "take_up" in self.controls:
+                self.say("answered; the next turn knows it", "good")
+                self.following.ask_worker()
+                self.paint()
+            else:
+                self._carry_out()
+
+        lines = [Line(harmless(line)) for line in question.text.splitlines()]
+        self.app.push_screen(Saying(f"{question.id} asks", lines, send, plain=self.plain), answered)
+
+    # What was started
+
+    def look_after_start(self) -> bool:
+        """Tell a start that was refused, with its own words; return whether something has ended."""
+        if self.started is None or (code := self.started.ended()) is None:
+            return False
+        started, self.started = self.started, None
+        self.following.ask_worker()
+        if code and self.following.planning.state.seq == self._seq:
+            lines = [
+                *(Line(text) for text in started.said(12)),
+                Line(""),
+                Line(f"$ {' '.join(started.command)}", "dim"),
+            ]
+            self.app.push_screen(Reading("It was not carried out", lines, plain=self.plain))
+            self.say("")
+        return True
+
+    # Sessions, keys, leaving
+
+    def action_sessions(self) -> None:
+        self.run_worker(self._list_sessions, thread=True, exclusive=True)
+
+    def _list_sessions(self) -> None:
+        now = self.following.utc()
+        sessions = session_rows(self.following.planning.root)
+        try:
+            runs = run_rows()
+        except SantiagoError:
+            runs = []
+        options: list[tuple[str, Callable[[], None]]] = []
+        options += [(row.text(now), lambda folder=row.folder: self.show_session(folder)) for row in sessions]  # type: ignore[misc]
+        options += [(row.text(now), lambda place=row.out_dir: self.show_run(place)) for row in runs]  # type: ignore[misc]
+        self.app.call_from_thread(self._pick, options)
+
+    def _pick(self, options: list[tuple[str, Callable[[], None]]]) -> None:
+        window = Picking("Sessions and runs of this repository", [], [text for text, _ in options], plain=self.plain)
+        self.app.push_screen(window, lambda place: options[place][1]() if place is not None else None)
+
+    def show_session(self, folder: Path) -> None:
+        try:
+            following = FollowingSession(folder)
+        except SantiagoError as error:
+            self.say(f"{error.message}. {error.hint}", "bad")
+            return
+        self._executes = False
+        self.open(following)
+
+    def action_keys(self) -> None:
+        lines = []
+        for key in REVIEW:
+            lines += [Line(f"{key.shown:<12} {key.does}"), Line(f"{'':12} $ {key.command}", "dim")]
+        self.app.push_screen(Reading("Keys, and the commands that do the same", lines, plain=self.plain))
+
+    def action_leave(self) -> None:
+        """Leave; nothing is lost, and what was started goes on."""
+        review = self.following.review
+        if self._executes:
+            self.app.exit(f"the run of {review.session_id} is being made; `santiago resume` begins it")
+        elif review.worker or self.started is not None:
+            self.app.exit(f"{review.session_id} goes on; `santiago review {review.session_id}` shows it again")
+        elif review.question:
+            self.app.exit(f"the review stays open: `santiago review {review.session_id}`")
+        else:
+            self.app.exit("")

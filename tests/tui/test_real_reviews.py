@@ -1,0 +1,275 @@
+"""The review over real sessions: every arrow of the planning state machine, walked by keys, with scripts as agents."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.app.loading import load as load_run
+from santiago.app.loading import working
+from santiago.app.planning.loading import load
+from santiago.contract.phases import RunPhase, SessionPhase
+from santiago.report.following_session import execution_screen
+from santiago.tui.deciding import Deciding
+from santiago.tui.reviewing import RunScreen
+from tests.cli import greeter, words
+from tests.cli.santiago import santiago
+from tests.tui.reviewing import Agents, review
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tui.reviewing import Reader
+
+
+@pytest.fixture
+def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agents:
+    """Make a repository with agents beside it, and stand in it as a person would."""
+    repo = words.make(tmp_path)
+    monkeypatch.chdir(repo)
+    for name in [name for name in os.environ if name.startswith("SANTIAGO_")]:
+        monkeypatch.delenv(name)
+    for name, value in greeter.place(repo).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("USER", "ann")
+    return Agents(repo)
+
+
+def test_line_63_every_arrow_is_walked(agents: Agents) -> None:
+    folder = agents.plan("One", "Two", chunks=2)
+    seen: list[str] = []
+
+    async def walks(reader: Reader) -> None:
+        def at(state: str) -> None:
+            assert reader.screen.following.screen == state
+            seen.append(state)
+
+        at("PLAN_REVIEW_READY")
+        agents.draft("One", "Two", "Three", chunks=2)
+        agents.told("wait")
+        await reader.press("c")
+        await reader.type("add a third")
+        await reader.press("enter")
+        await reader.until(lambda: "python3: drafts" in reader.page() and "python3-2: drafts" in reader.page())
+        at("PLANNING_ACTIVE")
+        assert reader.actions() == []
+        assert "held by process" in reader.text()
+        started = reader.screen.started
+        assert started is not None
+        assert os.getsid(started.pid) == started.pid
+        agents.told("wait", on=False)
+        await reader.rests(2)
+        at("PLAN_REVIEW_READY")
+        assert "revision 2: 1 new, 0 changed, 0 removed" in reader.text()
+        assert any("+ S3  Three" in line for line in reader.list())
+        agents.draft("One", "Two", "Third", chunks=2)
+        await reader.click("e")
+        await reader.type("rename it")
+        await reader.click("enter")
+        await reader.rests(3)
+        at("PLAN_REVIEW_READY")
+        assert load(folder).state.turns[-1].mode == "single"
+        assert load(folder).state.turns[-1].actor == "ann"
+        await _cancels(reader)
+        at("NORMAL")
+        await reader.press("t")
+        await reader.until(lambda: "finalize" in reader.screen.controls)
+        at("PLAN_REVIEW_READY")
+        await _executes(reader, agents)
+        seen.append("EXECUTION_ACTIVE")
+
+    review(folder, walks)
+    planning = load(folder)
+    run_dir = greeter.out_dir(agents.repo)
+    assert planning.state.run == run_dir.name
+    assert santiago("stop", "--now", cwd=agents.repo).returncode == 0
+    agents.told("hold", on=False)
+    while working(run_dir):
+        pass
+    assert execution_screen(run_dir) == "EXECUTION_RESUMABLE"
+
+    async def goes_on(reader: Reader) -> None:
+        assert "frozen rev 3" in reader.text()
+        assert "stopped (resumable)" in reader.text()
+        assert reader.actions() == ["c", "w"]
+        await reader.press("w")
+        await reader.press("r", "enter")
+        await reader.until(lambda: load_run(run_dir).state.phase is RunPhase.SUCCESS)
+        await reader.until(lambda: working(run_dir) is None)
+        await reader.press("b")
+        assert "success" in reader.text()
+        assert reader.screen.following.screen == "NORMAL"
+
+    review(folder, goes_on)
+    assert "EXECUTION_ACTIVE" in seen
+    assert santiago("audit", cwd=agents.repo).returncode == 0
+
+
+async def _cancels(reader: Reader) -> None:
+    await reader.press("x", "enter")
+    assert isinstance(reader.app.screen, Deciding)
+    await reader.press("y")
+    await reader.until(lambda: reader.screen.following.review.state == "cancelled review")
+    await reader.until(lambda: "take_up" in reader.screen.controls)
+
+
+async def _executes(reader: Reader, agents: Agents) -> None:
+    agents.told("hold")
+    await reader.press("f")
+    text = reader.text()
+    for part in (
+        "3 stories in 2 chunks",
+        "3 commands that you approve",
+        "$ test -f S1.txt",
+        "$ test -f S3.txt",
+        "20 attempts",
+    ):
+        assert part in text
+    await reader.press("enter", "space")
+    assert isinstance(reader.app.screen, Deciding)
+    await reader.click("y")
+    await reader.until(lambda: isinstance(reader.app.screen, RunScreen))
+    run_dir = greeter.out_dir(agents.repo)
+    await reader.until(lambda: bool(load_run(run_dir).state.running))
+    assert execution_screen(run_dir) == "EXECUTION_ACTIVE"
+
+
+def test_lines_56_and_58_finalized_without_a_start_the_plan_is_frozen_and_read_only(agents: Agents) -> None:
+    folder = agents.plan("One", agents=1)
+
+    async def finalizes(reader: Reader) -> None:
+        await reader.press("f", "n")
+        await reader.until(lambda: "run" in reader.screen.controls)
+        assert reader.closed
+        assert "frozen rev 1" in reader.text()
+        run = reader.screen.following.review.run
+        for key in ("c", "e"):
+            await reader.press(key)
+            assert reader.closed
+            assert f"santiago plan --with AGENT .santiago/runs/{run}/plan.json" in reader.text().replace("\n", " ")
+        await reader.press("f", "x", "t")
+        assert reader.closed
+
+    review(folder, finalizes)
+    run_dir = greeter.out_dir(agents.repo)
+    assert not load_run(run_dir).state.running
+    assert execution_screen(run_dir) == "NORMAL"
+    assert load(folder).state.phase is SessionPhase.FINALIZED
+
+
+def test_line_56_a_newer_revision_is_not_finalized_by_who_looked_at_an_older_one(agents: Agents) -> None:
+    folder = agents.plan("One", agents=1)
+
+    async def is_late(reader: Reader) -> None:
+        await reader.press("f")
+        reader.screen.tick = lambda: None  # type: ignore[method-assign]
+        reader.screen._read = lambda *, late: False  # type: ignore[method-assign]
+        agents.draft("One", "Two")
+        assert santiago("review", "--edit", "one more", cwd=agents.repo).returncode == 0
+        await reader.press("y")
+        assert "revision 2 has taken the place of revision 1: + S2" in reader.text()
+
+    review(folder, is_late)
+    assert load(folder).state.phase is SessionPhase.REVIEW
+
+
+def test_line_80_a_base_that_moved_is_said_with_its_choices(agents: Agents) -> None:
+    folder = agents.plan("One", agents=1)
+    greeter.git(agents.repo, "commit", "-q", "--allow-empty", "-m", "More")
+
+    async def finalizes(reader: Reader) -> None:
+        await reader.press("f")
+        assert "the repository moved on since this was planned" in reader.text()
+        await reader.press("v")
+        await reader.press("enter")
+        await reader.rests(2)
+        assert load(folder).state.turns[-1].text == "check the plan against the commits that came since"
+        await reader.press("f")
+        assert "moved on" not in reader.text()
+        await reader.press("escape")
+        greeter.git(agents.repo, "commit", "-q", "--allow-empty", "-m", "Even more")
+        await reader.press("f", "n")
+        await reader.until(lambda: "run" in reader.screen.controls)
+
+    review(folder, finalizes)
+
+
+def test_lines_47_and_54_a_question_of_an_agent_is_answered_and_the_turn_taken_up(agents: Agents) -> None:
+    agents.told("ask")
+    folder = agents.plan("One", agents=1)
+
+    async def answers(reader: Reader) -> None:
+        assert "no plan yet" in reader.text()
+        assert reader.screen.following.screen == "NORMAL"
+        assert reader.actions() == ["t", "a"]
+        await reader.press("a")
+        assert "which currency?" in reader.text()
+        await reader.type("Euro")
+        await reader.press("enter")
+        assert reader.actions() == ["t"]
+        agents.told("ask", on=False)
+        await reader.press("t")
+        await reader.rests(1)
+
+    review(folder, answers)
+    (prompt,) = (folder / "drafts" / "0002").glob("*.prompt.md")
+    assert "Euro" in prompt.read_text()
+
+
+def test_line_57_and_the_picker_leads_to_sessions_and_runs(agents: Agents) -> None:
+    first = agents.plan("One", agents=1)
+    assert santiago("review", "--finalize", "--revision", "1", "--no-start", cwd=agents.repo).returncode == 0
+    second = agents.plan("One", "Two", agents=1)
+    assert first != second
+
+    async def picks(reader: Reader) -> None:
+        await reader.press("o")
+        await reader.until(lambda: not reader.closed)
+        await reader.press("down", "enter")
+        assert reader.screen.following.folder == first
+        assert "frozen rev 1" in reader.text()
+        await reader.press("o")
+        await reader.until(lambda: not reader.closed)
+        await reader.press("end", "enter")
+        assert isinstance(reader.app.screen, RunScreen)
+        await reader.press("b")
+        assert reader.closed
+
+    review(second, picks)
+
+
+def test_line_79_leaving_while_a_turn_runs_lets_it_go_on(agents: Agents) -> None:
+    folder = agents.plan("One", agents=1)
+    agents.draft("One", "Two")
+    agents.told("wait")
+
+    async def leaves(reader: Reader) -> None:
+        await reader.press("e")
+        await reader.type("more")
+        await reader.press("enter")
+        await reader.until(lambda: reader.screen.following.review.state == "drafting")
+        await reader.press("q")
+
+    reader = review(folder, leaves)
+    assert f"{folder.name} goes on" in (reader.app.return_value or "")
+    agents.told("wait", on=False)
+    while working(folder):
+        pass
+    assert load(folder).state.revision == 2
+
+
+def test_line_50_what_was_said_is_recorded_with_revision_mode_actor_and_time(agents: Agents) -> None:
+    folder = agents.plan("One")
+
+    async def says(reader: Reader) -> None:
+        await reader.press("e")
+        await reader.type("smaller")
+        await reader.press("enter")
+        await reader.rests(2)
+
+    review(folder, says)
+    (said,) = json.loads((folder / "session.json").read_text())["planning_feedback_history"]
+    assert {**said, "at": ""} == {"revision": 1, "mode": "single", "text": "smaller", "actor": "ann", "at": ""}
