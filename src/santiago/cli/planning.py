@@ -12,6 +12,7 @@ from santiago.app.planning.loading import load
 from santiago.cli.start.consent import ask_unfenced
 from santiago.cli.view.plan_view import changes, stories
 from santiago.cli.view.text import paint, say
+from santiago.cli.watch import has_screen
 from santiago.contract.events import EventKind
 from santiago.contract.phases import SessionPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
@@ -57,6 +58,11 @@ def plan_with(wanted: Wanted, *, trusted: bool = False, as_json: bool = False, w
     me = actor(who)
     folder = begin(wanted, me, dict(os.environ))
     planning = carry_on(folder, me, quiet=as_json, asked=asked)
+    if planning.state.review is not None and asked and not as_json and has_screen():
+        from santiago.tui.look import tells_unicode
+        from santiago.tui.review import open_review
+
+        return open_review(folder, plain=not tells_unicode())
     print_session(planning, as_json=as_json)
     return exit_code(planning)
 
