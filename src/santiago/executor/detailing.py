@@ -42,7 +42,7 @@ def read(text: str | None) -> tuple[Detail | None, list[str]]:
         return None, [f"the detailed plan is larger than {LONGEST // 1024} KiB; write a shorter one"]
     said: list[str] = []
     try:
-        data = codec.parse_json(_unwrapped(text).encode("utf-8", "replace"), "the detailed plan")
+        data = codec.parse_json(unwrapped(text).encode("utf-8", "replace"), "the detailed plan")
         if isinstance(data, dict):
             data = {"contract_version": CONTRACT_VERSION, **_known(data, Detail, "", said)}
         detail = codec.decode(Detail, json.dumps(data).encode(), "the detailed plan")
@@ -53,7 +53,7 @@ def read(text: str | None) -> tuple[Detail | None, list[str]]:
     return (None, [*_few(said), fault]) if fault else (detail, _few(said))
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """Return what stands inside a fence of ```, which agents put around JSON out of habit."""
     text = text.strip()
     return text[:-3].partition("\n")[2] if text.startswith("```") and text.endswith("```") else text

@@ -11,7 +11,6 @@ from santiago.contract.answers import KINDS
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import SessionPhase
 from santiago.contract.record import record
-from santiago.planner.rebase import Diff, difference
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from santiago.app.planning.loading import Planning
     from santiago.contract.plan import Plan, Story
     from santiago.contract.views import Screen
+    from santiago.planner.rebase import Diff
 
 OTHERS = 5
 Mark = Literal["", "new", "changed"]
@@ -88,6 +88,8 @@ class Review:
 
 def review_of(planning: Planning, revision: int | None = None, *, compared: bool = True) -> Review:
     """Return a session as it is shown, on its latest revision or an earlier one; `compared` with the one before that."""
+    from santiago.planner.rebase import difference  # who only lists sessions needs none
+
     state, latest = planning.state, revision or planning.state.revision
     plan = planning.plan(latest) if latest else None
     diff = difference(planning.plan(latest - 1), plan) if plan and latest > 1 and compared else None

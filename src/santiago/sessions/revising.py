@@ -12,6 +12,7 @@ from santiago.contract.plan import Criterion, Finding, Origin, Requirement, Sour
 from santiago.contract.record import record
 from santiago.contract.seal import sealed
 from santiago.contract.session import LONGEST_DRAFT
+from santiago.executor.detailing import unwrapped
 from santiago.planner.compile import compile_plan, faults_of_plan
 from santiago.planner.source import Source as Text
 
@@ -65,7 +66,7 @@ def looked_through(text: str | None, ground: Ground) -> Draft:
         return _refused(f"it is longer than {LONGEST_DRAFT:,} characters")
     if ground.asked.artifact == "document":
         return _document(text, ground)
-    return _plan(_unwrapped(text), ground)
+    return _plan(unwrapped(text), ground)
 
 
 def _plan(text: str, ground: Ground) -> Draft:
@@ -226,12 +227,6 @@ def _refused(*findings: str) -> Draft:
 def _said(finding: Finding) -> str:
     place = f"line {finding.line}: " if finding.line else ""
     return f"{place}{finding.message}. {finding.hint}"
-
-
-def _unwrapped(text: str) -> str:
-    """Return what stands inside a fence of ```, which agents put around JSON out of habit."""
-    text = text.strip()
-    return text[:-3].partition("\n")[2] if text.startswith("```") and text.endswith("```") else text
 
 
 def _called(name: str | None, title: str) -> str:
