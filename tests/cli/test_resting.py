@@ -199,3 +199,9 @@ def test_a_story_is_chosen_and_hinted_at_by_either_of_its_ids_and_a_hint_that_no
     hinted = ("resume", "--hint", "R2", "in blue", "--sandbox", "off")
     assert santiago(*hinted, cwd=repo, env=place(repo)).returncode == 0
     assert "in blue" in (out_dir(repo) / "attempts/S2/1/prompt.md").read_text()
+
+
+@pytest.mark.parametrize("text", ["2-1", "1..2", '"Phase 1: Apart",#2'])
+def test_line_66_the_command_line_takes_the_same_selections_as_the_browser(repo: Path, text: str) -> None:
+    assert run(repo, WRITES, "--chunks", text).returncode == 0
+    assert load(out_dir(repo)).state.phase == "success"

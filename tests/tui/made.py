@@ -65,7 +65,7 @@ class Made:
         (out_dir / INPUT).write_bytes(codec.canonical(run_input))
         self.labels = [chunk.label for chunk in self.plan.chunks]
         self.seq, self.prev, self.second = 0, GENESIS, 0
-        self.log = (out_dir / LOG).open("ab")
+        self.pending: list[bytes] = []
         self.kept_back = False
         """Events are written when many have come, for those who make very many."""
 
@@ -83,9 +83,11 @@ class Made:
             attempt=attempt, status=status, context=cast("Context", context),
         )  # fmt: skip
         line, self.prev = encode(recorded, self.prev)
-        self.log.write(line)
+        self.pending.append(line)
         if not self.kept_back:
-            self.log.flush()
+            with (self.out_dir / LOG).open("ab") as file:
+                file.writelines(self.pending)
+            self.pending.clear()
 
     def begin(self, agent: str = "claude") -> None:
         self.add(

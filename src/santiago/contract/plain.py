@@ -33,20 +33,23 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
     if origin is Annotated and hasattr(inner[1], "takes"):
         return _that(inner[1].takes)
     if origin is Literal:
-        return _that(lambda value: any(value == one and type(value) is type(one) for one in inner))
+        words = {(type(one), one) for one in inner}
+        return lambda value: (
+            value if type(value) in {str, int, bool} and (type(value), value) in words else _refuse(value)
+        )
     if origin in {Union, UnionType} and len(inner) == 2 and inner[1] is NoneType:
         return _or_none(_reader(inner[0]))
     if origin is tuple and inner[1:] == (...,):
         return _tuple(_reader(inner[0]))
     if kind in {str, int, bool}:
-        return _that(lambda value: type(value) is kind)
+        return lambda value: value if type(value) is kind else _refuse(value)
     if is_dataclass(kind):
         return _record(kind)
     if isinstance(kind, type) and issubclass(kind, _Scaled):
         return lambda value: kind.of(value) if kind.takes(value) else _refuse(value)
     if isinstance(kind, type) and issubclass(kind, Enum):
-        words = {member.value: member for member in kind}
-        return lambda value: words[value] if type(value) is str and value in words else _refuse(value)
+        members = {member.value: member for member in kind}
+        return lambda value: members[value] if type(value) is str and value in members else _refuse(value)
     return _refuse
 
 

@@ -29,6 +29,8 @@ class SantiagoApp(App[str]):
         self.first = screen
         self.plain = not tells_unicode()
         self._painted = self._told_to_leave = False
+        self.register_theme(THEME)
+        self.theme = THEME.name  # before anything is styled, so that nothing is styled twice
 
     def on_load(self) -> None:
         """Be ready for signals before the terminal is changed."""
@@ -37,8 +39,6 @@ class SantiagoApp(App[str]):
             loop.add_signal_handler(number, self._terminated)
 
     def on_mount(self) -> None:
-        self.register_theme(THEME)
-        self.theme = THEME.name
         if self.plain:
             self.add_class("plain")
         self.push_screen(self.first)

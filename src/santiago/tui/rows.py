@@ -75,7 +75,7 @@ class Rows(ScrollView, can_focus=True):
         """Numbers of the chunks whose stories are shown."""
         self.picked: frozenset[int] = frozenset()
         self._following: Following | None = None
-        self._doing: Doing | None = None
+        self._doing: tuple[str, Doing] | None = None
         self._members: dict[str, list[str]] = {}
         self._known = 0
         self._ids = 2
@@ -111,9 +111,6 @@ class Rows(ScrollView, can_focus=True):
             self._ids = min(14, max(len(story.id) for story in run.stories))
             for story in run.stories:
                 self._members.setdefault(story.chunk, []).append(story.id)
-        agent = run.history.start.get("agent", "")
-        if self._doing is None or self._doing.out_dir != run.out_dir or not self._doing.profile.on:
-            self._doing = Doing(run.out_dir, agent)
         self._counts = max(len(f"{len(chunk.stories)}") for chunk in run.state.chunks.values()) * 2 + 1
         self.chunks = rows_of(run, self._following.utc())
         self._flatten()
@@ -232,6 +229,15 @@ class Rows(ScrollView, can_focus=True):
             (told, style),
         ]
 
+    def _agents(self) -> Doing:
+        """Return what follows the agents; it is made when the first is seen at work, and anew for another start."""
+        assert self._following is not None
+        run = self._following.run
+        agent = run.history.start.get("agent", "")
+        if self._doing is None or (self._doing[0], self._doing[1].out_dir) != (agent, run.out_dir):
+            self._doing = agent, Doing(run.out_dir, agent)
+        return self._doing[1]
+
     def _now(self, story: StoryState) -> str:
         """Say the state in a word, and what happens now."""
         assert self._following is not None
@@ -240,7 +246,7 @@ class Rows(ScrollView, can_focus=True):
         if story.phase is StoryPhase.RUNNING and run.worker:
             if AttemptEvidence(run.out_dir, story.id, story.attempts).has_ended():
                 return "running  verify"
-            return f"running  {self._doing.words(story.id, story.attempts) if self._doing else ''}".rstrip()
+            return f"running  {self._agents().words(story.id, story.attempts)}".rstrip()
         if story.phase is StoryPhase.DONE:
             return f"{word}  {story.proof or ''}".rstrip()
         if story.phase is StoryPhase.READY and story.attempts and story.reason:
