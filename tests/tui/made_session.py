@@ -15,6 +15,7 @@ from santiago.contract.policy import Agent, RunInput
 from santiago.contract.session import Drafter, SessionInput
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
+from tests.cli import greeter
 from tests.tui.made import CHUNKS, COMMIT, document
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class MadeSession:
         run_input = RunInput(contract_version=1, repo_path=str(root), prd_path="docs/prd.md")
         (self.folder / INPUT).write_bytes(codec.canonical(run_input))
         (self.folder / ASKED).write_bytes(codec.canonical(asked))
+        self.base = greeter.git(root, "rev-parse", "HEAD") if (root / ".git").exists() else COMMIT
         self.seq, self.prev, self.second, self.revision, self.turn = 0, GENESIS, 0, 0, 0
         self.add(K.SESSION_CREATED, P.DRAFTING, input_digest=codec.digest(asked), log=1, version="0.1.0")
 
@@ -67,7 +69,7 @@ class MadeSession:
             "mode": mode,
             "agents": list(agents),
             "text": said,
-            "base": COMMIT,
+            "base": self.base,
             "revision": self.revision,
         }
         self.add(K.TURN_STARTED, P.DRAFTING, attempt=self.turn, **began)

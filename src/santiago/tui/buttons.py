@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.message import Message
 from textual.widget import Widget
 
-from santiago.tui.look import RAISED, TONES, strip
+from santiago.tui.look import BASE, RAISED, TONES, strip
 from santiago.util.text import width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.style import Style
     from textual import events
     from textual.geometry import Size
     from textual.strip import Strip
@@ -40,9 +41,9 @@ class Buttons(Widget):
             self.pressed = name
             super().__init__()
 
-    def __init__(self, name: str, *, plain: bool, raised: bool = False, most: int = 4) -> None:
+    def __init__(self, name: str, *, plain: bool, raised: bool = False, most: int = 4, under: Style = BASE) -> None:
         super().__init__(id=name)
-        self.plain, self.raised, self.most = plain, raised, most
+        self.plain, self.raised, self.most, self.under = plain, raised, most, under
         self.buttons: tuple[Button, ...] = ()
 
     def show(self, buttons: Sequence[Button]) -> None:
@@ -78,7 +79,7 @@ class Buttons(Widget):
             found.append((f"{gap}{one.key}", style + TONES["busy"]))
             found.append((f" {one.label}{gap}", style if self.raised else TONES["head" if one.here else "dim"]))
             at = start + self._wide(one)
-        return strip(found, self.size.width, plain=self.plain)
+        return strip(found, self.size.width, plain=self.plain, under=self.under)
 
     def on_click(self, event: events.Click) -> None:
         lines = self.lines(self.size.width)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.style import Style
 from rich.text import Text
 from textual.widgets import Input, Static
 
 from santiago.tui.buttons import Button, Buttons
 from santiago.tui.dialogs import Window
-from santiago.tui.look import TONES, shown
+from santiago.tui.look import BASE, TONES, shown
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from santiago.report.pages import Line
 
+WINDOW = BASE + Style(bgcolor="#1f2335")
+"""What lies under the buttons of a window."""
 LONGEST = 20_000
 """Letters of one line of feedback; more belongs in a document."""
 
@@ -32,7 +35,7 @@ class Deciding(Window[str]):
         self.keys = keys
 
     def below(self) -> ComposeResult:
-        yield Buttons("choices", plain=self.plain, raised=True)
+        yield Buttons("choices", plain=self.plain, raised=True, under=WINDOW)
 
     def on_mount(self) -> None:
         choices = [Button(key, does, key) for key, does in self.keys.items()]
@@ -61,11 +64,13 @@ class Saying(Window[str]):
     def below(self) -> ComposeResult:
         yield Input(value=self.value, id="typed", compact=True, select_on_focus=False, max_length=LONGEST)
         yield Static("", id="meaning")
-        yield Buttons("choices", plain=self.plain, raised=True)
+        yield Buttons("choices", plain=self.plain, raised=True, under=WINDOW)
 
     def on_mount(self) -> None:
         self.query_one(Buttons).show([Button("enter", "send", "send"), Button("esc", "go back", "")])
-        self.query_one(Input).focus()
+        typed = self.query_one(Input)
+        typed.cursor_blink = False
+        typed.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()

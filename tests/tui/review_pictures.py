@@ -1,0 +1,75 @@
+"""Pictures of the review, as it paints itself: `python -m tests.tui.review_pictures` draws them anew."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.cli import greeter
+from tests.tui.made_session import NOW, MadeSession, drafting, reviewed
+from tests.tui.pictures import DOCS, HERE, HOLDER, LARGE, SMALL
+from tests.tui.reviewing import review
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.tui.reviewing import Reader
+
+
+class Picture(NamedTuple):
+    """What is painted, after which keys."""
+
+    path: Path
+    make: Callable[[Path], MadeSession]
+    size: tuple[int, int]
+    keys: tuple[str, ...] = ()
+    worker: str = ""
+    """Who works on the session, where somebody is to be seen at work."""
+
+
+STORY = ("down",) * 4
+SCENES: dict[str, tuple[Callable[[Path], MadeSession], tuple[str, ...], str]] = {
+    "review": (reviewed, STORY, ""),
+    "review-changes": (reviewed, ("2",), ""),
+    "review-finalize": (reviewed, ("f",), ""),
+    "review-feedback": (reviewed, ("c", "enter"), ""),
+    "review-turn": (drafting, ("3",), HOLDER),
+}
+PICTURES = [
+    *(Picture(HERE / f"{name}-{size[0]}x{size[1]}.svg", make, size, keys, worker) for name, (make, keys, worker) in SCENES.items() for size in (SMALL, LARGE)),
+    Picture(HERE / "review-narrow-40x20.svg", reviewed, (40, 20)),
+    Picture(DOCS / "review.svg", reviewed, (110, 26), STORY),
+    Picture(DOCS / "review-finalize.svg", reviewed, (110, 26), ("f",)),
+]  # fmt: skip
+
+
+def drawn(picture: Picture) -> str:
+    """Paint a picture and return it as SVG; without fonts from elsewhere, so that it needs no network."""
+    found: list[str] = []
+
+    async def paints(reader: Reader) -> None:
+        following = reader.screen.following
+        if picture.worker:
+            following.planning.worker = picture.worker
+            following.ask_worker = lambda: False  # type: ignore[method-assign]
+            following.show(0)
+            reader.screen.paint()
+        await reader.press(*picture.keys)
+        await reader.pilot.pause()
+        found.append(reader.app.export_screenshot(title="santiago review"))
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        repo = greeter.committed(Path(folder).resolve() / "repo", {"README.md": ""})
+        made = picture.make(repo)
+        review(made.folder, paints, size=picture.size, now=NOW)
+    svg = re.sub(r"@font-face \{.*?\}", "", found[0], flags=re.DOTALL).replace("Fira Code", "monospace")
+    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+
+
+if __name__ == "__main__":
+    for one in PICTURES:
+        one.path.parent.mkdir(exist_ok=True)
+        one.path.write_text(drawn(one), encoding="utf-8")
