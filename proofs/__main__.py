@@ -6,7 +6,19 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("ports", "kills", "gates", "sessions", "powercuts", "parity", "flood", "agents", "honest", "mutations", "faults")
+NAMES = (
+    "ports",
+    "kills",
+    "gates",
+    "sessions",
+    "powercuts",
+    "parity",
+    "flood",
+    "agents",
+    "honest",
+    "mutations",
+    "faults",
+)
 
 
 def main(arguments: list[str]) -> int:

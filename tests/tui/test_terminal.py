@@ -51,6 +51,15 @@ def test_line_71_the_terminal_is_left_as_it_was(tmp_path: Path, how: str | signa
     terminal.close()
 
 
+def test_promise_5_a_browser_whose_terminal_is_gone_ends_although_no_signal_said_so(tmp_path: Path) -> None:
+    """Reading from a terminal that is not there any more ends at once, again and again, and would use a processor for ever."""
+    made = failed_run(tmp_path / "run")
+    terminal = Terminal("-m", "santiago", "watch", str(made.out_dir), cwd=tmp_path)
+    terminal.until(PAINTED)
+    terminal.close()
+    assert terminal.process.wait(60) == ExitCode.TERMINATED
+
+
 def test_line_71_without_colour_nothing_is_coloured(tmp_path: Path) -> None:
     made = failed_run(tmp_path / "run")
     terminal = Terminal("-m", "santiago", "watch", str(made.out_dir), cwd=tmp_path, env={"NO_COLOR": "1"})

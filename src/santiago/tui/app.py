@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import signal
+import sys
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
@@ -14,6 +16,9 @@ from santiago.tui.look import THEME, tells_unicode
 if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.screen import Screen
+
+SECONDS = 1.0
+"""Between two looks whether the terminal is still there."""
 
 
 class SantiagoApp(App[str]):
@@ -28,6 +33,7 @@ class SantiagoApp(App[str]):
         super().__init__()
         self.first = screen
         self.plain = not tells_unicode()
+        self._terminal = select.poll()
         self._painted = self._told_to_leave = False
         self.register_theme(THEME)
         self.theme = THEME.name  # before anything is styled, so that nothing is styled twice
@@ -42,10 +48,18 @@ class SantiagoApp(App[str]):
         if self.plain:
             self.add_class("plain")
         self.push_screen(self.first)
+        if sys.stdin.isatty():
+            self._terminal.register(sys.stdin.fileno(), 0)
+            self.set_interval(SECONDS, self._leave_with_the_terminal)
 
     def on_ready(self) -> None:
         self._painted = True
         if self._told_to_leave:
+            self._terminated()
+
+    def _leave_with_the_terminal(self) -> None:
+        """Leave where the terminal is gone and no signal said so; reading from it would go on for ever."""
+        if self._terminal.poll(0):
             self._terminated()
 
     def _terminated(self) -> None:
