@@ -14,6 +14,8 @@ from santiago.app.planning.loading import load
 from santiago.contract.phases import RunPhase, SessionPhase
 from santiago.report.following_session import execution_screen
 from santiago.tui.deciding import Deciding
+from santiago.tui.dialogs import Picking
+from santiago.tui.review import ReviewScreen
 from santiago.tui.reviewing import RunScreen
 from tests.cli import greeter, words
 from tests.cli.santiago import santiago
@@ -235,6 +237,11 @@ def test_line_57_and_the_picker_leads_to_sessions_and_runs(agents: Agents) -> No
         await reader.until(lambda: not reader.closed)
         await reader.press("end", "enter")
         assert isinstance(reader.app.screen, RunScreen)
+        await reader.press("o")
+        await reader.until(lambda: isinstance(reader.app.screen, Picking))
+        await reader.press("end", "enter")
+        await reader.until(lambda: isinstance(reader.app.screen, ReviewScreen))
+        reader.app.pop_screen()
         await reader.press("b")
         assert reader.closed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.screen import Screen
@@ -17,13 +18,13 @@ from santiago.report.following import Following
 from santiago.report.pages import Line
 from santiago.report.question import card, meant
 from santiago.report.run_list import run_rows
+from santiago.report.session_list import session_rows
 from santiago.tui.dialogs import Choosing, Picking, Reading, Typing
 from santiago.tui.keys import WATCH
 from santiago.util.text import flat, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from santiago.app.detached import Detached
     from santiago.app.loading import Run
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question
     from santiago.report.question import Card
     from santiago.report.run_list import RunRow
+    from santiago.report.session_list import SessionRow
     from santiago.tui.rows import Rows
 
 MOST_ATTEMPTS = 1000
@@ -293,17 +295,30 @@ class Acting(Screen[None]):
         except SantiagoError as error:
             self.app.call_from_thread(self.say, error.message, "warn")
             return
-        self.app.call_from_thread(self._pick_run, rows)
+        sessions = session_rows(Path(self.following.run.run_input.repo_path))
+        self.app.call_from_thread(self._pick_run, rows, sessions)
 
-    def _pick_run(self, rows: list[RunRow]) -> None:
+    def _pick_run(self, rows: list[RunRow], sessions: list[SessionRow]) -> None:
         now = self.following.utc()
 
         def chosen(place: int | None) -> None:
-            if place is not None:
+            if place is None:
+                return
+            if place < len(rows):
                 self.show_run(rows[place].out_dir)
+            else:
+                self.show_session(sessions[place - len(rows)].folder)
 
-        options = [row.text(now) for row in rows]
-        self.app.push_screen(Picking("Runs of this repository", [], options, plain=self.plain), chosen)
+        options = [*(row.text(now) for row in rows), *(row.text(now) for row in sessions)]
+        self.app.push_screen(Picking("Runs and sessions of this repository", [], options, plain=self.plain), chosen)
+
+    def show_session(self, folder: Path) -> None:
+        from santiago.tui.review import ReviewScreen  # which itself leads here
+
+        try:
+            self.app.push_screen(ReviewScreen(folder, plain=self.plain))
+        except SantiagoError as error:
+            self.say(f"{error.message}. {error.hint}", "bad")
 
     def show_run(self, out_dir: Path) -> None:
         try:

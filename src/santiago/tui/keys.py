@@ -33,7 +33,7 @@ WATCH = (
     Key("p", "p", "pause", "pause", "rest after each chunk, on or off", "santiago pause RUN [--off]"),
     Key("h", "h", "hint", "hint", "leave a word for the story's next attempt", "santiago hint RUN STORY --text TEXT"),
     Key("e", "e", "change", "change", "ask for a change: a running attempt stops at once", "santiago change RUN STORY --text TEXT"),
-    Key("o", "o", "runs", "runs", "choose another run of this repository", "santiago watch RUN"),
+    Key("o", "o", "runs", "runs", "choose another run, or a planning session", "santiago watch RUN"),
     Key("left,right", "left, right", "", "", "fold and unfold a chunk", "santiago status RUN --stories"),
     Key("1", "1", "page('story')", "", "page: how the story stands, its attempts, its budget", "santiago show RUN STORY"),
     Key("2", "2", "page('agent')", "", "page: what its agent does, its to-do list", "santiago show RUN STORY"),
