@@ -177,6 +177,7 @@ def review(
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
             reader = Reader(app, pilot)
+            await reader.until(lambda: screen.following.compared)
             await script(reader)
             return reader
 

@@ -36,6 +36,8 @@ SECONDS = 0.1
 """Between two looks at the log."""
 SLOW = 5
 """Looks between two at what no log tells: who works on the session, which answers wait, how late it is."""
+LATER = 0.2
+"""Seconds after which it is found what changed: first there is something to look at."""
 LEAST = (40, 12)
 NARROW = 72
 """Columns below which one pane is shown at a time."""
@@ -87,7 +89,7 @@ class ReviewScreen(Reviewing):
         self.open(self.following)
         self.rows.focus()
         self.set_interval(SECONDS, self.tick)
-        self.call_after_refresh(self._compare)
+        self.set_timer(LATER, self._compare)
 
     def _compare(self) -> None:
         """Find what changed, once there is something to look at."""
