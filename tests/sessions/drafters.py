@@ -26,6 +26,9 @@ for words, does in PLAYS:
         break
 if "say" in does:
     print(does["say"])
+if "wait" in does:
+    import time
+    time.sleep(does["wait"])
 if "touch" in does:
     try:
         pathlib.Path(does["touch"]).write_text("mine")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -228,3 +231,34 @@ def test_line_77_a_session_takes_no_more_turns_than_it_has_and_a_person_may_add_
     assert place.says("review", "--edit", "and again", "--add-turns", "1").returncode == 0
     raised = [event for event in place.events() if event["event"] == "budget_raised"]
     assert [(event["actor"], event["context"]["amount"]) for event in raised] == [("ann", 1)]
+
+
+def test_line_63_a_turn_that_is_under_way_can_be_cancelled_and_the_session_taken_up_again(place: Place) -> None:
+    agent = place.drafter("one", ("slowly", {"wait": 600}), (ANY, {"write": plan("Hello")}))
+    place.begin("A small file", agent)
+    words = [sys.executable, "-m", "santiago", "review", "--edit", "slowly"]
+    with subprocess.Popen(words, cwd=place.repo, env=greeter.place(place.repo), stderr=subprocess.DEVNULL) as turn:
+        while place.events()[-1]["event"] != "draft_started":
+            time.sleep(0.02)
+        said = place.says("review", "--cancel")
+        assert said.returncode == 0, said.stderr
+        assert "was asked to end the turn" in said.stderr
+        turn.wait(60)
+    assert place.shown()["status"] == "cancelled"
+    last = place.events()[-1]
+    assert (last["event"], last["status"], last["actor"]) == ("turn_ended", "stopped", "ann")
+    assert place.says("review", "--take-up").returncode == 0
+    assert (place.shown()["status"], place.shown()["plan_revision"]) == ("ready", 1)
+
+
+def test_line_63_a_turn_that_was_interrupted_can_be_cancelled(place: Place) -> None:
+    agent = place.drafter("one", ("slowly", {"wait": 600}), (ANY, {"write": plan("Hello")}))
+    place.begin("A small file", agent)
+    words = [sys.executable, "-m", "santiago", "review", "--edit", "slowly"]
+    with subprocess.Popen(words, cwd=place.repo, env=greeter.place(place.repo), stderr=subprocess.DEVNULL) as turn:
+        while place.events()[-1]["event"] != "draft_started":
+            time.sleep(0.02)
+        turn.kill()
+    assert "interrupted" in place.says("review").stdout
+    assert place.says("review", "--cancel").returncode == 0
+    assert place.shown()["status"] == "cancelled"

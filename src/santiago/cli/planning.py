@@ -14,7 +14,6 @@ from santiago.cli.view.plan_view import changes, stories
 from santiago.cli.view.text import paint, say
 from santiago.cli.watch import has_screen
 from santiago.contract.events import EventKind
-from santiago.contract.phases import SessionPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.review import review_of
 from santiago.util.text import count, flat, harmless
@@ -82,10 +81,11 @@ def answer_in(
         word.say_on_plan(planning, given, text, me, revision=revision)
     else:
         word.answer(planning, asked, given, text, me)
+    before = ended(planning)
     if not planning.worker:
         planning = carry_on(folder, me, quiet=as_json, asked=may_ask(no_input=False))
     print_session(planning, as_json=as_json)
-    return ExitCode.OK if asked.kind == "agent" else exit_code(planning)
+    return exit_code(planning, before)
 
 
 def print_session(planning: Planning, revision: int | None = None, *, as_json: bool) -> None:
@@ -227,11 +227,17 @@ def next_commands(review: Review) -> list[tuple[str, str]]:
     return rows
 
 
-def exit_code(planning: Planning) -> int:
-    """Return what the end of a turn means."""
-    state, last = planning.state, planning.state.turns[-1] if planning.state.turns else None
+def ended(planning: Planning) -> int:
+    """Return how many turns of a session have ended."""
+    return sum(turn.ended for turn in planning.state.turns)
+
+
+def exit_code(planning: Planning, before: int = 0) -> int:
+    """Return what the end of the latest turn means; nothing where only those ended that had `before`."""
+    state = planning.state
     if state.turn is not None:
         return ExitCode.INTERRUPTED
-    if last is not None and not last.revision and state.phase is not SessionPhase.FINALIZED:
-        return MEANINGS[Reason(last.reason)].exit_code if last.reason else ExitCode.FAILED
-    return ExitCode.OK
+    if ended(planning) == before or state.turns[-1].revision:
+        return ExitCode.OK
+    reason = state.turns[-1].reason
+    return MEANINGS[Reason(reason)].exit_code if reason else ExitCode.FAILED

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @click.option(
     "--moved-base", is_flag=True, help="With --finalize: although there are commits that the plan does not know."
 )
-@click.option("--cancel", is_flag=True, help="End the review without a run; it can be taken up again.")
+@click.option(
+    "--cancel", is_flag=True, help="End the review, or the turn under way, without a run; it can be taken up again."
+)
 @click.option("--take-up", is_flag=True, help="Go on with a turn that was interrupted, or a review that was cancelled.")
 @click.option("--add-turns", type=click.IntRange(1, 1000), metavar="N", help="Allow this many turns more.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="With --finalize: stories side by side.")
@@ -51,6 +53,7 @@ def command(
     from santiago.app.planning import word
     from santiago.app.planning.loading import find_session, load
     from santiago.cli import planning as shown
+    from santiago.cli.view.text import say
 
     wish = _wish(
         {
@@ -71,13 +74,16 @@ def command(
         facts += word.take_up(planning, me)
     elif wish is not None:
         word.say_on_plan(planning, wish, adjust or edit or "", me, revision=revision, moved=moved_base)
-    asked = shown.may_ask(no_input=no_input)
+    if wish == "cancel" and planning.worker and planning.state.turn is not None:
+        say(f"{planning.session_id}: {planning.worker} was asked to end the turn", err=True)
+        return ExitCode.OK
+    asked, before = shown.may_ask(no_input=no_input), shown.ended(planning)
     planning = shown.carry_on(planning.folder, me, facts=facts, quiet=as_json, asked=asked)
     if wish == "approve" and planning.state.run and not no_start:
         flags = Flags(jobs=jobs, gate=gate, as_json=as_json, plain=plain, actor=who, no_input=no_input)
         return _execute(planning, flags)
     shown.print_session(planning, as_json=as_json)
-    return shown.exit_code(planning)
+    return ExitCode.OK if wish == "cancel" else shown.exit_code(planning, before)
 
 
 def _wish(given: dict[str, bool]) -> str | None:

@@ -118,7 +118,8 @@ class Apart(Sandbox):
 
     def _beside(self, seen: str, layers: Layers) -> Layers:
         """Return the layers without those in a repository's own tree; where that is a home, its toolchains stay."""
-        if places.inside(os.path.realpath(self.environment.get("HOME", "")), seen):
+        home = self.environment.get("HOME")
+        if home and places.inside(os.path.realpath(home), seen):
             return layers
         return {path: layer for path, layer in layers.items() if not places.inside(path, seen)}
 

@@ -17,6 +17,8 @@ def controls_of(following: FollowingSession) -> frozenset[Control]:
     found: set[Control] = {"answer"} if following.asked else set()
     if review.run:
         return frozenset(found | {"plan_on", "run"})
+    if review.worker and review.state == "drafting":
+        return frozenset(found | {"cancel"})
     if following.earlier or review.worker:
         return frozenset(found)
     if review.question and not following.waiting:

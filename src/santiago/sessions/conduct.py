@@ -18,7 +18,7 @@ from santiago.contract.session_fold import apply
 from santiago.sessions import revising
 from santiago.sessions.asking import Brought, Errand
 from santiago.sessions.decide import Ask, AskPerson, Begin, Cancel, Conclude, Finalize, next_acts
-from santiago.sessions.hearing import heard
+from santiago.sessions.hearing import heard, wants_end
 from santiago.sessions.shown import shown
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Conductor:
         letters = self.mailbox.collect()
         if letters:
             found = heard(letters, self.state, self.run_input.limits, self.name_run)
-            self.record(found.facts)
+            self.record([*found.facts, *([_cancelled(found.cancelled)] if found.cancelled else [])])
             self.mailbox.put_away(letters, found.void)
 
     def _obey(self, act: object) -> None:
@@ -181,9 +181,11 @@ class Conductor:
             ]
         )
         asker, ground, began = self.asker(), self._ground(), self.clock.monotonic_ms()
+        ends = _Ends(self.stop)
         with ThreadPoolExecutor(len(errands)) as pool:
-            waiting = {pool.submit(asker.ask, one, ground, self.stop): one for one in errands}
+            waiting = {pool.submit(asker.ask, one, ground, ends): one for one in errands}
             while waiting:
+                ends.wanted = ends.wanted or any(map(wants_end, self.mailbox.collect()))
                 ready, _ = wait(waiting, timeout=_POLL, return_when=FIRST_COMPLETED)
                 for future in ready:
                     del waiting[future]
@@ -307,6 +309,27 @@ class Conductor:
     def _digest_of(self, revision: int) -> str:
         turn = self.state.turn_of(revision)
         return turn.digest if turn else ""
+
+
+class _Ends:
+    """The wish to stop as agents hear it: a draft that is cut short is worth nothing, so that any wish is one to stop at once."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop, self.wanted = stop, False
+
+    def soon(self) -> bool:
+        return self.wanted or self.stop.soon()
+
+    def now(self) -> bool:
+        return self.soon()
+
+
+def _cancelled(actor: str) -> Fact:
+    """A person ended the turn that was under way; the session can be taken up again."""
+    return of_run(
+        EventKind.TURN_ENDED, SessionPhase.CANCELLED, "stopped", actor=actor, reason=Reason.INTERRUPTED,
+        message=f"{actor} cancelled the turn",
+    )  # fmt: skip
 
 
 def _ended(turn: int, kind: str, agent: str, status: EventStatus, context: Context) -> Fact:

@@ -26,12 +26,17 @@ class Heard:
     facts: list[Fact] = field(default_factory=list)
     void: list[str] = field(default_factory=list)
     """Names of letters that answered nothing; somebody else may still."""
+    cancelled: str = ""
+    """Who wants the turn that is under way to end."""
 
 
 def heard(letters: Sequence[Letter], state: SessionState, limits: Limits, name_run: Callable[[], str]) -> Heard:
     """Return what letters make; one that cannot be obeyed is noted and has no other effect."""
     found, answered = Heard(), set()
     for letter in letters:
+        if wants_end(letter) and state.turn is not None:
+            found.cancelled = found.cancelled or letter.actor
+            continue
         trouble = letter.fault or _trouble(letter, state, limits)
         if trouble or letter.subject in answered:
             found.void.append(letter.name)
@@ -41,6 +46,11 @@ def heard(letters: Sequence[Letter], state: SessionState, limits: Limits, name_r
         answered.add(letter.subject)
         found.facts.append(_answer(letter, state, name_run))
     return found
+
+
+def wants_end(letter: Letter) -> bool:
+    """Tell whether somebody wants the turn that is under way to end."""
+    return letter.kind in ("stop", "stop-now") and not letter.fault
 
 
 def _trouble(letter: Letter, state: SessionState, limits: Limits) -> str:

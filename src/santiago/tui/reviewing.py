@@ -188,16 +188,20 @@ class Reviewing(Screen[None]):
             Line(f"$ santiago review {name} --take-up   takes it up again", "dim"),
         ]
 
+        what = "turn" if self.following.review.state == "drafting" else "review"
+
         def chosen(key: str | None) -> None:
             if key is None:
                 return
             if wrong := self._leave_word("cancel"):
                 self.say(wrong, "bad")
+            elif what == "turn":  # who works on it hears of it
+                self.say("the turn is being cancelled", "warn")
             else:
                 self._carry_out()
 
-        keys = {"y": "cancel the review"}
-        self.app.push_screen(Deciding("Cancel the review?", lines, keys, plain=self.plain), chosen)
+        keys = {"y": f"cancel the {what}"}
+        self.app.push_screen(Deciding(f"Cancel the {what}?", lines, keys, plain=self.plain), chosen)
 
     def action_take_up(self) -> None:
         try:

@@ -20,7 +20,6 @@ from santiago.artifacts.lock import Lock, last_sign
 from santiago.artifacts.session_files import TASKS, SessionFiles
 from santiago.contract.session import SessionState
 from santiago.contract.session_fold import apply
-from santiago.engine.threads import Wish
 from santiago.executor.loop import Urgency
 from santiago.process import sandbox
 from santiago.process.redact import Redactor, to_hide
@@ -95,11 +94,10 @@ def _input(folder: Path) -> RunInput:
     return frozen_input(folder)
 
 
-class _Stop(Wish):
-    """A draft that is cut short is worth nothing, so that any wish to stop is one to stop at once."""
+class _Stop:
+    """What signals ask for."""
 
     def __init__(self, urgency: Urgency) -> None:
-        super().__init__()
         self.urgency = urgency
 
     def soon(self) -> bool:

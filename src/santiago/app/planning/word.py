@@ -29,6 +29,9 @@ def say_on_plan(
 
     `revision` is what the person looked at; `moved` tells that they know of commits that came since it was planned.
     """
+    if word == "cancel" and planning.state.turn is not None:
+        cancel_turn(planning, actor)
+        return
     question = open_review(planning)
     word = understood(question.kind, word, text).word
     if revision is not None and revision != planning.state.revision:
@@ -53,6 +56,11 @@ def answer(planning: Planning, question: Question, word: str, text: str, actor: 
         by = f", by {first[0]} at {first[1]}" if first else ""
         raise SantiagoError(Kind.INPUT, f"{question.id} was answered before{by}; the first answer counts")
     return meant.word
+
+
+def cancel_turn(planning: Planning, actor: str) -> None:
+    """Ask for the end of the turn that is under way, or was interrupted; the session can be taken up again."""
+    Inbox(planning.folder).drop(Letter(kind="stop", actor=actor))
 
 
 def refuse_answered(planning: Planning, question: str) -> NoReturn:
