@@ -102,9 +102,9 @@ def test_what_is_no_playbook_is_refused(text: str) -> None:
 
 def test_a_playbook_may_hold_everything_that_it_can() -> None:
     move = "{write: {a/b.py: x}, append: {c: y}, delete: [d], say: 5, ask: why, exit: 1, seconds: 0.5, tokens: 3, cost_usd: 0.1}"
-    more = f"tests: {{R2: {move}}}\nproposals: {{R3: {{detail: {{objective: x}}, say: y}}}}"
+    more = f"tests: {{R2: {move}}}\nproposals: {{R3: {{detail: {{objective: x}}, say: y}}}}\ndrafts: {{plan: [{{detail: {{stories: []}}}}]}}"
     books = load(f"stories: {{1: {move}, R2: [], R3: [{{}}]}}\n{more}", "play.yaml")
-    assert [list(book) for book in books] == [["1", "R2", "R3"], ["R2"], ["R3"]]
+    assert [list(book) for book in books] == [["1", "R2", "R3"], ["R2"], ["R3"], ["plan"]]
 
 
 def test_an_attempt_that_writes_tests_plays_moves_of_its_own_and_the_others_begin_with_the_first(

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 
 import santiago.planner
+import santiago.sessions
 from santiago.planner import left_out
 from santiago.planner.findings import CATALOGUE, explain
 
-SOURCES = sorted(Path(santiago.planner.__file__).parent.rglob("*.py"))
+PLANNING = (santiago.planner, santiago.sessions)
+SOURCES = sorted(path for one in PLANNING for path in Path(str(one.__file__)).parent.rglob("*.py"))
 CODE = re.compile(r"""code=\(?\s*"(\w+)\"""")
 CALL = re.compile(
     r"""(?:self\.(?:note|error)|_error|_about|_finding|_warning|_note)\(\s*(?:[\w.]+,\s*|\[[^\]]*\],\s*|"(?:warning|note|error)",\s*)*"(\w+)\""""
@@ -17,7 +19,7 @@ CALL = re.compile(
 
 
 def used() -> dict[str, str]:
-    """Return every code that stands in the planner, with a file that uses it."""
+    """Return every code that stands in the planner or in planning sessions, with a file that uses it."""
     found: dict[str, str] = {}
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")

@@ -93,7 +93,7 @@ def call(
         source = stack.enter_context(_source(stdin))
         process = stack.enter_context(start(arguments, env, cwd, source))
         stack.callback(end, process)
-        words, enough = read(process, arguments, take or bounded(output, arguments))
+        words, enough = read(process, arguments, take or _bounded(output, arguments))
         code = 0 if enough else process.wait()
     err = words.decode("utf-8", "backslashreplace")
     if code not in accept:
@@ -132,9 +132,7 @@ def start(
         raise trouble(arguments, f"{os.strerror(error.errno or 0)}: {error.filename}") from None
 
 
-def bounded(output: bytearray, arguments: Sequence[str]) -> Callable[[bytes], bool]:
-    """Return what takes an output piece by piece, and raises where that gets too long."""
-
+def _bounded(output: bytearray, arguments: Sequence[str]) -> Callable[[bytes], bool]:
     def take(piece: bytes) -> bool:
         output.extend(piece)
         if len(output) > MOST:

@@ -19,7 +19,7 @@ from santiago.workspace import commits
 from santiago.workspace.caches import RULES, rules_for
 from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
-from santiago.workspace.git import Answer, bounded, call, environment
+from santiago.workspace.git import MOST, Answer, call, environment
 from santiago.workspace.inspect import excludes
 from santiago.workspace.own_objects import OwnObjects
 from santiago.workspace.private import Common, Neutral, settings
@@ -50,6 +50,8 @@ _COMPARE = (
 )  # fmt: skip
 _READ = ("cat-file", "--batch", "-z")
 _READ_BLOB = re.compile(rb"[0-9a-f]{40,64} blob ([0-9]+)\n")
+_AROUND = 1000
+"""Bytes that git writes around a file."""
 _KEEP = ("hash-object", "-w", "-t", "commit", "--no-filters", "--stdin-paths")
 _PLAIN = ("core.excludesFile=/dev/null", "core.attributesFile=/dev/null", "core.safecrlf=false", "core.fsync=none")
 _OBJECT_OPTIONS = tuple(word for setting in _PLAIN for word in ("-c", setting))
@@ -194,14 +196,21 @@ class Repository:
         return changes
 
     def content(self, commit: str, path: str) -> bytes | None:
-        """Return a file of a commit; None where it has none of this name."""
+        """Return a file of a commit; None where it has none of this name, or one that is too large to matter."""
         output = bytearray()
+
+        def take(piece: bytes) -> bool:
+            output.extend(piece)
+            return len(output) <= MOST + _AROUND
+
         # Git says of a name that it cannot know that it is missing; nothing in the file can have foreseen this one.
         last = uuid.uuid4().hex.encode()
         question = f"{checked(commit)}:".encode() + os.fsencode(path)
-        self._ask(_READ, question + b"\0" + last + b"\0", last + b" missing\n", bounded(output, _READ))
+        self._ask(_READ, question + b"\0" + last + b"\0", last + b" missing\n", take)
         found = _READ_BLOB.match(output)
-        return bytes(output[found.end() : found.end() + int(found[1])]) if found and "\0" not in path else None
+        if found is None or "\0" in path or int(found[1]) > MOST:
+            return None
+        return bytes(output[found.end() : found.end() + int(found[1])])
 
     def parent(self, commit: str) -> str | None:
         """Return a commit's first parent; None where it has none."""
