@@ -108,6 +108,10 @@ def _plan(copy: Copy) -> None:
     copy.edit("plan.json", lambda data: data.update(title="Another"))
 
 
+def _chunk(copy: Copy) -> None:
+    copy.edit("plan.json", lambda data: data["chunks"][0]["stories"].__setitem__(0, "R1"))
+
+
 def _settings(copy: Copy) -> None:
     copy.edit("run-input.json", lambda data: data["limits"].update(story_max_attempts=99))
 
@@ -205,6 +209,7 @@ TAMPERED: dict[str, tuple[Callable[[Copy], None], str]] = {
     "a verdict is forged in the log": (_no_verdict, "evidence_missing"),
     "the log tells what cannot have happened": (_impossible, "log_impossible"),
     "the plan is changed": (_plan, "frozen_changed"),
+    "a chunk names a story that is none": (_chunk, "frozen_unreadable"),
     "a limit is changed": (_settings, "frozen_changed"),
     "a record of checks is changed": (_evidence, "evidence_changed"),
     "a record of checks is removed": (_no_evidence, "evidence_missing"),
