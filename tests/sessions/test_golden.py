@@ -8,7 +8,7 @@ from santiago.artifacts.reader import read_log
 from santiago.contract.phases import SessionPhase
 from santiago.contract.session_fold import fold_session
 
-LOG = Path(__file__).parents[1] / "golden" / "session_v1" / "progress.ndjson"
+LOG = Path(__file__).with_name("golden_v1.ndjson")
 
 
 def test_the_first_released_log_of_a_session_tells_what_it_told() -> None:

@@ -217,7 +217,7 @@ def test_line_67_where_the_shown_run_is_finished_the_latest_unfinished_one_is_of
 
     async def resumes(browser: Browser) -> None:
         await browser.press("o")
-        await browser.until(lambda: "Runs of this repository" in browser.text())
+        await browser.until(lambda: "Runs and sessions of this repository" in browser.text())
         options = [str(one) for one in browser.app.screen.query("OptionList").first().options]  # type: ignore[attr-defined]
         assert len(options) == 2
         await browser.press("escape", "r")
