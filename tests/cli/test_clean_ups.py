@@ -38,7 +38,9 @@ def test_a_run_while_the_repository_is_cleaned_up_all_the_time_ends_as_ever(repo
         done.set()
         cleaner.join()
     assert ran.returncode == 0, ran.stderr
-    assert not any(troubles), "the user's own clean-up finds nothing wrong"
+    # Git itself says, and leaves it at that, when a ref moved between its reading and its packing of it.
+    words = [line for trouble in troubles for line in trouble.splitlines() if " but expected " not in line]
+    assert words == [], "the user's own clean-up finds nothing wrong"
     assert git(repo, "fsck", "--full", "--strict", "--no-dangling") == ""
     assert santiago("audit", out_dir(repo), cwd=repo).returncode == 0
 
