@@ -84,7 +84,7 @@ _PLAN = (
     "- `stories`: a list of objects in the order in which they can be built, each with `id` (`S1`, `S2`, …; a story that",
     "  stands so far keeps its id), `title`, `description`, `chunk`, `requirements` and `criteria` (lists of ids),",
     "  `depends_on` (ids of earlier stories), `files` (paths from the top of the repository that it creates or changes) and",
-    "  `verify` (shell commands that show it, run at the top of the repository)",
+    "  `verify` (shell commands that show it, run at the top of the repository: best the tests of its criteria, one for each)",
     "- `chunks`: a list of objects with `label` and `stories`, in order; a chunk is a part of the work that stands by itself",
     "- `run_verify`: a list of shell commands that show the whole",
     "",

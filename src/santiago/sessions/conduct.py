@@ -53,6 +53,8 @@ class Conductor:
 
     asked: SessionInput
     run_input: RunInput
+    given: Plan | None
+    """The document that it began with, as the compiler reads it."""
     state: SessionState
     store: SessionFiles
     clock: Clock
@@ -214,7 +216,7 @@ class Conductor:
         plain, ending = self.asked.artifact == "plan", ".json" if self.asked.artifact == "plan" else ".md"
         drafts = [name for name in turn.agents if ("draft", name) in turn.drafts and merging]
         good = [name for name in drafts if turn.drafts["draft", name].status == "ok"]
-        there = self.state.revision or (plain and self._given() is not None)
+        there = self.state.revision or (plain and self.given is not None)
         return Drafting(
             artifact=self.asked.artifact,
             task=self.asked.task,
@@ -244,7 +246,7 @@ class Conductor:
         """Return what stands so far."""
         if self.state.revision:
             return self.store.revision(self.state.revision, self.asked.artifact, self._digest_of(self.state.revision))
-        return codec.canonical(self._given())
+        return codec.canonical(self.given)
 
     def _draft(self, turn: TurnState, agent: str) -> str:
         draft = turn.drafts["draft", agent]
@@ -298,13 +300,10 @@ class Conductor:
         return revising.Ground(
             asked=self.asked,
             source=self.store.source() if self.asked.document else "",
-            given=self._given(),
+            given=self.given,
             before=codec.decode(Plan, before, "the revision before") if before else None,
             history=revising.told(decided),
         )
-
-    def _given(self) -> Plan | None:
-        return revising.given(self.asked, self.store.source())
 
     def _digest_of(self, revision: int) -> str:
         turn = self.state.turn_of(revision)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
-from santiago.contract.plan import Criterion, Finding, Origin, Requirement, Source
+from santiago.contract.plan import Criterion, Finding, Origin, Plan, Requirement, Source
 from santiago.contract.record import record
 from santiago.contract.seal import sealed
 from santiago.contract.session import LONGEST_DRAFT
@@ -19,7 +20,7 @@ from santiago.planner.source import Source as Text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from santiago.contract.plan import Plan, Story
+    from santiago.contract.plan import Story
     from santiago.contract.session import SessionInput, SizeWishes
 
 MOST = 30
@@ -54,8 +55,16 @@ class Ground:
 
 
 def given(asked: SessionInput, source: str) -> Plan | None:
-    """Return the document that a session began with as the compiler reads it; None where it finds nothing to plan."""
-    return compile_plan(Text(source, path=asked.document)).plan if source else None
+    """Return the document that a session began with as the compiler reads it; None where it finds nothing to plan.
+
+    A plan of santiago's own is what it is, with its own requirements.
+    """
+    if not source:
+        return None
+    if source.lstrip().startswith("{"):
+        with suppress(SantiagoError):
+            return codec.decode(Plan, source.encode(), asked.document)
+    return compile_plan(Text(source, path=asked.document)).plan
 
 
 def looked_through(text: str | None, ground: Ground) -> Draft:

@@ -26,6 +26,7 @@ from santiago.process.redact import Redactor, to_hide
 from santiago.process.server import ProcessServer
 from santiago.sessions.asking import Asker
 from santiago.sessions.conduct import Conductor
+from santiago.sessions.revising import given
 from santiago.util.clock import SystemClock
 from santiago.workspace.inspect import find
 from santiago.workspace.workspace import GitWorkspace
@@ -68,6 +69,7 @@ def go_on(
         conductor = Conductor(
             asked=asked,
             run_input=run_input,
+            given=given(asked, files.source()),
             state=state,
             store=files,
             clock=clock,
