@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from santiago.contract import codec, plain
+from santiago.contract.board import Ticket
 from santiago.contract.codec import UPCASTS, canonical, decode, digest, parse_json, to_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context, LogLine
@@ -21,7 +22,7 @@ from santiago.contract.phases import StoryPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, RunInput
 from santiago.contract.reasons import Reason
-from santiago.contract.result import Result, Session, Ticket
+from santiago.contract.result import Result, Session
 from santiago.contract.units import Minutes, Seconds, Usd
 from tests.contract.values import LARGEST, example, mutants, values
 

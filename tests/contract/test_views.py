@@ -6,16 +6,15 @@ from typing import Any, get_args
 
 import pytest
 
+from santiago.contract.board import Queue, Status
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, StoryState
 from santiago.contract.views import (
-    Queue,
     RunStatus000,
     Screen,
     StoryStatus000,
-    TicketStatus,
     queue_of,
     run_status,
     run_step_state,
@@ -32,7 +31,7 @@ from tests.contract.histories import Journal, plan_of
 STORY_TABLE = {
     # phase: 000 state, 001 step, 001 substep, 001 while a person's changes are made, 004 status, 004 queue of a
     # developer's ticket; a ready story is the selected one here
-    "planned": ("pending", "Tasks Created", "Tasks Created", "Tasks Created", "pending", "planner-inbox"),
+    "planned": ("pending", "Tasks Created", "Tasks Created", "Tasks Created", "pending", "developer-todo"),
     "ready": ("in_progress", "Step Selected", "Substep Selected", "Adjusting", "pending", "developer-todo"),
     "proposed": ("in_progress", "Plan Proposed", "Plan Proposed", "Plan Proposed", "review", "planner-review"),
     "running": (
@@ -52,7 +51,7 @@ STORY_TABLE = {
         "planner-review",
     ),
     "verified": ("in_progress", "Step Done", "Substep Done", "Step Done", "review", "planner-review"),
-    "done": ("done", "Marked Complete", "Marked Complete", "Marked Complete", "done", "archive"),
+    "done": ("done", "Marked Complete", "Marked Complete", "Marked Complete", "done", "done"),
     "failed": ("failed", None, None, None, "blocked", "blocked"),
     "blocked": ("blocked", None, None, None, "blocked", "blocked"),
 }
@@ -344,7 +343,9 @@ def test_the_views_use_the_documents_words_and_each_of_them() -> None:
     shown = (brought_to(phase) for phase in StoryPhase)
     assert {story_status(journal.state, one) for journal, one in shown} == set(get_args(StoryStatus000))
     assert {run_status(phase) for phase in RunPhase} == set(get_args(RunStatus000))
-    assert {ticket_status(phase) for phase in StoryPhase} == set(get_args(TicketStatus))
+    assert {ticket_status(phase) for phase in StoryPhase} == set(get_args(Status))
     assert {screen(phase) for phase in RunPhase} == set(get_args(Screen))
     queues = {queue_of(phase, "developer") for phase in StoryPhase}
-    assert queues | {queue_of(phase, "scientist") for phase in StoryPhase} == set(get_args(Queue))
+    assert queues | {queue_of(phase, "scientist") for phase in StoryPhase} == set(get_args(Queue)) - {
+        "planner-inbox"
+    }  # a story of a run is no request

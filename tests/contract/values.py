@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, ge
 
 from hypothesis import strategies as st
 
+from santiago.contract import board
 from santiago.contract.events import Context
 from santiago.contract.record import AtLeast, Matching
 from santiago.contract.units import Minutes, Seconds, Usd
@@ -27,6 +28,9 @@ EXAMPLES = {
     r"[0-9a-f]{64}": "0123456789abcdef" * 4,
     r"[A-Za-z_][A-Za-z0-9_]*": "API_BASE",
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z": "2026-01-02T03:04:05.678Z",
+    board.TICKET_ID: "REQ-1.S2",
+    board.UTC: "2026-01-02T03:04:05Z",
+    board.LEASE: "held:ada:2026-01-02T03:04:05Z",
 }
 """Pattern → a text that matches it."""
 

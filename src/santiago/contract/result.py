@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from santiago.contract.outcomes import Criterion, Proof
-from santiago.contract.reasons import ErrorClass, Reason
+from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.contract.units import Seconds, Usd
 
@@ -131,23 +131,3 @@ class Session:
     chunk_history: tuple[ChunkRecord, ...]
     resumable_state: ResumePoint | None
     status: Literal["planning", "ready", "cancelled", "executing", "resumable", "completed", "failed"]
-
-
-@record
-class Ticket:
-    """One piece of work on the queue's board; the field order is that of its TSV."""
-
-    id: str
-    status: Literal["pending", "in_progress", "review", "done", "blocked"]
-    worker: str
-    title: str
-    source: str
-    updated_at: str
-    note: str
-    next_action: str
-    lease: str
-    evidence_links: str
-    phase: str
-    error_class: ErrorClass
-    attempt_count: int
-    retry_budget: int

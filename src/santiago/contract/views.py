@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, assert_never
 
+from santiago.contract.board import TODO
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
+    from santiago.contract.board import Queue, Status
     from santiago.contract.plan import Role
     from santiago.contract.state import RunState, StoryState
 
 StoryStatus000 = Literal["pending", "in_progress", "done", "failed", "blocked"]
 RunStatus000 = Literal["initialized", "planning", "executing", "run_verification", "success", "failed", "blocked"]
-TicketStatus = Literal["pending", "in_progress", "review", "done", "blocked"]
-Queue = Literal["planner-inbox", "developer-todo", "scientist-todo", "planner-review", "blocked", "archive"]
 Screen = Literal["NORMAL", "PLANNING_ACTIVE", "PLAN_REVIEW_READY", "EXECUTION_ACTIVE", "EXECUTION_RESUMABLE"]
 
 
@@ -149,7 +149,7 @@ def run_step_state(state: RunState, *, held: bool) -> str | None:
             assert_never(state.phase)
 
 
-def ticket_status(phase: StoryPhase) -> TicketStatus:
+def ticket_status(phase: StoryPhase) -> Status:
     """Return the status of a ticket on the queue's board."""
     match phase:
         case StoryPhase.PLANNED | StoryPhase.READY:
@@ -169,14 +169,12 @@ def ticket_status(phase: StoryPhase) -> TicketStatus:
 def queue_of(phase: StoryPhase, role: Role) -> Queue:
     """Return the queue that a ticket stands in."""
     match phase:
-        case StoryPhase.PLANNED:
-            return "planner-inbox"
-        case StoryPhase.READY | StoryPhase.RUNNING:
-            return "scientist-todo" if role == "scientist" else "developer-todo"
+        case StoryPhase.PLANNED | StoryPhase.READY | StoryPhase.RUNNING:
+            return TODO[role]
         case StoryPhase.PROPOSED | StoryPhase.EVIDENCE_COLLECTED | StoryPhase.VERIFIED:
             return "planner-review"
         case StoryPhase.DONE:
-            return "archive"
+            return "done"
         case StoryPhase.FAILED | StoryPhase.BLOCKED:
             return "blocked"
         case _:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from santiago.contract.board import Ticket
 from santiago.contract.detail import Detail
 from santiago.contract.events import LogLine
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.record import CONFIG
-from santiago.contract.result import Result, Session, Ticket
+from santiago.contract.result import Result, Session
 
 SCHEMAS: dict[str, type] = {
     "run-input": RunInput,

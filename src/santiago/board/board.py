@@ -1,0 +1,189 @@
+"""What one can do on the board, each a single transaction; the rules stand in `rules`, the truth in the store."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from santiago.board import rules
+from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, TODO, BoardEvent, Card, Queue
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from santiago.board.rules import Move
+    from santiago.board.store import Store, Writing
+
+EXHAUSTED_AT_CLAIM = "retry_budget_exhausted_auto_claim"
+EXHAUSTED_BY_HAND = "retry_budget_exhausted_manual_reconcile"
+_MINUTE_MS = 60_000
+
+
+@record
+class Claim:
+    """What a claim brought: a ticket, or why there is none."""
+
+    card: Card | None
+    escalated: tuple[Card, ...] = ()
+    """Tickets without an attempt left, which went to blocked at this claim."""
+
+    @property
+    def only_spent(self) -> bool:
+        return self.card is None and bool(self.escalated)
+
+
+class Board:
+    """The board of one project. `changed` hears which queues a command touched, after it was committed."""
+
+    def __init__(self, store: Store, changed: Callable[[set[str]], None] = lambda _: None) -> None:
+        self.store = store
+        self._changed = changed
+
+    # Tickets
+
+    def add(self, card: Card, actor: str, waits_for: Sequence[str] = ()) -> Card:
+        """Put a new ticket onto the board; ids are given once, also those of archived tickets."""
+        with self._writing() as at:
+            return add(at, card, actor, waits_for)
+
+    def claim(
+        self, queue: Queue, worker: str, actor: str, *, name: str | None = None, minutes: int = LEASE_MINUTES
+    ) -> Claim:
+        """Take the first ticket of a queue that may be claimed, or the one named; never one that another holds."""
+        rules.refuse_worker(worker)
+        if queue not in CLAIMED_FROM:
+            raise SantiagoError(
+                Kind.USAGE, f"nothing is claimed from {queue}", hint=f"One of {', '.join(CLAIMED_FROM)}."
+            )
+        with self._writing() as at:
+            ticks = self.store.ticks()
+            release_expired(at, ticks)
+            escalated = escalate(at, queue, actor, EXHAUSTED_AT_CLAIM)
+            card = at.first(queue, 1) if name is None else _named(at, name, queue)
+            if card is None:
+                return Claim(card=None, escalated=tuple(escalated))
+            change = rules.claimed(card, worker, at.now, ticks + minutes * _MINUTE_MS)
+            return Claim(card=at.change(card, change, actor), escalated=tuple(escalated))
+
+    def renew(self, name: str, lease: str, actor: str, *, minutes: int = LEASE_MINUTES) -> Card:
+        """Hold a ticket for longer; a lease that ended can be renewed as long as nobody else claimed."""
+        with self._writing() as at:
+            card = found(at, name)
+            if not card.held:
+                raise SantiagoError(Kind.INPUT, f"{name} is held by nobody", hint="Claim it.")
+            rules.refuse_late(card, lease, None)
+            expires = self.store.ticks() + minutes * _MINUTE_MS
+            change = rules.Change(event=BoardEvent.LEASE_RENEWED, changes={"expires": expires}, about={})
+            return at.change(card, change, actor)
+
+    def move(
+        self,
+        name: str,
+        source: Queue | None,
+        wish: Move,
+        actor: str,
+        *,
+        lease: str | None = None,
+        worker: str | None = None,
+    ) -> Card:
+        """Move a ticket between queues; acceptance is no move but `accept`."""
+        with self._writing() as at:
+            card = found(at, name)
+            if source is not None and card.queue != source:
+                message = f"{name} stands in {card.queue}, not in {source}"
+                raise SantiagoError(Kind.INPUT, message, hint=f"Move it --from {card.queue}.")
+            rules.refuse_late(card, lease, worker)
+            return at.change(card, rules.moved(card, wish, at.now), actor)
+
+    def decide(self, name: str, word: str, actor: str, *, budget: int | None = None, why: str = "") -> Card:
+        """Take the planner's word on a ticket without attempts; whoever waited for one that is bypassed goes on."""
+        with self._writing() as at:
+            card = at.change(found(at, name), rules.decided(found(at, name), word, budget, why), actor)
+            if word == "bypass":
+                free(at, card, actor)
+            return card
+
+    def reconcile(self, queues: Sequence[Queue], actor: str) -> list[Card]:
+        """Escalate every waiting ticket without an attempt left."""
+        with self._writing() as at:
+            release_expired(at, self.store.ticks())
+            return [card for queue in queues for card in escalate(at, queue, actor, EXHAUSTED_BY_HAND)]
+
+    def accept(self, name: str, actor: str, seen: int, why: str) -> Card:
+        """Archive a ticket that the done gate let through; `seen` is its attempt then, so that no other work slips in."""
+        with self._writing() as at:
+            card = found(at, name)
+            if card.queue != "planner-review" or card.attempt_count != seen:
+                message = f"{name} changed while it was looked at: it stands in {card.queue}"
+                raise SantiagoError(Kind.TRANSIENT, message, hint="Run the same command again.")
+            for change in rules.archived(at.now, actor, why):
+                card = at.change(card, change, actor)
+            free(at, card, actor)
+            return card
+
+    def note(self, name: str, event: BoardEvent, actor: str, *, attempt: int = 0, about: dict[str, Any]) -> None:
+        """Record something that changes no ticket."""
+        with self._writing() as at:
+            at.record(name, event, actor, attempt=attempt, about=about)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writing]:
+        with self.store.writing() as at:
+            yield at
+        self._changed(at.touched)
+
+
+def found(at: Writing, name: str) -> Card:
+    card = at.card(name)
+    if card is None:
+        raise SantiagoError(Kind.INPUT, f"there is no ticket {name}", hint="`santiago queue list` shows all.")
+    return card
+
+
+def add(at: Writing, card: Card, actor: str, waits_for: Sequence[str] = ()) -> Card:
+    """Put a ticket onto the board within a transaction."""
+    open_ones = []
+    for name in waits_for:
+        other = found(at, name)
+        if other.queue != "done" and other.decided != "bypass":
+            open_ones.append(name)
+    change = rules.added(card, waits=bool(open_ones))
+    if at.card(card.id) is not None:
+        raise SantiagoError(Kind.INPUT, f"there is a ticket {card.id} already", hint="Choose another id.")
+    for name in open_ones:
+        at.add_wait(card.id, name)
+    return at.change(None, change, actor, name=card.id)
+
+
+def escalate(at: Writing, queue: Queue, actor: str, event: str) -> list[Card]:
+    """Move waiting tickets without an attempt left to blocked."""
+    gone = []
+    while (card := at.first(queue, 2)) is not None:
+        gone.append(at.change(card, rules.exhausted(card, at.now, event), actor))
+    return gone
+
+
+def release_expired(at: Writing, ticks: int) -> None:
+    """Put tickets whose lease ended back into their queue; the attempt that was lost counts."""
+    for card in at.expired(ticks):
+        about = {"lost": card.lease, "from": card.queue}
+        changes = {"status": "pending", "phase": "ready", "lease": "none", "expires": None, "error_class": "soft_fail"}
+        at.change(card, rules.Change(event=BoardEvent.TICKET_MOVED, changes=changes, about=about), "santiago")
+
+
+def free(at: Writing, card: Card, actor: str) -> None:
+    """Let those go on who waited for a ticket alone."""
+    for name in at.let_go(card.id):
+        other = at.card(name)
+        if other is not None and other.error_class == "dependency_blocked" and other.queue in TODO.values():
+            at.change(other, rules.FREED, actor)
+
+
+def _named(at: Writing, name: str, queue: Queue) -> Card:
+    card = found(at, name)
+    if card.queue != queue:
+        raise SantiagoError(Kind.INPUT, f"{name} stands in {card.queue}, not in {queue}", hint="Claim it from there.")
+    rules.refuse_unclaimable(card, at.waits_for(name))
+    return card

@@ -1,0 +1,98 @@
+"""Where a project's board lies: the runtime root, chosen once by the command that makes the board, and the folders below it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from santiago.artifacts import registry, repository
+from santiago.artifacts.files import read_json, write_whole
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLES = ("SANTIAGO_RUNTIME_ROOT", "SIGEE_RUNTIME_ROOT")
+_NOTE = Path("santiago") / "board.json"
+
+
+@record
+class Place:
+    """The folders of one board."""
+
+    project: Path
+    root: Path
+    """The runtime root."""
+
+    @property
+    def store(self) -> Path:
+        return self.root / "orchestration" / "board.sqlite3"
+
+    @property
+    def queues(self) -> Path:
+        return self.root / "orchestration" / "queues"
+
+    @property
+    def archive(self) -> Path:
+        return self.root / "orchestration" / "archive"
+
+    @property
+    def history(self) -> Path:
+        return self.root / "orchestration" / "history"
+
+    @property
+    def plans(self) -> Path:
+        return self.root / "plans"
+
+    def evidence(self, ticket: str) -> Path:
+        return self.root / "evidence" / ticket
+
+    def named(self, path: Path) -> str:
+        """Return a path as tickets name it: relative to the project."""
+        return repository.name_inside(path, self.project)
+
+
+def find(start: Path, environ: Mapping[str, str]) -> Place:
+    """Return where the board of the project around a path lies, whether it is there yet or not.
+
+    Worktrees of one repository share one board; an attempt's checkout is no place to work on it from.
+    """
+    if environ.get("SANTIAGO_STORY"):
+        hint = "Whoever works on a ticket hands it over by ending; the board is for those outside."
+        raise SantiagoError(Kind.BLOCKED, "an attempt cannot reach the board", hint=hint)
+    top = repository.find_root(start)
+    if top is None:
+        hint = 'Make one: `git init && git add -A && git commit -m "Start"`.'
+        raise SantiagoError(Kind.USAGE, "a board belongs to a git repository, and there is none here", hint=hint)
+    common = registry.common_git_dir(top)
+    project = common.parent if common is not None and common.name == ".git" else top
+    noted = read_json(common / _NOTE, 2**16) if common is not None else None
+    if isinstance(noted, dict) and isinstance(noted.get("root"), str):
+        return Place(project=project, root=project / _inside(noted["root"]))
+    return Place(project=project, root=project / runtime_root(project, environ))
+
+
+def runtime_root(project: Path, environ: Mapping[str, str]) -> PurePosixPath:
+    """Return the runtime root that a new board gets, relative to the project."""
+    given = next((environ[name] for name in VARIABLES if environ.get(name)), None)
+    if given is not None:
+        return _inside(given)
+    return PurePosixPath(".sigee/.runtime" if (project / ".sigee").is_dir() else ".santiago/.runtime")
+
+
+def note(place: Place) -> None:
+    """Remember the root for every later command, from whichever worktree."""
+    common = registry.common_git_dir(place.project)
+    if common is not None and not (common / _NOTE).exists():
+        content = {"root": place.root.relative_to(place.project).as_posix()}
+        write_whole(common / _NOTE, json.dumps(content).encode() + b"\n")
+
+
+def _inside(given: str) -> PurePosixPath:
+    path = PurePosixPath(given)
+    if path.is_absolute() or ".." in path.parts or not path.parts or not given.isprintable():
+        hint = "Name a folder inside the project, such as .sigee/.runtime."
+        raise SantiagoError(Kind.USAGE, f"{given[:100]!r} is no runtime root", where=" or ".join(VARIABLES), hint=hint)
+    return path

@@ -1,0 +1,343 @@
+"""What may happen to a ticket: pure functions from a card and a wish to the change that follows, or to a refusal."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, get_args
+
+from santiago.contract.board import (
+    CLAIMED_FROM,
+    MOVES,
+    NOTHING,
+    PHASES,
+    TICKET_ID,
+    TODO,
+    BoardEvent,
+    Card,
+    Phase,
+    Queue,
+    Status,
+)
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import ErrorClass
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LONGEST = 20_000
+"""Characters of one value."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_STATUS: dict[Queue, Status] = {
+    "planner-inbox": "pending", "scientist-todo": "pending", "developer-todo": "pending",
+    "planner-review": "review", "blocked": "blocked", "done": "done",
+}  # fmt: skip
+_PHASE: dict[Queue, Phase] = {
+    "planner-inbox": "planned", "scientist-todo": "ready", "developer-todo": "ready",
+    "planner-review": "evidence_collected", "blocked": "running", "done": "done",
+}  # fmt: skip
+ASKS_PLANNER = "The planner decides: replan with a larger budget, bypass it, or stop."
+
+
+@record
+class Change:
+    """What an event does to a card, and what it says beside."""
+
+    event: BoardEvent
+    changes: dict[str, Any]
+    about: dict[str, Any]
+
+
+@record
+class Move:
+    """What somebody wishes of a move; None leaves a field to the rules."""
+
+    to: Queue
+    phase: Phase | None = None
+    evidence: str | None = None
+    note: str | None = None
+    next_action: str | None = None
+    error_class: ErrorClass | None = None
+    worker: str | None = None
+
+
+# Coming onto the board
+
+
+def refuse_text(name: str, value: str) -> None:
+    """Raise where a value could not be kept as it is."""
+    if _CONTROL.search(value):
+        raise _usage(f"{name} holds a control character", "Tabs and line ends are kept; remove the others.")
+    if len(value) > LONGEST:
+        raise _usage(f"{name} has {len(value):,} characters, and {LONGEST:,} are the most", "Put it into a file.")
+
+
+def refuse_name(name: str) -> None:
+    if not re.fullmatch(TICKET_ID, name) or name in (".", ".."):
+        raise _usage(f"{name[:60]!r} is no id of a ticket", "Use letters, digits and `. _ - @ + :`, at most 120.")
+
+
+def added(card: Card, *, waits: bool) -> Change:
+    """Return a new ticket as it comes onto the board."""
+    if card.queue == "done":
+        raise _usage("nothing is added to done", "Add it to planner-inbox; it is done when the planner accepts it.")
+    refuse_name(card.id)
+    for name in ("title", "source", "note", "next_action", "worker", "evidence_links"):
+        refuse_text(name, getattr(card, name))
+    if not card.title.strip():
+        raise _usage("a ticket needs a title", "Say in a few words what is wanted: --title.")
+    wanted = _STATUS[card.queue]
+    if card.status != wanted:
+        raise _usage(f"a ticket in {card.queue} has the status {wanted}, not {card.status}", f"Say --status {wanted}.")
+    if card.retry_budget < 1:
+        raise _usage("a ticket has at least one attempt", "Say --retry-budget 1 or more.")
+    if card.attempt_count > card.retry_budget:
+        message = f"{card.attempt_count} attempts are more than the budget of {card.retry_budget}"
+        raise _usage(message, "Raise --retry-budget, or lower --attempt-count.")
+    fields = {name: getattr(card, name) for name in Card.__annotations__ if name not in ("id", "updated_at", "arrival")}
+    if waits:
+        fields |= {"error_class": "dependency_blocked"}
+    return Change(event=BoardEvent.TICKET_ADDED, changes=fields, about={})
+
+
+def default_phase(queue: Queue) -> Phase:
+    return _PHASE[queue]
+
+
+def default_status(queue: Queue) -> Status:
+    return _STATUS[queue]
+
+
+# Claims and leases
+
+
+def claim_mark(card: Card) -> int | None:
+    """Return how a claim sees a card: 1 may be claimed, 2 has no attempt left, None stands apart."""
+    waiting = card.status == "pending" and card.queue in CLAIMED_FROM and not card.decided
+    if not waiting or card.error_class == "dependency_blocked":
+        return None
+    return 2 if card.spent else 1
+
+
+def claimed(card: Card, worker: str, now: str, expires: int) -> Change:
+    changes = {
+        "status": "in_progress", "phase": "running", "worker": worker, "lease": f"held:{worker}:{now}", "expires": expires,
+        "attempt_count": card.attempt_count + 1, "error_class": "none",
+    }  # fmt: skip
+    about = {"lost": card.lease} if card.held else {}
+    return Change(event=BoardEvent.TICKET_CLAIMED, changes=changes, about=about)
+
+
+def refuse_worker(worker: str) -> None:
+    if not worker.strip() or len(worker) > 100 or not worker.isprintable():
+        raise _usage(f"{worker[:40]!r} is no name for a worker", "Use letters, digits and `- _ @ .`.")
+
+
+def refuse_unclaimable(card: Card, waits_for: Sequence[str]) -> None:
+    """Raise where a ticket that somebody asks for by its id cannot be claimed, and say what it waits for."""
+    if card.queue not in CLAIMED_FROM:
+        raise _blocked(f"{card.id} stands in {card.queue}", f"Claimed are tickets of {', '.join(CLAIMED_FROM)}.")
+    if card.error_class == "dependency_blocked":
+        what = ", ".join(waits_for) if waits_for else "earlier work"
+        raise _blocked(f"{card.id} waits for {what}", "It can be claimed when that is done.")
+    if card.status == "in_progress" and card.held:
+        raise _blocked(f"{card.id} is held by {card.holder}", "It can be claimed when that lease ends.")
+    if card.status == "in_progress":
+        raise _blocked(f"{card.id} waits for its stories", "It is a request that was routed; claim one of them.")
+
+
+def exhausted(card: Card, now: str, event: str) -> Change:
+    """Return the escalation of a ticket that has no attempt left: the planner has to decide."""
+    changes = {
+        "queue": "blocked", "status": "blocked", "error_class": "dependency_blocked", "next_action": ASKS_PLANNER,
+        "lease": f"released:{now}", "expires": None,
+    }  # fmt: skip
+    about = {"type": event, "from": card.queue, "class": card.error_class}
+    return Change(event=BoardEvent.TICKET_EXHAUSTED, changes=changes, about=about)
+
+
+def refuse_late(card: Card, lease: str | None, worker: str | None) -> None:
+    """Raise where a move comes from an earlier claim: the fence is the ticket's id and the number of its claim."""
+    if lease is None:
+        if worker is not None and card.held and worker != card.holder:
+            raise _stale(card)
+        return
+    text, _, number = lease.rpartition("#") if "#" in lease else (lease, "", "")
+    number = text if text.isdigit() else number
+    if number and number != str(card.attempt_count):
+        raise _stale(card)
+    if not text.isdigit() and (text != card.lease or not card.held):
+        raise _stale(card)
+
+
+def _stale(card: Card) -> SantiagoError:
+    who = (
+        f"{card.holder} holds it now, by claim {card.attempt_count}" if card.held else f"it stands in {card.queue} now"
+    )
+    return _input(f"{card.id} is no longer yours: {who}", "Claim it again when it is free; your files are untouched.")
+
+
+# Moves
+
+
+def moved(card: Card, wish: Move, now: str) -> Change:
+    """Return what a move between queues makes of a ticket."""
+    _refuse_way(card, wish.to)
+    phase = _phase_after(card, wish)
+    evidence = _evidence_after(card, wish)
+    if wish.to == "blocked" and not (wish.note or "").strip():
+        raise _input(f"{card.id} needs a word on why it is blocked", "Say it with --note.")
+    for name in ("evidence", "note", "next_action"):
+        refuse_text(name, getattr(wish, name) or "")
+    stays = wish.to == card.queue
+    keeps = stays and phase == "running"
+    changes: dict[str, Any] = {
+        "queue": wish.to, "phase": phase, "evidence_links": evidence, "error_class": _class_after(card, wish),
+        "status": card.status if keeps else _STATUS[wish.to],
+        "lease": card.lease if keeps else (f"released:{now}" if wish.to in ("planner-review", "blocked") else "none"),
+        "expires": card.expires if keeps else None,
+    }  # fmt: skip
+    if wish.to in ("developer-todo", "scientist-todo"):
+        changes["role"] = "scientist" if wish.to == "scientist-todo" else "developer"
+    given = {"note": wish.note, "next_action": wish.next_action, "worker": wish.worker}
+    changes |= {name: value for name, value in given.items() if value is not None}
+    return Change(event=BoardEvent.TICKET_MOVED, changes=changes, about={"from": card.queue, "phase": card.phase})
+
+
+def _refuse_way(card: Card, to: Queue) -> None:
+    allowed = MOVES[card.queue]
+    if to == "done" and card.queue != "planner-review":
+        raise _blocked(
+            f"{card.id} stands in {card.queue}, and only the planner's review leads to done", _review_first()
+        )
+    if to not in allowed:
+        raise _input(
+            f"{card.id} cannot go from {card.queue} to {to}", f"It may go to {', '.join(allowed) or 'no other'}."
+        )
+    if card.decided:
+        raise _input(f"{card.id} was closed: {card.decided}", "Add a new ticket for what is still wanted.")
+    if card.queue == "blocked" and card.spent and to != "blocked":
+        message = f"{card.id} has used its {card.retry_budget} attempts"
+        raise _blocked(message, f"`santiago queue decide {card.id} replan --budget N`, or bypass, or stop.")
+
+
+def _review_first() -> str:
+    return "Move it to planner-review with its evidence first."
+
+
+def _phase_after(card: Card, wish: Move) -> Phase:
+    allowed = allowed_phases(card, wish.to)
+    usual = card.phase if wish.to in ("blocked", card.queue) and card.phase in allowed else _PHASE[wish.to]
+    if wish.to == "planner-review" and card.phase == "verified":
+        usual = "verified"
+    phase = wish.phase or usual
+    if phase not in allowed:
+        told = (
+            f"Allowed here: {', '.join(allowed)}." if allowed else "Claim it first: only claimed work is handed over."
+        )
+        raise _input(f"{card.id} cannot go from {card.phase} to {phase} in {wish.to}", told)
+    return phase
+
+
+def allowed_phases(card: Card, to: Queue) -> tuple[Phase, ...]:
+    """Return the phases in which a ticket may arrive in a queue."""
+    next_ones = PHASES[card.phase]
+    if to == "planner-inbox":
+        return ("planned", "ready")
+    if card.queue == "blocked" and to != "blocked":
+        return ("ready",)
+    if to == "blocked":
+        return tuple(
+            phase
+            for phase in dict.fromkeys((card.phase, *next_ones))
+            if phase not in ("planned", "done") or phase == card.phase
+        )
+    if to == "planner-review":
+        return tuple(phase for phase in next_ones if phase in ("evidence_collected", "verified"))
+    own = card.phase == "running" and to == card.queue and card.held
+    return tuple(phase for phase in dict.fromkeys(next_ones) if phase == "ready" or (phase == "running" and own))
+
+
+def _evidence_after(card: Card, wish: Move) -> str:
+    kept = "" if card.evidence_links.strip().lower() in NOTHING else card.evidence_links
+    new = (wish.evidence or "").strip()
+    if new.lower() in NOTHING:
+        new = ""
+    if wish.to == "planner-review" and not new and not kept:
+        hint = "Name the files that show it with --evidence; `santiago queue verify ID` makes them."
+        raise _input(f"{card.id} is handed over without evidence", hint)
+    links = [one for text in (kept, new) for one in split_links(text)]
+    return ",".join(dict.fromkeys(links)) or "none"
+
+
+def split_links(text: str) -> list[str]:
+    """Return the evidence that a text lists; commas, semicolons and bars all separate."""
+    found = [one.strip() for one in re.split(r"[,;|]", text)]
+    return [one for one in found if one.lower() not in NOTHING]
+
+
+def _class_after(card: Card, wish: Move) -> ErrorClass:
+    if wish.error_class is not None:
+        return wish.error_class
+    if wish.to == "blocked":
+        return card.error_class if card.error_class != "none" else "soft_fail"
+    return "soft_fail" if card.queue == "planner-review" and wish.to in TODO.values() else "none"
+
+
+def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
+    """Return what the planner's word makes of a ticket that has no attempt left."""
+    if card.queue != "blocked" or card.decided:
+        standing = f"closed: {card.decided}" if card.decided else f"in {card.queue}"
+        raise _input(f"{card.id} is {standing}; there is nothing to decide", "Decided are blocked tickets.")
+    if not card.spent:
+        hint = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back."
+        raise _input(f"{card.id} has used {card.attempt_count} of {card.retry_budget} attempts", hint)
+    about = {"why": why, "word": word}
+    if word == "replan" and budget is not None:
+        if budget <= card.attempt_count:
+            raise _input(f"a budget of {budget} leaves nothing: {card.attempt_count} are used", "Name a larger one.")
+        changes: dict[str, Any] = {
+            "queue": "planner-inbox", "status": "pending", "phase": "planned", "retry_budget": budget, "error_class": "none",
+            "lease": "none",
+        }  # fmt: skip
+        return Change(event=BoardEvent.TICKET_DECIDED, changes=changes, about=about)
+    closed = "superseded" if word == "replan" else word
+    return Change(event=BoardEvent.TICKET_DECIDED, changes={"decided": closed}, about=about)
+
+
+FREED = Change(event=BoardEvent.TICKET_FREED, changes={"error_class": "none", "phase": "ready"}, about={})
+"""What becomes of a ticket when the last thing that it waited for is there."""
+
+
+def archived(now: str, actor: str, why: str) -> tuple[Change, Change]:
+    """Return the two events of an acceptance: verified, then done and archived."""
+    verified = Change(event=BoardEvent.TICKET_VERIFIED, changes={"phase": "verified"}, about={"why": why})
+    done = Change(
+        event=BoardEvent.TICKET_DONE,
+        changes={
+            "queue": "done", "status": "done", "phase": "done", "lease": f"released:{now}", "error_class": "none",
+            "archived_at": now, "archived_by": actor,
+        },
+        about={},
+    )  # fmt: skip
+    return verified, done
+
+
+def of_word(kind: Any, word: str, what: str) -> Any:
+    """Return a word that must be one of a closed list; raise with all of them."""
+    words = get_args(kind)
+    if word not in words:
+        raise _usage(f"{word[:60]!r} is no {what}", f"One of {', '.join(words)}.")
+    return word
+
+
+def _usage(message: str, hint: str) -> SantiagoError:
+    return SantiagoError(Kind.USAGE, message, hint=hint)
+
+
+def _input(message: str, hint: str) -> SantiagoError:
+    return SantiagoError(Kind.INPUT, message, hint=hint)
+
+
+def _blocked(message: str, hint: str) -> SantiagoError:
+    return SantiagoError(Kind.BLOCKED, message, hint=hint)

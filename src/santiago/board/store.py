@@ -1,0 +1,288 @@
+"""The board's store: one SQLite file, its events as the truth, and the cards that they fold to beside them.
+
+Every command is one immediate transaction, so a ticket is where it was or where it goes, whatever dies in between.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from santiago.board import clock
+from santiago.board.rules import Change, claim_mark
+from santiago.contract.board import BoardEvent, Card, Happening, evolve
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+VERSION = "1"
+WAIT_S = 30.0
+"""How long a command waits for another one's transaction."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS events (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, event TEXT NOT NULL, ticket TEXT NOT NULL, actor TEXT NOT NULL,
+  attempt INTEGER NOT NULL, body TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS events_of ON events (ticket, seq);
+CREATE INDEX IF NOT EXISTS rare_events ON events (event, seq)
+  WHERE event NOT IN ('ticket_added', 'ticket_claimed', 'ticket_moved', 'lease_renewed', 'ticket_verified', 'ticket_done');
+CREATE TABLE IF NOT EXISTS cards (
+  id TEXT PRIMARY KEY, queue TEXT NOT NULL, mark INTEGER, arrival INTEGER NOT NULL, expires INTEGER, source TEXT NOT NULL,
+  request TEXT NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS to_claim ON cards (queue, mark, arrival) WHERE mark IS NOT NULL;
+CREATE INDEX IF NOT EXISTS leases ON cards (expires) WHERE expires IS NOT NULL;
+CREATE INDEX IF NOT EXISTS by_queue ON cards (queue, arrival);
+CREATE INDEX IF NOT EXISTS by_source ON cards (source);
+CREATE INDEX IF NOT EXISTS by_request ON cards (request) WHERE request <> '';
+CREATE TABLE IF NOT EXISTS waits (ticket TEXT NOT NULL, on_ticket TEXT NOT NULL, PRIMARY KEY (ticket, on_ticket)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS waited_for ON waits (on_ticket);
+CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, before TEXT NOT NULL, written TEXT NOT NULL) WITHOUT ROWID;
+"""
+_DERIVED = frozenset({"id", "updated_at"})
+_KEPT = tuple(name for name in Card.__annotations__ if name not in _DERIVED)
+
+
+class Reading:
+    """A look at the board: everything in it is of one moment."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._all = connection.execute
+
+    def card(self, name: str) -> Card | None:
+        found = self._all("SELECT body FROM cards WHERE id = ?", (name,)).fetchone()
+        return _card(found[0]) if found else None
+
+    def cards(self, queue: str) -> list[Card]:
+        """Return the tickets of a queue, in order of arrival."""
+        rows = self._all("SELECT body FROM cards WHERE queue = ? ORDER BY arrival", (queue,))
+        return [_card(row[0]) for row in rows]
+
+    def of_request(self, request: str) -> list[Card]:
+        rows = self._all("SELECT body FROM cards WHERE request = ? ORDER BY arrival", (request,))
+        return [_card(row[0]) for row in rows]
+
+    def of_source(self, source: str) -> list[Card]:
+        rows = self._all("SELECT body FROM cards WHERE source = ? ORDER BY arrival", (source,))
+        return [_card(row[0]) for row in rows]
+
+    def counts(self) -> dict[str, int]:
+        return dict(self._all("SELECT queue, count(*) FROM cards GROUP BY queue").fetchall())
+
+    def waits_for(self, ticket: str) -> list[str]:
+        rows = self._all("SELECT on_ticket FROM waits WHERE ticket = ? ORDER BY on_ticket", (ticket,))
+        return [row[0] for row in rows]
+
+    def events(
+        self, *, ticket: str | None = None, event: BoardEvent | None = None, since: int = 0
+    ) -> Iterator[Happening]:
+        """Yield what happened, oldest first: to one ticket, of one kind, or all."""
+        where, values = ["seq > ?"], [since]
+        filters: list[tuple[str, Any]] = [("ticket", ticket), ("event", event)]
+        for column, value in filters:
+            if value is not None:
+                where.append(f"{column} = ?")
+                values.append(value)
+        rows = self._all(f"SELECT * FROM events WHERE {' AND '.join(where)} ORDER BY seq", values)  # noqa: S608  # names of ours
+        for seq, at, kind, name, actor, attempt, body in rows:
+            yield Happening(
+                seq=seq, at=at, event=BoardEvent(kind), ticket=name, actor=actor, attempt=attempt, **json.loads(body)
+            )
+
+    def last(self) -> int:
+        """Return the number of the last event."""
+        return int(self._all("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
+
+    def meta(self, name: str) -> str | None:
+        found = self._all("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return found[0] if found else None
+
+    def file(self, name: str) -> tuple[str, str] | None:
+        """Return the digests that a projection had before its last write and has after it."""
+        found = self._all("SELECT before, written FROM files WHERE name = ?", (name,)).fetchone()
+        return (found[0], found[1]) if found else None
+
+
+class Writing(Reading):
+    """One transaction; what is recorded in it happens together or not at all."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self.now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.touched: set[str] = set()
+        """Queues whose files are no longer what the store says."""
+
+    def record(
+        self, ticket: str, event: BoardEvent, actor: str, *,
+        attempt: int = 0, changes: dict[str, Any] | None = None, about: dict[str, Any] | None = None,
+    ) -> Happening:  # fmt: skip
+        changes, about = changes or {}, about or {}
+        body = json.dumps({"changes": changes, "about": about}, ensure_ascii=False, separators=(",", ":"))
+        made = self._all(
+            "INSERT INTO events (at, event, ticket, actor, attempt, body) VALUES (?, ?, ?, ?, ?, ?)",
+            (self.now, event.value, ticket, actor, attempt, body),
+        )
+        seq = made.lastrowid
+        assert seq is not None
+        return Happening(
+            seq=seq, at=self.now, event=event, ticket=ticket, actor=actor, attempt=attempt, changes=changes, about=about
+        )
+
+    def change(self, card: Card | None, change: Change, actor: str, *, name: str = "") -> Card:
+        """Record what happens to a ticket, and keep the card that follows from it."""
+        changes = dict(change.changes)
+        if "queue" in changes and (card is None or changes["queue"] != card.queue):
+            changes["arrival"] = self.last() + 1
+        attempt = int(changes.get("attempt_count", card.attempt_count if card else 0))
+        happened = self.record(
+            name or (card.id if card else ""), change.event, actor, attempt=attempt, changes=changes, about=change.about
+        )
+        new = evolve(card, happened)
+        self.keep(new)
+        if card is not None:
+            self.touched.add(card.queue)
+        return new
+
+    def keep(self, card: Card) -> None:
+        self.touched.add(card.queue)
+        body = {name: getattr(card, name) for name in _KEPT}
+        body |= {"id": card.id, "updated_at": card.updated_at}
+        self._all(
+            "INSERT OR REPLACE INTO cards (id, queue, mark, arrival, expires, source, request, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                card.id, card.queue, claim_mark(card), card.arrival, card.expires, card.source, card.request,
+                json.dumps(body, ensure_ascii=False, separators=(",", ":")),
+            ),
+        )  # fmt: skip
+
+    def drop(self, card: Card) -> None:
+        """Take an archived ticket off the board; its events stay."""
+        self.touched.add(card.queue)
+        self._all("DELETE FROM cards WHERE id = ?", (card.id,))
+
+    def first(self, queue: str, mark: int) -> Card | None:
+        """Return the first ticket of a queue with that mark, in order of arrival."""
+        found = self._all(
+            "SELECT body FROM cards WHERE queue = ? AND mark = ? ORDER BY arrival LIMIT 1", (queue, mark)
+        ).fetchone()
+        return _card(found[0]) if found else None
+
+    def expired(self, ticks: int) -> list[Card]:
+        rows = self._all("SELECT body FROM cards WHERE expires <= ? ORDER BY arrival", (ticks,))
+        return [_card(row[0]) for row in rows]
+
+    def add_wait(self, ticket: str, on_ticket: str) -> None:
+        self._all("INSERT OR IGNORE INTO waits VALUES (?, ?)", (ticket, on_ticket))
+
+    def let_go(self, on_ticket: str) -> list[str]:
+        """Nobody waits for a ticket any longer; return those for which it was the last."""
+        rows = self._all("DELETE FROM waits WHERE on_ticket = ? RETURNING ticket", (on_ticket,)).fetchall()
+        return [name for (name,) in rows if not self.waits_for(name)]
+
+    def set_meta(self, name: str, value: str) -> None:
+        self._all("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def set_file(self, name: str, before: str, written: str) -> None:
+        self._all("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (name, before, written))
+
+
+class Store:
+    """The file, opened when it is first asked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+        self._anchor: clock.Anchor | None = None
+
+    def exists(self) -> bool:
+        return self.path.is_file()
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        with self._guarded() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield Reading(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """Open the one transaction of a command; it ends with the block, and nothing of it stays where that raises."""
+        if clock.is_off(self._anchor):
+            with self._transaction() as at:
+                anchor = clock.settled(at)
+            self._anchor = anchor
+        with self._transaction() as at:
+            yield at
+
+    def ticks(self) -> int:
+        """Return the board's time; only within a transaction."""
+        assert self._anchor is not None
+        return clock.ticks_of(self._anchor)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Writing]:
+        with self._guarded() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield Writing(connection)
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file; the next question opens it again. No process may be forked while it is open."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    @contextmanager
+    def _guarded(self) -> Iterator[sqlite3.Connection]:
+        try:
+            if self._connection is None:
+                self._connection = self._open()
+            yield self._connection
+        except sqlite3.Error as error:
+            raise _trouble(self.path, error) from None
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+            connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+        return connection
+
+
+def _card(body: str) -> Card:
+    data = json.loads(body)
+    data["checks"] = tuple(data["checks"])
+    return Card(**data)
+
+
+def _trouble(path: Path, error: sqlite3.Error) -> SantiagoError:
+    """Return a store's trouble in words: what can be repeated, and what is damage."""
+    text = str(error)
+    if isinstance(error, sqlite3.OperationalError):
+        full = "full" in text or "I/O" in text or "readonly" in text or "unable to open" in text
+        hint = (
+            "Free space or mend the folder, then run the same command again." if full else "Run the same command again."
+        )
+        return SantiagoError(
+            Kind.TRANSIENT,
+            f"the board could not be written: {text}",
+            where=str(path),
+            hint=hint,
+            reason=Reason.IO_ERROR,
+        )
+    hint = "Nothing was changed; restore the file from a copy."
+    return SantiagoError(
+        Kind.BLOCKED, f"the board is damaged: {text}", where=str(path), hint=hint, reason=Reason.ARTIFACT_CORRUPT
+    )

@@ -1,0 +1,183 @@
+"""The board: tickets in queues, their whole table of moves, and the closed list of what can happen to them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal, get_args
+
+from santiago.contract.reasons import ErrorClass
+from santiago.contract.record import AtLeast, Matching, record
+
+Queue = Literal["planner-inbox", "scientist-todo", "developer-todo", "planner-review", "blocked", "done"]
+QUEUES: tuple[Queue, ...] = get_args(Queue)
+CLAIMED_FROM: tuple[Queue, ...] = ("planner-inbox", "scientist-todo", "developer-todo")
+"""Queues whose tickets somebody claims, works on and hands over."""
+Status = Literal["pending", "in_progress", "review", "done", "blocked"]
+Phase = Literal["planned", "ready", "running", "evidence_collected", "verified", "done"]
+
+UTC = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+LEASE = rf"(none|held:[^\x00-\x1f\x7f]{{1,100}}:{UTC}|released:{UTC})"
+TICKET_ID = r"[A-Za-z0-9_][A-Za-z0-9_.@+:-]{0,119}"
+"""It also names the folder of the ticket's evidence."""
+BUDGET = 3
+"""Claims that a ticket has, where nothing else is said."""
+LEASE_MINUTES = 60
+
+PLANNERS = ("planner", "tech-planner", "planner-agent", "tech-planner-agent", "planner-reviewer")
+"""Actors who may accept work, where the settings name no others."""
+NOTHING = frozenset({"", "-", "none", "n/a", "na", "tbd", "todo"})
+"""Words in place of evidence that are none."""
+
+MOVES: dict[Queue, tuple[Queue, ...]] = {
+    "planner-inbox": ("planner-inbox", "scientist-todo", "developer-todo", "planner-review", "blocked"),
+    "scientist-todo": ("scientist-todo", "planner-review", "blocked", "planner-inbox", "developer-todo"),
+    "developer-todo": ("developer-todo", "planner-review", "blocked", "planner-inbox", "scientist-todo"),
+    "planner-review": ("planner-review", "done", "scientist-todo", "developer-todo", "blocked", "planner-inbox"),
+    "blocked": ("blocked", "planner-inbox", "scientist-todo", "developer-todo"),
+    "done": (),
+}
+"""From each queue to those that a ticket may go to; into its own it goes when somebody gives it back or adds to it."""
+
+PHASES: dict[Phase, tuple[Phase, ...]] = {
+    "planned": ("planned", "ready"),
+    "ready": ("ready", "planned"),
+    "running": ("running", "evidence_collected", "ready"),
+    "evidence_collected": ("evidence_collected", "verified", "ready"),
+    "verified": ("verified", "done", "ready"),
+    "done": (),
+}
+"""From each phase to those that a move may name. `running` is entered by a claim only, and `planned` in the inbox only."""
+
+
+class BoardEvent(StrEnum):
+    BOARD_MADE = "board_made"
+    TICKET_ADDED = "ticket_added"
+    TICKET_IMPORTED = "ticket_imported"
+    TICKET_CLAIMED = "ticket_claimed"
+    """One claim is one attempt."""
+    LEASE_RENEWED = "lease_renewed"
+    TICKET_MOVED = "ticket_moved"
+    TICKET_ROUTED = "ticket_routed"
+    """A request became a run, and its stories tickets."""
+    TICKET_FREED = "ticket_freed"
+    """The last thing that it waited for is done."""
+    TICKET_EXHAUSTED = "ticket_exhausted"
+    TICKET_DECIDED = "ticket_decided"
+    EVIDENCE_RECORDED = "evidence_recorded"
+    """What santiago itself saw of a ticket's checks, by digest; nothing else opens the done gate."""
+    TICKET_VERIFIED = "ticket_verified"
+    """The done gate found everything in order."""
+    TICKET_DONE = "ticket_done"
+    """Accepted, and archived with the same event."""
+    TRUTH_SYNCHRONISED = "truth_synchronised"
+    ENTRY_BYPASSED = "entry_bypassed"
+    CLOCK_JUMPED = "clock_jumped"
+    SUMMARY_WRITTEN = "summary_written"
+    ARCHIVE_CLEARED = "archive_cleared"
+
+
+@record
+class Ticket:
+    """One piece of work on the board; the field order is that of its TSV."""
+
+    id: Annotated[str, Matching(TICKET_ID)]
+    status: Status
+    worker: str
+    title: str
+    source: str
+    updated_at: Annotated[str, Matching(UTC)]
+    note: str
+    next_action: str
+    lease: Annotated[str, Matching(LEASE)]
+    evidence_links: str
+    phase: Phase
+    error_class: ErrorClass
+    attempt_count: Annotated[int, AtLeast(0)]
+    retry_budget: Annotated[int, AtLeast(1)]
+
+
+FIELDS = tuple(Ticket.__annotations__)
+
+Role = Literal["developer", "scientist"]
+TODO: dict[Role, Queue] = {"developer": "developer-todo", "scientist": "scientist-todo"}
+Decision = Literal["", "replan", "bypass", "stop", "superseded"]
+
+
+@record
+class Card:
+    """A ticket with its place on the board and what it points at."""
+
+    id: str
+    queue: Queue
+    status: Status
+    worker: str
+    title: str
+    source: str = "manual"
+    updated_at: str
+    note: str = ""
+    next_action: str = "TBD"
+    lease: str = "none"
+    evidence_links: str = "none"
+    phase: Phase
+    error_class: ErrorClass = "none"
+    attempt_count: int = 0
+    retry_budget: int = BUDGET
+    arrival: int = 0
+    """Its place in the order of arrival."""
+    expires: int | None = None
+    """When its lease ends, by the board's own clock; None where nobody holds it."""
+    role: Role = "developer"
+    """Who does it; a ticket that waits elsewhere goes back to their queue."""
+    request: str = ""
+    """The request that it is a part of."""
+    run: str = ""
+    story: str = ""
+    checks: tuple[str, ...] = ()
+    """Commands that show a person's work to be good, where no story names them."""
+    decided: Decision = ""
+    archived_at: str = ""
+    archived_by: str = ""
+
+    @property
+    def spent(self) -> bool:
+        """Whether no further claim of it may follow."""
+        return self.attempt_count >= self.retry_budget
+
+    @property
+    def held(self) -> bool:
+        return self.lease.startswith("held:")
+
+    @property
+    def holder(self) -> str:
+        """Who holds it; empty where nobody does."""
+        return self.lease.removeprefix("held:")[:-21] if self.held else ""
+
+
+@record
+class Happening:
+    """One event of the board, as it is kept."""
+
+    seq: int
+    at: str
+    event: BoardEvent
+    ticket: str
+    actor: str
+    attempt: int
+    """The claim that it belongs to; 0 where it belongs to none."""
+    changes: dict[str, object]
+    """Fields of the card that are different from now on."""
+    about: dict[str, object]
+    """What else is worth knowing: why, what from, which digest."""
+
+
+def evolve(card: Card | None, event: Happening) -> Card:
+    """Return a card as an event leaves it; the only place where one changes."""
+    known = {} if card is None else {name: getattr(card, name) for name in Card.__annotations__}
+    changed = {**known, **event.changes, "updated_at": event.at}
+    checks = changed.get("checks", ())
+    assert isinstance(checks, list | tuple)
+    return Card(**{**changed, "id": event.ticket, "checks": tuple(checks)})
+
+
+def ticket_of(card: Card) -> Ticket:
+    return Ticket(**{name: getattr(card, name) for name in FIELDS})
