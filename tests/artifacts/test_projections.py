@@ -107,18 +107,19 @@ def test_planning_turns_and_feedback_are_in_the_session() -> None:
     assert [one.text for one in found.planning_feedback_history] == ["smaller steps"]
 
 
-def test_the_table_of_verdicts_has_the_latest_of_each_story_with_pass_or_fail_in_the_fourth_column() -> None:
+def test_the_table_of_verdicts_keeps_each_attempts_with_pass_or_fail_in_the_fourth_column() -> None:
+    """Board line 7."""
     journal = executing()
     journal.move("S1", StoryPhase.RUNNING)
     journal.add(EventKind.ATTEMPT_ENDED, "S1", StoryPhase.READY, status="failed", verdict="fail", commit="a\tb\nc")
-    rows = verdicts(journal.state, history_of(journal)).decode().splitlines()
+    rows = verdicts(history_of(journal)).decode().splitlines()
     assert rows[0].split("\t")[3] == "verdict"
     assert rows[1].split("\t")[3] == "FAIL"
     assert rows[1].split("\t")[5] == "a b c"
     journal.move("S1", StoryPhase.RUNNING)
     journal.add(EventKind.ATTEMPT_ENDED, "S1", StoryPhase.EVIDENCE_COLLECTED, status="ok", verdict="pass", verify_ms=5)
-    rows = verdicts(journal.state, history_of(journal)).decode().splitlines()
-    assert [row.split("\t")[3] for row in rows[1:]] == ["PASS"]
+    rows = verdicts(history_of(journal)).decode().splitlines()
+    assert [row.split("\t")[3] for row in rows[1:]] == ["FAIL", "PASS"]
 
 
 def test_projections_are_written_only_when_they_changed() -> None:

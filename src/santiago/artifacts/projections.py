@@ -39,10 +39,10 @@ class _Times:
 
 @dataclass(slots=True)
 class History:
-    """What the projections need beside the state: times of chunks, words of the planning review, latest verdicts."""
+    """What the projections need beside the state: times of chunks, words of the planning review, all verdicts."""
 
     chunks: dict[str, _Times] = field(default_factory=dict)
-    verdicts: dict[str, Event] = field(default_factory=dict)
+    verdicts: list[Event] = field(default_factory=list)
     feedback: list[Feedback] = field(default_factory=list)
     revision: int = 0
     rounds: int = 0
@@ -63,7 +63,7 @@ class History:
                 times = self.chunks.setdefault(event.chunk, _Times())
                 times.ended, times.status = event.timestamp, _ended(event)
             case EventKind.ATTEMPT_ENDED | EventKind.CLAIM_JUDGED if event.story_id and "verdict" in context:
-                self.verdicts[event.story_id] = event
+                self.verdicts.append(event)
             case EventKind.RUN_CREATED if "session" in context:
                 self._planned(context)
             case EventKind.PLANNING_STARTED:
@@ -168,10 +168,9 @@ def _session_status(
             return "failed"
 
 
-def verdicts(state: RunState, history: History) -> bytes:
-    """Return the latest verdict of every judged story as a table, in plan order."""
-    rows: list[tuple[str, ...]] = [_COLUMNS]
-    rows += [_row(history.verdicts[name]) for name in state.stories if name in history.verdicts]
+def verdicts(history: History) -> bytes:
+    """Return every verdict as a table, in the order in which they were given: rework adds to it and replaces nothing."""
+    rows: list[tuple[str, ...]] = [_COLUMNS, *map(_row, history.verdicts)]
     return "".join("\t".join(row) + "\n" for row in rows).encode("utf-8", "backslashreplace")
 
 
@@ -210,7 +209,7 @@ class Projector:
     def write(self, state: RunState) -> list[str]:
         """Bring the files up to date; return those that were written."""
         written = self.write_session(state)
-        files = {VERDICTS: verdicts(state, self.history)}
+        files = {VERDICTS: verdicts(self.history)}
         if self._chunk != (state.active_chunk,):
             files[CHUNK_PLAN] = codec.canonical(chunk_plan(self._plan, state.active_chunk))
             files[FULL_PLAN] = files[BESIDE] = codec.canonical(self._plan)

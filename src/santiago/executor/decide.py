@@ -191,7 +191,7 @@ def _ending(at: Situation) -> list[Act]:
         return [_end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
     if put_off := gates.for_the_deferred(at):
         return [*put_off]
-    if at.scope.stories is not None:
+    if at.scope.stories is not None or at.scope.claims is not None:
         return [_pause()]
     return [_end(RunPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY)]
 

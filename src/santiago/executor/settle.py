@@ -117,7 +117,7 @@ def _asked_by_the_judge(story: StoryState, outcome: AttemptOutcome, kind: str) -
     """The verdict needs a person's word; the story rests until it is given."""
     question = f"{story.id}-{outcome.number}"
     text = (outcome.verdict.message if outcome.verdict else "") or MEANINGS[outcome.reason or Reason.DOUBTED].sentence
-    if kind == "refusal":
+    if kind == "refusal" and outcome.verdict and outcome.verdict.results:
         text = f"Two attempts in a row were refused for the same reason. {text}"
     return [
         _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, "failed", verdict="fail"),

@@ -10,6 +10,8 @@ from santiago.contract.record import record
 from santiago.contract.steps import Step
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from santiago.contract.plan import Story
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState, StoryState
@@ -31,8 +33,12 @@ class Scope:
 
     chunks: frozenset[str] | None = None
     stories: frozenset[str] | None = None
+    claims: Mapping[str, int] | None = None
+    """Where work is handed out by claims: how many counted attempts each story may have by then; one that nobody claimed, none."""
 
     def allows(self, story: StoryState) -> bool:
+        if self.claims is not None and story.counted >= self.claims.get(story.id, 0):
+            return False
         in_chunk = self.chunks is None or story.chunk in self.chunks
         return in_chunk and (self.stories is None or bool({story.id, story.parent} & self.stories))
 

@@ -134,6 +134,8 @@ class TreeJudge:
         shown = self.trials.results(replace(trial.on("check", trees.work), before=earlier or base), stop)
         checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
         found = verdict.of_work(checks)
+        if not checks and work.story.role == "scientist":
+            found = telling.package(found)
         found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
         if found.passed and trees.judging:
             old = self.trials.results(trial.on("old-tests", trees.with_old_tests()), stop)

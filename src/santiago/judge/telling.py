@@ -119,6 +119,12 @@ def nothing_shown(found: Verdict, *, untouched: bool) -> Verdict:
     return replace(_not_passed(found, reason, message), results=results)
 
 
+def package(found: Verdict) -> Verdict:
+    """A scientist's package that no check can judge: only a person can take it."""
+    message = "No check can judge this package. Read it, then accept it, or say what is missing."
+    return _not_passed(found, Reason.NEEDS_USER_CONFIRMATION, message)
+
+
 def nothing_seen(found: Verdict) -> Verdict:
     names = ", ".join(f"`{result.command}`" for result in found.results)
     message = (

@@ -79,7 +79,7 @@ def execute(request: Request) -> RunState:
             ),
             log=Logbook(request, hold, clock.utc()),
             attempts=FileAttempts(hold.store),
-            checkout=Checkout(run_input, hold.workspace, hold.dependencies),
+            checkout=Checkout(run_input, hold.workspace, hold.dependencies, request.begins_on),
         )
         return start.run(digests)
 
@@ -278,7 +278,7 @@ class _Start:
         """Make the run's branch, and return the first fact: everything that the run rests on, by digest."""
         fact = of_run(
             EventKind.RUN_CREATED, RunPhase.CREATED, input_digest=digests[0], plan_digest=digests[1],
-            head=self.hold.workspace.begin(self.hold.found.head), branch=f"santiago/{self.request.run_id}",
+            head=self.hold.workspace.begin(self.request.begins_on or self.hold.found.head), branch=f"santiago/{self.request.run_id}",
         )  # fmt: skip
         return replace(fact, context={**fact.context, **self.request.planned})
 

@@ -59,7 +59,14 @@ def refuse_outside(document: Path) -> None:
 class Checkout:
     """What the clean checkout of an attempt will hold, as far as can be told before there is one."""
 
-    def __init__(self, run_input: RunInput, workspace: GitWorkspace, provided: Sequence[Dependency] = ()) -> None:
+    def __init__(
+        self,
+        run_input: RunInput,
+        workspace: GitWorkspace,
+        provided: Sequence[Dependency] = (),
+        begins_on: str | None = None,
+    ) -> None:
+        self._begins_on = begins_on
         self._setting = run_input.workspace
         self._workspace = workspace
         self._provided = provided
@@ -67,7 +74,7 @@ class Checkout:
 
     @cached_property
     def _commit(self) -> str:
-        return self._workspace.head() or self._workspace.repository.found.head
+        return self._workspace.head() or self._begins_on or self._workspace.repository.found.head
 
     @cached_property
     def files(self) -> frozenset[str]:

@@ -48,6 +48,8 @@ class Request:
     """(story, why): a person takes the work of its latest attempt as it is."""
     only_creates: bool = False
     """The start only records that the run is there, and that its commands were approved with its plan."""
+    begins_on: str | None = None
+    """The commit that a new run begins on; the repository's HEAD where none is named."""
     planned: Context = field(default_factory=Context)
     """What the run's first event says of the planning session that it was made from."""
     actor: str = "user"
