@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
+from santiago.planner.known_tools import NO_CHECK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +65,22 @@ def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
             hint="Write the command alone in back-ticks behind `Verify:`; if it is none, nothing needs doing.",
         )
         for hint in hints
+    ]
+
+
+def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> list[Finding]:
+    """Return an error for every check that passes whatever was done."""
+    hints = [*(hint for unit in units for hint in unit.verify), *of_the_run]
+    return [
+        Finding(
+            level="error",
+            code="empty_check",
+            line=hint.line,
+            message=f"`{hint.value}` as a check proves nothing: it passes whatever was done",
+            hint="Write a command that fails until the work is done, or leave the check out.",
+        )
+        for hint in hints
+        if hint.value in NO_CHECK
     ]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.planner.draft import Hint
 from santiago.planner.hints import TICKED
-from santiago.planner.known_tools import ALONE, CHECKS_OF_GIT, OPERATORS, PROSE, TOOLS
+from santiago.planner.known_tools import ALONE, CHECKS_OF_GIT, NO_CHECK, OPERATORS, PROSE, TOOLS
 
 _ASKS = pattern(
     r"\b(?:runs?|running|pass(?:es|ing)?|verif(?:y|ies|ied)|via|executes?|succeeds?|exits? (?:0|with)|green|clean)\b"
@@ -73,8 +73,9 @@ def commands_in(text: str, line: int) -> list[Hint]:
 
 def behind_label(text: str, line: int, carrier: str) -> Found:
     """Return the commands of a text on the line of its label, where they may stand without back-ticks, too."""
-    if "`" not in text and is_plain_command(text):
-        return Found([Hint(value=text.strip(), line=line, carrier=carrier)], [])
+    bare = text.strip()
+    if ("`" not in text and is_plain_command(text)) or (bare := bare.strip("` ")) in NO_CHECK:
+        return Found([Hint(value=bare, line=line, carrier=carrier)], [])
     return under_label(text, line, carrier)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from santiago.contract import ticks
 from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
 from santiago.contract.seal import sealed
-from santiago.planner import checks, rebase
+from santiago.planner import checks, rebase, staffing
 from santiago.planner.draft import Document, Hint, Status
 from santiago.planner.graph import Graph, link
 from santiago.planner.order import chunk_labels, order, out_of_order
@@ -65,12 +65,14 @@ def faults_of_plan(text: Text) -> tuple[Finding, ...]:
 
 def _arranged(document: Document) -> tuple[list[Planned], Graph, list[str], list[int], list[Finding]]:
     """Return what is to be planned, how it hangs together, its chunks and order, and all that was found on the way."""
+    staffed = staffing.staff(document)
     planned, findings = planned_units(document)
     graph = link(document, planned)
     labels = chunk_labels(planned)
     sequence, troubles = order(planned, labels, graph)
-    unread = checks.unread([item.unit for item in planned], document.unread)
-    return planned, graph, labels, sequence, [*document.findings, *findings, *graph.findings, *troubles, *unread]
+    units = [item.unit for item in planned]
+    doubts = [*checks.unread(units, document.unread), *checks.empty(units, document.run_verify), *staffed]
+    return planned, graph, labels, sequence, [*document.findings, *findings, *graph.findings, *troubles, *doubts]
 
 
 def _refusals(found: Sequence[Finding], *, strict: bool) -> tuple[Finding, ...]:

@@ -8,6 +8,7 @@ CATALOGUE: dict[str, str] = {
     "template": "The document is a template whose placeholders were never filled in, so there is nothing to plan yet.",
     "merge_conflict": "The document holds the markers of an unfinished merge, so parts of it may stand there twice.",
     "configuration": "The file is configuration, not a requirements document.",
+    "empty_check": "A check such as `true` passes whatever was done, so that nothing would prove the work.",
     "cycle": "Some stories depend on each other in a circle, so none of them can come first.",
     "self_dependency": "A story names itself as its own dependency.",
     "later_chunk": "A story depends on one in a later chunk. Chunks run in order, so it could never start.",
@@ -61,6 +62,8 @@ CATALOGUE: dict[str, str] = {
     "no_criteria": "A story has no acceptance criteria; only its checks can judge it.",
     "no_focus": "A story names no files, so it runs alone unless --optimistic.",
     "shared_focus": "Stories name the same file, so they will not run side by side.",
+    "unknown_profile": "The profile that should carry a story out is none of those that are known; generalist is used for it.",
+    "plan_id": "The id that a PlanSpec gives itself; the board knows the plan by it.",
     "document_commands": "Commands that stand in the document run only after approval.",
     "claimed_done": "The document says that this is done. Its checks run first; if they pass it costs no attempt.",
 }

@@ -25,6 +25,9 @@ alembic prisma
 ALONE = _names("pytest tox nox vitest jest mypy rspec phpunit ctest eslint tsc")
 """Tools that are a command without any argument."""
 
+NO_CHECK = _names("true :")
+"""Commands that pass whatever was done."""
+
 CHECKS_OF_GIT = _names("diff grep ls-files fsck check-ignore rev-parse")
 """What git can check; its other commands change something, and verify nothing."""
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
-from santiago.planner import ids, sniff, words
+from santiago.planner import front_matter, ids, sniff, words
 from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.outline import Block, Kind, Outline, scan
 from santiago.planner.structured import json_tree
 
 if TYPE_CHECKING:
+    from santiago.planner.front_matter import Entry
     from santiago.planner.structured.tree import Node
 
 
@@ -25,15 +26,6 @@ class Options:
     """Phases and feature bullets may become stories where nothing better is found."""
     units: str | None = None
     """Which of several lists to plan: an id prefix (`fr`, `us`) or a kind (`story`, `table`, `box`)."""
-
-
-class Entry(NamedTuple):
-    """One value of a front matter, kept as written."""
-
-    value: str
-    line: int
-    items: tuple[tuple[str, int], ...]
-    """The elements, where the value is a list, each with its line."""
 
 
 class Zone:
@@ -63,7 +55,7 @@ class Source:
     @cached_property
     def looks_like(self) -> str:
         """`json`, `gherkin`, `yaml` or `markdown`, by content alone."""
-        return sniff.looks_like(self.text, front_matter=bool(_front_matter(self.text)[1]))
+        return sniff.looks_like(self.text, front_matter=bool(front_matter.read(self.text)[1]))
 
     @cached_property
     def tree(self) -> Node:
@@ -73,11 +65,11 @@ class Source:
     @cached_property
     def front_matter(self) -> dict[str, Entry]:
         """The front matter, read leniently line by line: ids keep their zeros, `@name` is a value."""
-        return _front_matter(self.text)[0]
+        return front_matter.read(self.text)[0]
 
     @cached_property
     def outline(self) -> Outline:
-        body_at = _front_matter(self.text)[1]
+        body_at = front_matter.read(self.text)[1]
         body = self.text.split("\n", body_at)[-1] if body_at else self.text
         return table_heads.mended(scan(body, body_at + 1, _begins_unit))
 
@@ -151,9 +143,6 @@ class Source:
         return ""
 
 
-_FRONT_KEY = pattern(r"^([\w][\w .-]*?)[ \t]*[:=][ \t]*(.*)$")
-
-
 _DEFINED = pattern(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)\]\-–—*]")
 
 
@@ -174,41 +163,6 @@ def _begins_unit(first: str, line: str) -> bool:
         found = ids.lead(line)
         return found is not None and found.kind not in ("number", "dotted", "step") and bool(found.rest)
     return words.is_story(line) and words.is_story(first)
-
-
-def _front_matter(text: str) -> tuple[dict[str, Entry], int]:
-    """Return the entries of a front matter and the number of lines that it takes."""
-    lines = text.split("\n", 400)
-    if lines[0].rstrip() != "---":
-        return {}, 0
-    end = next((i for i, line in enumerate(lines[1:400], 1) if line.rstrip() in ("---", "...")), 0)
-    if not end or not any(_FRONT_KEY.match(line) for line in lines[1:end]):
-        return {}, 0
-    entries: dict[str, Entry] = {}
-    key = ""
-    for number, line in enumerate(lines[1:end], 2):
-        if line[:1] not in (" ", "\t", "-") and (found := _FRONT_KEY.match(line)):
-            key = found[1].lower()
-            value = _unquoted(found[2])
-            entries[key] = Entry(value, number, _flow_items(found[2], number))
-        elif key and (item := re.match(r"^\s*-\s+(.*)$", line)):
-            entry = entries[key]
-            entries[key] = entry._replace(items=(*entry.items, (_unquoted(item[1]), number)))
-    return entries, end + 1
-
-
-def _unquoted(value: str) -> str:
-    value = value.strip()
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return re.sub(r"\s+#.*$", "", value)
-
-
-def _flow_items(value: str, line: int) -> tuple[tuple[str, int], ...]:
-    value = re.sub(r"\s+#.*$", "", value.strip())
-    if not (value.startswith("[") and value.endswith("]")):
-        return ()
-    return tuple((_unquoted(part), line) for part in value[1:-1].split(",") if part.strip())
 
 
 def _title_in(blocks: list[Block]) -> int | None:
@@ -249,7 +203,15 @@ _LEGEND = pattern(
     re.IGNORECASE,
 )
 _GATES = frozenset(
-    {"quality gates", "quality gate", "validation commands", "verification commands", "verification", "how to verify"}
+    {
+        "quality gates",
+        "quality gate",
+        "validation commands",
+        "verification commands",
+        "verification",
+        "final verification",
+        "how to verify",
+    }
 )
 """Names of sections whose boxes say how the work is checked, not what it is."""
 

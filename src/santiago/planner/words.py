@@ -45,7 +45,7 @@ afhankelijk van | afhankelijkheden | afhankelijkheid | dipende da | dipendenze |
 
 FILES = """
 files | file | file list | files to modify | files to change | files to create | files to create/modify | files to modify/create | key files | affected files | relevant files
-modified files | files affected | files touched | files changed | target files | key files expected to be modified | files likely touched | file path | file paths
+modified files | files affected | files touched | files changed | target files | key files expected to be modified | files likely touched | file path | file paths | targets
 fichiers | archivos | arquivos | ficheiros | dateien | betroffene dateien | filer | bestanden | file coinvolti | pliki | файлы | файли | dosyalar | berkas
 ファイル | 対象ファイル | 変更ファイル | 文件 | 相关文件 | 涉及文件 | 檔案 | 파일 | 대상 파일
 new files
@@ -58,13 +58,18 @@ create | modify | update | edit | test | tests | location
 
 VERIFY = """
 verify | verification | verification command | verification commands | verify command | verify with | test command | test commands | validation command | validation commands | validation
-lint command | build command | typecheck command | type check command | check command | checks | lint | build | typecheck | how to verify | verify by | test plan
+lint command | build command | typecheck command | type check command | check command | checks | lint | build | typecheck | how to verify | verify by | test plan | final verification | verify_commands
 vérification | verificación | verificação | überprüfung | prüfung | verifiering | verificatie | verifica | weryfikacja | проверка | перевірка | doğrulama | verifikasi | 検証 | 验证 | 驗證 | 검증
 """
 
 PRIORITY = """
 priority | prio | moscow | priorité | prioridad | prioridade | priorität | prioritet | prioriteit | priorità | priorytet | приоритет | пріоритет | öncelik | prioritas | 優先度 | 优先级 | 優先級 | 우선순위
 """
+
+PROFILE = "profile | agent profile"
+
+EXECUTE = "execute | execute command | execute commands"
+"""Commands that are the work itself, and never a check."""
 
 ROLE = "role | owner role | worker | assigned role | rôle | rol | rolle | roll | ruolo | роль | 役割 | 角色 | 역할"
 
@@ -358,6 +363,8 @@ _TABLES = {
     "verify": VERIFY,
     "priority": PRIORITY,
     "role": ROLE,
+    "profile": PROFILE,
+    "execute": EXECUTE,
     "id": ID,
     "title": TITLE,
     "status": STATUS,

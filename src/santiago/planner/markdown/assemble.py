@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import commands, ids, words
+from santiago.planner import commands, ids, plan_spec, words
 from santiago.planner.draft import Dep, Document, Hint, Unit
 from santiago.planner.left_out import left_out
 from santiago.planner.markdown.accounts import account
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
-from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.outline import Block, Kind
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def document(
     found = Document(format=format_, evidence=tuple(evidence), title=source.title, units=units)
     taken = _taken(len(source.outline.blocks), carriers)
     checks = _run_checks(source, taken)
-    found.run_verify, found.unread = _unique(checks.taken), _unique(checks.left)
+    found.run_verify, found.unread = _unique([*plan_spec.declared_checks(source), *checks.taken]), _unique(checks.left)
     found.findings += [
+        *plan_spec.told_id(source),
         *left_out(units),
         *account(source, carriers, taken, repeated=repeated, known=known),
         *_unknown_labels(harvester),
@@ -113,8 +114,9 @@ def _run_checks(source: Source, taken: bytearray) -> commands.Found:
 
 def _checks_of(block: Block, *, active: bool) -> commands.Found:
     label = read_label(block.text)
-    if label.is_label and label.concept in ("verify", "gates") and label.rest:
-        return commands.behind_label(label.rest, block.line, "field")
+    named = split_label(block.text) if active else None
+    if named or (label.is_label and label.concept in ("verify", "gates") and label.rest):
+        return commands.behind_label(named[1] if named else label.rest, block.line, "field")
     return commands.under_label(block.text, block.line, "section") if active else commands.Found([], [])
 
 

@@ -26,7 +26,7 @@ _BREAK = pattern(r"<br\s*/?>|[;；]")
 _SEMICOLON = pattern(r"[;；]")
 _KEYED = pattern(r"^[*_`]*\w[\w-]*(?: [\w-]+){0,3}[*_`]*(?:[:：][*_`]*\s|：)")
 
-FIELDS = frozenset({"priority", "role", "id", "title", "status", "chunk"})
+FIELDS = frozenset({"priority", "role", "id", "title", "status", "chunk", "profile"})
 """Concepts whose value is one short text."""
 
 
@@ -170,6 +170,8 @@ class Walk:
             self.label_from_item(index, block, label)
             return
         self.plain_item(block, text)
+        if self.concept == "execute":
+            return  # what is run to do the work is no check of it
         self.found.deps += hints.inline_deps(block)
         self.take_hints(block)
 
@@ -273,6 +275,8 @@ class Walk:
             self.found.text.append(joined)
 
     def code(self, block: Block) -> None:
+        if self.concept == "execute":
+            self.found.text += ["Execute:", *block.lines]
         if self.concept in ("verify", "gates"):
             self.found.take(commands.in_fence(block.lines, block.line, "field", block.info))
         elif self.concept == "criteria" and block.info.lower() in {"gherkin", "feature"}:
@@ -338,6 +342,9 @@ class Walk:
                 found.text.append(rest)
             case "covers":
                 found.covers += [_hint(name, line, "field") for name in hints.covered(rest)]
+            case "execute":
+                found.text.append(f"Execute: {rest}")
+                self.concept = concept
             case "description" | "work" | "other" | "never":
                 found.text.append(rest)
                 self.concept = None if concept == "description" else concept

@@ -94,6 +94,7 @@ class Harvester:
             tags=carrier.tags,
             priority=carrier.priority or found.fields.get("priority") or None,
             role="scientist" if role and role[1].lower() == "scientist" else "developer",
+            profile=found.fields.get("profile") or None,
             criteria=tuple(criteria),
             deps=_unique_deps(found.deps),
             covers=_unique(found.covers),

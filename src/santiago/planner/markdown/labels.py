@@ -23,6 +23,7 @@ _ITALIC = pattern(r"^\s*_[^_:：]{2,40}[:：][^_]+_\s*$")
 _IDS = pattern(
     r"^\[?(?:\d+|\d+(?:\.\d+)+|[A-Z]+-?\d+(?:\.\d+)*)(?:\s*[,、，]\s*(?:\d+(?:\.\d+)*|[A-Z]+-?\d+(?:\.\d+)*))*\]?$"
 )
+_SLUG = pattern(r"[A-Za-z][\w-]{0,60}")
 _EMPHASIS = pattern(r"(?P<code>`[^`]*`)|\*\*|__")
 _STRIKE = pattern(r"~~")
 
@@ -64,6 +65,8 @@ def read_label(text: str) -> Label:
         return Label(None, text, is_label=False)
     label, rest = parts
     concept = words.concept(label)
+    if concept == "profile" and not _SLUG.fullmatch(rest):
+        concept = None  # what a page for profiles does, and nobody's name
     if concept is None and _ITALIC.match(text):
         concept = "covers" if _IDS.match(rest) else "other"
     if concept is not None:

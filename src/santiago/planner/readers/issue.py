@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
@@ -16,7 +17,10 @@ from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, clean, status_of
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.source import Entry, Source, Zone
+from santiago.planner.source import Source, Zone
+
+if TYPE_CHECKING:
+    from santiago.planner.front_matter import Entry
 
 _CHILD = pattern(
     r"^#?(?P<id>[\w./-]+?)(?:\.md)?\s+-\s*(?P<title>.*?)\s*\(parallel:\s*(?P<parallel>[^)]*)\)", re.IGNORECASE
@@ -205,6 +209,9 @@ def _with_front_matter(source: Source, unit: Unit) -> Unit:
     return replace(
         unit,
         status=status,
+        tags=(*unit.tags, *(name for key in ("tags", "labels") for name, _ in _values(front.get(key)))),
+        role="scientist" if "role" in front and front["role"].value.lower() == "scientist" else unit.role,
+        profile=front["profile"].value or None if "profile" in front else unit.profile,
         deps=(*deps, *(dep for dep in unit.deps if ids.fold(dep.target) not in known)),
         files=(*files, *(hint for hint in unit.files if hint.value not in listed)),
     )

@@ -1,0 +1,76 @@
+"""Who should carry a unit out, as the document says it: `profile=backend-api`, `Profile: ui`, or a tag of uncertainty.
+
+It is read from what every reader hands over, so that no format has to know of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.patterns import pattern
+from santiago.contract.plan import Finding
+
+if TYPE_CHECKING:
+    from santiago.planner.draft import Document, Unit
+
+DEFAULT = "generalist"
+_KNOWN = {
+    DEFAULT: "general default any fullstack full-stack",
+    "backend-api": "backend api server service backend-developer",
+    "frontend-ui": "frontend ui web ux frontend-developer",
+    "data-engineering": "data etl pipeline database data-engineer analytics",
+    "infra-automation": "infra infrastructure devops platform ops ci automation sre",
+    "refactoring-specialist": "refactoring refactor cleanup clean-up refactorer",
+}
+"""The profiles of a developer, each with the other words for it."""
+_SLUGS = {word: slug for slug, words in _KNOWN.items() for word in (slug, *words.split())}
+
+_PROFILE = pattern(r"\s*[\[(`]?(?<![\w-])profile=([A-Za-z][\w-]{0,60})[\])`]?", re.IGNORECASE)
+_LINE = pattern(
+    r"^[-*_`\s]{0,8}profile[*_`]{0,2}:[*_`\s]{0,4}([A-Za-z][\w-]{0,60})[*_`\s.]{0,4}$", re.IGNORECASE | re.MULTILINE
+)
+_DOUBT = r"(?:uncertain(?:ty)?|hypothesis|research|spike|experiment|scientist|scientific|needs-science|simulation)"
+_TAG = pattern(rf"[\[#(]{_DOUBT}(?![\w-])|^(?:tags|labels):.{{0,200}}?\b{_DOUBT}\b(?!-)", re.IGNORECASE | re.MULTILINE)
+_ALONE = pattern(rf"#?{_DOUBT}", re.IGNORECASE)
+
+
+def known_profile(slug: str) -> str:
+    """Return the profile that a word means; `generalist` where it means none that is known."""
+    return _SLUGS.get(slug.strip().lower().replace("_", "-"), DEFAULT)
+
+
+def staff(document: Document) -> list[Finding]:
+    """Put into each unit the profile and the role that its words ask for, and name every profile that is not known."""
+    document.units = [_staffed(unit) for unit in document.units]
+    unknown: dict[str, int] = {}
+    for unit in document.units:
+        if unit.profile and unit.profile not in _KNOWN:
+            unknown.setdefault(unit.profile, unit.line)
+    return [_unknown(slug, line) for slug, line in unknown.items()]
+
+
+def _staffed(unit: Unit) -> Unit:
+    told = "\n".join((unit.title, unit.text, *unit.tags))
+    if unit.role == "developer" and (_TAG.search(told) or any(map(_ALONE.fullmatch, unit.tags))):
+        unit = replace(unit, role="scientist")
+    found = _PROFILE.search(told) or _LINE.search(told) if "profile" in told.lower() else None
+    slug = unit.profile or (found[1] if found else None)
+    if slug is None:
+        return unit
+    return replace(
+        unit,
+        profile=_SLUGS.get(slug.lower().replace("_", "-"), slug),
+        title=_PROFILE.sub("", unit.title).strip() or unit.title,
+    )
+
+
+def _unknown(slug: str, line: int) -> Finding:
+    return Finding(
+        level="warning",
+        code="unknown_profile",
+        line=line,
+        message=f"the profile {slug[:80]} is not known; {DEFAULT} is used for it",
+        hint=f"Known are: {', '.join(_KNOWN)}.",
+    )
