@@ -13,24 +13,34 @@ from typing import Any, NamedTuple
 from santiago.app.webhook import is_address
 from santiago.artifacts.files import read_text
 from santiago.contract import codec
+from santiago.contract.board import PLANNERS
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import RunInput
 
 SECTIONS = ("limits", "verification", "workspace", "agent", "policy")
 """Sections of the run input that a settings file may fill."""
-OWN = ("notify",)
+OWN = ("notify", "board")
 """Sections that are no part of a run's input."""
 _COMMAND, _WEBHOOK = _NOTICES = ("notify.command", "notify.webhook")
-"""The settings of those."""
+_BOARD: dict[str, Any] = {
+    "board.developer": None, "board.scientist": None, "board.planner": None, "board.planners": list(PLANNERS),
+    "board.single_entry": True, "board.exhausted_limit": 3, "board.language": None,
+}  # fmt: skip
+_OWN: dict[str, Any] = {**dict.fromkeys(_NOTICES), **_BOARD}
+"""The settings of those, with their defaults."""
 _EXAMPLES: dict[str, Any] = {
     "limits.attempt_timeout_minutes": 10, "limits.run_max_tokens": 2_000_000, "limits.run_max_cost_usd": 5,
     "verification.story_commands": ["pytest -q"], "verification.run_commands": ["pytest -q"], "workspace.setup": ["npm ci"],
     "workspace.env": ["DATABASE_URL"], "agent.command": ["my-agent", "--flag"], "agent.profile": "claude",
     "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", _COMMAND: "notify-send santiago",
-    _WEBHOOK: "https://example.org/hook",
+    _WEBHOOK: "https://example.org/hook", "board.developer": "claude", "board.scientist": "claude", "board.planner": "claude",
+    "board.language": "ko",
 }  # fmt: skip
 """Right values of settings whose default shows nothing."""
+
+
+_KINDS = {str: "a name", bool: "true or false", int: "a number above 0", list: "a list of names"}
 
 
 class Setting(NamedTuple):
@@ -46,7 +56,7 @@ def run_input_defaults(root: Path, *, project: bool = True) -> RunInput:
 def effective(root: Path, *, project: bool = True) -> dict[str, Any]:
     """Return the value of every setting as a run input holds it, with or without the repository's own file."""
     settings = load(root, project=project)
-    return {**values_of(_run_input(root, settings)), **{name: settings[name].value for name in _NOTICES}}
+    return {**values_of(_run_input(root, settings)), **{name: settings[name].value for name in _OWN}}
 
 
 def of_project(root: Path) -> tuple[str, dict[str, Any]]:
@@ -56,9 +66,9 @@ def of_project(root: Path) -> tuple[str, dict[str, Any]]:
         return origin, {}
     settings = defaults()
     _take(settings, table, origin)
-    _refuse_wrong_notices(settings)
+    _refuse_wrong_own(settings)
     own = {name: setting for name, setting in settings.items() if setting.origin == origin}
-    values = {**values_of(_run_input(root, own)), **{name: settings[name].value for name in _NOTICES}}
+    values = {**values_of(_run_input(root, own)), **{name: settings[name].value for name in _OWN}}
     return origin, {name: values[name] for name in own}
 
 
@@ -118,7 +128,7 @@ def load(root: Path, *, project: bool = True) -> dict[str, Setting]:
     for origin, table in (_user_file(), *([_project_file(root)] if project else [])):
         _take(settings, table, origin)
     _take_variables(settings)
-    _refuse_wrong_notices(settings)
+    _refuse_wrong_own(settings)
     return settings
 
 
@@ -136,8 +146,14 @@ def _section(variable: str) -> str:
     return "_".join(variable.split("_")[:2]) + "_"
 
 
-def _refuse_wrong_notices(settings: dict[str, Setting]) -> None:
+def _refuse_wrong_own(settings: dict[str, Setting]) -> None:
     """No run input has these, so nothing else looks at their types."""
+    for name, default in _BOARD.items():
+        value, origin = settings[name]
+        kind = str if default is None else type(default)
+        named = kind is not list or all(isinstance(one, str) for one in value or ())
+        if value is not None and not (type(value) is kind and named and (value or kind is bool)):
+            raise _wrong(name, origin, f"{name}: {_KINDS[kind]} is expected")
     value, origin = settings[_COMMAND]
     words = value if isinstance(value, list) else [value]
     if value is not None and not all(isinstance(word, str) for word in words):
@@ -152,7 +168,7 @@ def defaults() -> dict[str, Setting]:
     found = {
         f"{section}.{key}": Setting(value, "default") for section in SECTIONS for key, value in blank[section].items()
     }
-    return {**found, **dict.fromkeys(_NOTICES, Setting(None, "default"))}
+    return {**found, **{name: Setting(value, "default") for name, value in _OWN.items()}}
 
 
 def _take(settings: dict[str, Setting], table: dict[str, Any], origin: str) -> None:

@@ -20,13 +20,14 @@ _CHOICES: dict[str, tuple[object, ...]] = {
     "policy.assume_external": (True, False),
     "policy.write_back": (True, False),
     "policy.unknown_usage": ("allow", "block"),
+    "board.single_entry": (False, True),
 }
 """Settings of few values, the loosest first; any other value names a program."""
-_AT_MOST = ("limits.", "policy.jobs", "verification.timeout_minutes")
+_AT_MOST = ("limits.", "policy.jobs", "board.exhausted_limit", "verification.timeout_minutes")
 """How numbers begin of which less is tighter."""
 _AT_LEAST_ALL_OF = frozenset({"verification.protected", "policy.gates"})
-_NONE_BEYOND = frozenset({"workspace.copy", "workspace.provide", "workspace.env"})
-_HARMLESS = frozenset({"policy.exhausted"})
+_NONE_BEYOND = frozenset({"workspace.copy", "workspace.provide", "workspace.env", "board.planners"})
+_HARMLESS = frozenset({"policy.exhausted", "board.language"})
 """Settings that only name how something ends."""
 
 MEANS = {
@@ -46,6 +47,11 @@ MEANS = {
     "workspace.copy": "ignored files that agent and checks get",
     "workspace.provide": "ignored folders that agent and checks get",
     "workspace.env": "variables of yours that agent and checks see",
+    "board.developer": "the agent that works on developers' tickets",
+    "board.scientist": "the agent that works on scientists' tickets",
+    "board.planner": "the agent that plans requests",
+    "board.planners": "who may accept work",
+    "board.single_entry": "whether work may begin beside the board",
     "notify.command": "run at questions and at the end, outside the sandbox",
     "notify.webhook": "the address that questions and the end are sent to",
 }

@@ -45,7 +45,7 @@ class Board:
 
     def add(self, card: Card, actor: str, waits_for: Sequence[str] = ()) -> Card:
         """Put a new ticket onto the board; ids are given once, also those of archived tickets."""
-        with self._writing() as at:
+        with self.transaction() as at:
             return add(at, card, actor, waits_for)
 
     def claim(
@@ -57,7 +57,7 @@ class Board:
             raise SantiagoError(
                 Kind.USAGE, f"nothing is claimed from {queue}", hint=f"One of {', '.join(CLAIMED_FROM)}."
             )
-        with self._writing() as at:
+        with self.transaction() as at:
             ticks = self.store.ticks()
             release_expired(at, ticks)
             escalated = escalate(at, queue, actor, EXHAUSTED_AT_CLAIM)
@@ -69,7 +69,7 @@ class Board:
 
     def renew(self, name: str, lease: str, actor: str, *, minutes: int = LEASE_MINUTES) -> Card:
         """Hold a ticket for longer; a lease that ended can be renewed as long as nobody else claimed."""
-        with self._writing() as at:
+        with self.transaction() as at:
             card = found(at, name)
             if not card.held:
                 raise SantiagoError(Kind.INPUT, f"{name} is held by nobody", hint="Claim it.")
@@ -89,7 +89,7 @@ class Board:
         worker: str | None = None,
     ) -> Card:
         """Move a ticket between queues; acceptance is no move but `accept`."""
-        with self._writing() as at:
+        with self.transaction() as at:
             card = found(at, name)
             if source is not None and card.queue != source:
                 message = f"{name} stands in {card.queue}, not in {source}"
@@ -99,7 +99,7 @@ class Board:
 
     def decide(self, name: str, word: str, actor: str, *, budget: int | None = None, why: str = "") -> Card:
         """Take the planner's word on a ticket without attempts; whoever waited for one that is bypassed goes on."""
-        with self._writing() as at:
+        with self.transaction() as at:
             card = at.change(found(at, name), rules.decided(found(at, name), word, budget, why), actor)
             if word == "bypass":
                 free(at, card, actor)
@@ -107,13 +107,13 @@ class Board:
 
     def reconcile(self, queues: Sequence[Queue], actor: str) -> list[Card]:
         """Escalate every waiting ticket without an attempt left."""
-        with self._writing() as at:
+        with self.transaction() as at:
             release_expired(at, self.store.ticks())
             return [card for queue in queues for card in escalate(at, queue, actor, EXHAUSTED_BY_HAND)]
 
     def accept(self, name: str, actor: str, seen: int, why: str) -> Card:
         """Archive a ticket that the done gate let through; `seen` is its attempt then, so that no other work slips in."""
-        with self._writing() as at:
+        with self.transaction() as at:
             card = found(at, name)
             if card.queue != "planner-review" or card.attempt_count != seen:
                 message = f"{name} changed while it was looked at: it stands in {card.queue}"
@@ -125,11 +125,12 @@ class Board:
 
     def note(self, name: str, event: BoardEvent, actor: str, *, attempt: int = 0, about: dict[str, Any]) -> None:
         """Record something that changes no ticket."""
-        with self._writing() as at:
+        with self.transaction() as at:
             at.record(name, event, actor, attempt=attempt, about=about)
 
     @contextmanager
-    def _writing(self) -> Iterator[Writing]:
+    def transaction(self) -> Iterator[Writing]:
+        """Open one transaction; whoever keeps files hears of it once it holds."""
         with self.store.writing() as at:
             yield at
         self._changed(at.touched)

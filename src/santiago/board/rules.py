@@ -59,6 +59,7 @@ class Move:
     next_action: str | None = None
     error_class: ErrorClass | None = None
     worker: str | None = None
+    source: str | None = None
 
 
 # Coming onto the board
@@ -187,7 +188,7 @@ def moved(card: Card, wish: Move, now: str) -> Change:
     evidence = _evidence_after(card, wish)
     if wish.to == "blocked" and not (wish.note or "").strip():
         raise _input(f"{card.id} needs a word on why it is blocked", "Say it with --note.")
-    for name in ("evidence", "note", "next_action"):
+    for name in ("evidence", "note", "next_action", "source"):
         refuse_text(name, getattr(wish, name) or "")
     stays = wish.to == card.queue
     keeps = stays and phase == "running"
@@ -199,7 +200,7 @@ def moved(card: Card, wish: Move, now: str) -> Change:
     }  # fmt: skip
     if wish.to in ("developer-todo", "scientist-todo"):
         changes["role"] = "scientist" if wish.to == "scientist-todo" else "developer"
-    given = {"note": wish.note, "next_action": wish.next_action, "worker": wish.worker}
+    given = {"note": wish.note, "next_action": wish.next_action, "worker": wish.worker, "source": wish.source}
     changes |= {name: value for name, value in given.items() if value is not None}
     return Change(event=BoardEvent.TICKET_MOVED, changes=changes, about={"from": card.queue, "phase": card.phase})
 

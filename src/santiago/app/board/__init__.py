@@ -1,0 +1,1 @@
+"""Work by the board: requests become runs, claims become attempts, and what the planner accepts is archived."""

@@ -1,0 +1,97 @@
+"""The evidence of a ticket: what the verdicts of its run say, one table for each attempt, and the event that vouches for it."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from santiago.artifacts.attempts import CRITIQUE, VERIFICATION
+from santiago.artifacts.files import read_bytes, read_json, write_whole
+from santiago.artifacts.names import attempt_folder
+from santiago.board.gate import recorded
+from santiago.contract.board import BoardEvent
+from santiago.contract.errors import SantiagoError
+from santiago.contract.outcomes import Proof
+from santiago.contract.phases import RunPhase, StoryPhase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from santiago.app.loading import Run
+    from santiago.board.opening import Opened
+    from santiago.contract.board import Card
+    from santiago.contract.state import StoryState
+
+TABLE = "verification-results.tsv"
+_COLUMNS = ("task_no", "title", "kind", "status", "log_path", "command", "commit")
+_LARGEST = 64 * 2**20
+Row = tuple[str, ...]
+
+
+def keep(opened: Opened, card: Card, run: Run) -> str:
+    """Write what the verdict on a ticket's latest attempt says, and record its digest; return the link."""
+    story = run.state.stories[card.story]
+    passed = story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
+    rows = list(_of_attempt(opened, card, run, story))
+    if passed and story.proof is Proof.ATTESTED:
+        rows = [("1", card.title, "attest", "PASS", "", "accepted by a person", story.commit or "")]
+    name = f"{TABLE.removesuffix('.tsv')}-attested.tsv" if passed and story.proof is Proof.ATTESTED else TABLE
+    return _write(opened, card, name, rows, story.commit or "", base=story.base or "", passed=passed)
+
+
+def keep_of_run(opened: Opened, card: Card, run: Run) -> str:
+    """Write what the verification of a whole run says: the evidence of its request."""
+    state = run.state
+    passed = state.phase is RunPhase.SUCCESS
+    word = "PASS" if passed else "FAIL"
+    rows = [("1", card.title, "verify", word, "", "run verification", state.head or "")]
+    return _write(opened, card, TABLE, rows, state.head or "", base=state.base or "", passed=passed)
+
+
+def critique(run: Run, story: StoryState) -> str:
+    """Return what the next attempt is told about the latest one; empty where there is nothing."""
+    path = run.out_dir / attempt_folder(story.id, story.attempts) / CRITIQUE
+    try:
+        return read_bytes(path, _LARGEST).decode("utf-8", "replace")
+    except SantiagoError:
+        return story.reason or ""
+
+
+def keep_critique(opened: Opened, card: Card, text: str) -> str:
+    """Write what the planner's review found, in full."""
+    path = _folder(opened, card) / "review.md"
+    write_whole(path, text.encode())
+    return opened.place.named(path)
+
+
+def _of_attempt(opened: Opened, card: Card, run: Run, story: StoryState) -> Iterable[Row]:
+    folder = run.out_dir / attempt_folder(story.id, story.attempts)
+    found = read_json(folder / VERIFICATION, _LARGEST)
+    results = found.get("results", []) if isinstance(found, dict) else []
+    log = opened.place.named(folder / VERIFICATION)
+    for number, one in enumerate(results, start=1):
+        word = "PASS" if one.get("verdict") in ("pass", "inherited") else "FAIL"
+        yield (str(number), card.title, "verify", word, log, str(one.get("command", "")), story.commit or "")
+
+
+def _write(
+    opened: Opened, card: Card, name: str, rows: list[Row], commit: str, *, base: str, passed: bool
+) -> str:
+    path = _folder(opened, card) / name
+    lines = ["\t".join(" ".join(value.split()) for value in row) for row in (_COLUMNS, *rows)]
+    content = ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
+    link, digest = opened.place.named(path), sha256(content).hexdigest()
+    good = passed and bool(rows) and all(row[3] == "PASS" for row in rows)
+    with opened.store.reading() as at:
+        known = any(one.digest == digest and one.attempt == card.attempt_count for one in recorded(at, card.id))
+    if not known or not path.is_file():
+        write_whole(path, content)
+    if not known:
+        about: dict[str, Any] = {"path": link, "digest": digest, "commit": commit, "base": base, "passed": good}
+        opened.board.note(card.id, BoardEvent.EVIDENCE_RECORDED, "santiago", attempt=card.attempt_count, about=about)
+    return link
+
+
+def _folder(opened: Opened, card: Card) -> Path:
+    return opened.place.evidence(card.id) / str(card.attempt_count)

@@ -1,0 +1,236 @@
+"""The loop over the board: requests are routed, claimed work is carried out, the planner reviews, until a stop has a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from santiago.app.board import backlog, settling
+from santiago.app.board.reviewing import Reviewed, review_all
+from santiago.app.board.routing import SIGNAL, route
+from santiago.app.board.settings import board_settings
+from santiago.app.board.working import PLANNER, Means, settled, work_on
+from santiago.app.loading import load, working
+from santiago.board import weekly
+from santiago.board.governance import truth
+from santiago.board.rules import Move
+from santiago.board.verdict import accumulated, judge
+from santiago.contract.board import TODO, BoardEvent
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from santiago.board.opening import Opened
+    from santiago.board.verdict import Verdict
+    from santiago.contract.board import Card, Queue, Role
+
+ROLES: tuple[Role, ...] = ("scientist", "developer")
+"""In this order: what a scientist finds out may change what is developed."""
+LOOP = "@loop"
+"""Ends the names of workers that are loops: another loop may take their claims over when they died."""
+
+
+@record
+class Ended:
+    """How a loop came to its end."""
+
+    status: str
+    reason: Reason | None
+    """None where everything is done."""
+    cycles: int
+    no_progress: int
+    done: tuple[str, ...]
+    ids: tuple[str, ...] = ()
+    """The tickets that the reason is about."""
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Loop:
+    """One loop; everything that it knows stands on the board, so that a killed one is simply started again."""
+
+    means: Means
+    max_cycles: int = 30
+    no_progress_limit: int = 2
+    say: Callable[[str], None] = lambda _: None
+    done: list[str] = field(default_factory=list)
+    idle: int = 0
+    broken: list[str] = field(default_factory=list)
+    notices: tuple[str, ...] = ()
+    """Plans that could not become requests."""
+
+    @property
+    def opened(self) -> Opened:
+        return self.means.opened
+
+    def run(self) -> Ended:
+        for cycle in range(1, self.max_cycles + 1):
+            self.say(f"AUTOLOOP_CYCLE:{cycle}")
+            before = len(self.done)
+            self._cycle()
+            self.idle = 0 if len(self.done) > before else self.idle + 1
+            if (ended := self._ended(cycle)) is not None:
+                return ended
+        return self._end("STOP_MAX_CYCLES", Reason.MAX_CYCLES, self.max_cycles)
+
+    def _cycle(self) -> None:
+        """Take everything that can be claimed: what it frees can be claimed too, until nothing is left."""
+        self.notices = backlog.synchronise(self.opened)
+        for notice in self.notices:
+            self.say(f"note: {notice}")
+        self._adopt()
+        self._review()
+        while self._promote() or self._execute():
+            self._review()
+        self._summarise()
+
+    # The parts of a cycle
+
+    def _adopt(self) -> None:
+        """Take over what a loop that died had claimed: its run tells how far it came."""
+        for card in self._cards(TODO.values()):
+            if card.status == "in_progress" and card.worker.endswith(LOOP) and card.run and not self._is_worked_on(card):
+                moved = settled(self.means, card)
+                if moved.status == "in_progress":
+                    self._said(work_on(self.means, [moved]))
+
+    def _is_worked_on(self, card: Card) -> bool:
+        return working(self.means.out_dir(card)) is not None
+
+    def _promote(self) -> bool:
+        """Route the first request that waits, unless another one is still being worked on: requests contain each other's work."""
+        waiting = [card for card in self._cards(("planner-inbox",)) if card.status == "pending"]
+        if not waiting or any(card.status in ("pending", "in_progress") and card.error_class != "dependency_blocked" for card in self._cards(TODO.values())):
+            return False
+        card = waiting[0]
+        if card.run and card.story:
+            return self._put_back(card)
+        if (blocked := self._synchronise_truth(card)) is not None:
+            self.say(f"AUTOLOOP_BLOCKED:{blocked.id}:product-truth")
+            return True
+        routed = route(self.opened, card, self.means.consents)
+        if routed.queue == "blocked":
+            asks = SIGNAL in routed.note
+            self.say(f"AUTOLOOP_BLOCKED:{routed.id}:{'user-confirmation' if asks else 'no-plan'}")
+        else:
+            self.say(f"AUTOLOOP_ROUTED:{routed.id}:{routed.run}")
+        return True
+
+    def _put_back(self, card: Card) -> bool:
+        """A ticket that was replanned with a larger budget goes back to those who do it."""
+        self.opened.board.move(card.id, "planner-inbox", Move(to=TODO[card.role], note="replanned"), PLANNER)
+        return True
+
+    def _synchronise_truth(self, card: Card) -> Card | None:
+        """Read the product truth before anything is decomposed; a request cannot rest on one that does not hold."""
+        project = self.opened.place.project
+        if not truth.is_on(project):
+            return None
+        if faults := truth.validate(project, strict=True):
+            first = faults[0]
+            note = f"the product truth does not hold: {first.where}: {first.message}"
+            wish = Move(to="blocked", note=settling.shortened(note), next_action=settling.shortened(first.remedy), error_class="hard_fail")
+            return self.opened.board.move(card.id, card.queue, wish, PLANNER)
+        about = {"revision": truth.revision(project)}
+        self.opened.board.note(card.id, BoardEvent.TRUTH_SYNCHRONISED, PLANNER, about=about)
+        return None
+
+    def _execute(self) -> bool:
+        """Claim what the first run with claimable tickets of a role has, and make one attempt for each."""
+        for role in ROLES:
+            if (card := self._claim(role, None)) is None:
+                continue
+            claimed = [card]
+            with self.opened.store.reading() as at:
+                others = [one for one in at.of_request(card.request) if one.queue == TODO[role]] if card.request else []
+            for other in others:
+                if other.id != card.id and other.status == "pending" and other.error_class != "dependency_blocked" and not other.spent:
+                    claimed += [one for one in [self._claim(role, other.id)] if one is not None]
+            self._said(self._worked(claimed))
+            return True
+        return False
+
+    def _claim(self, role: Role, name: str | None) -> Card | None:
+        agent = board_settings(self.opened.place.project).agent_of(role)
+        found = self.opened.board.claim(TODO[role], f"{agent or role}{LOOP}", PLANNER, name=name)
+        for card in found.escalated:
+            self.say(f"AUTOLOOP_EXHAUSTED:{card.id}")
+        return found.card
+
+    def _worked(self, claimed: Sequence[Card]) -> list[Card]:
+        card = claimed[0]
+        if card.role == "scientist" and board_settings(self.opened.place.project).scientist is None:
+            note = f"{SIGNAL}: no agent is set for scientists"
+            wish = Move(to="blocked", note=note, next_action="Set scientist under [board], or claim it yourself.", error_class="dependency_blocked")
+            return [self.opened.board.move(one.id, one.queue, wish, PLANNER) for one in claimed]
+        if not card.run:
+            routed = route(self.opened, card, self.means.consents)
+            if routed.queue == "blocked":
+                return [routed]
+            claimed = [routed]
+        return work_on(self.means, claimed)
+
+    def _said(self, cards: Sequence[Card]) -> None:
+        for card in cards:
+            word = "PASS" if card.queue == "planner-review" else "FAIL"
+            self.say(f"AUTOLOOP_EXECUTE_{word}:{card.id}:{card.source.removeprefix('plan:')}")
+
+    def _review(self) -> Reviewed:
+        self._unblock()
+        found = review_all(self.means)
+        for name in found.done:
+            self.say(f"AUTOLOOP_REVIEW_PASS:{name}")
+        for name in found.sent_back:
+            self.say(f"AUTOLOOP_REVIEW_REQUEUE:{name}")
+        self.done += found.done
+        self.broken += found.broken_contract
+        return found
+
+    def _unblock(self) -> None:
+        """Put tickets back whose question a person has answered since."""
+        for card in self._cards(("blocked",)):
+            if card.run and card.story and not card.decided:
+                wish = settling.after_answer(card, load(self.means.out_dir(card)).state)
+                if wish is not None and not card.spent:
+                    self.opened.board.move(card.id, "blocked", wish, PLANNER)
+
+    def _summarise(self) -> None:
+        with self.opened.store.reading() as at:
+            due = weekly.due(at)
+        if due:
+            weekly.write(self.opened, PLANNER)
+
+    # The end
+
+    def _ended(self, cycle: int) -> Ended | None:
+        cards = self._cards(("planner-inbox", "scientist-todo", "developer-todo", "planner-review", "blocked"))
+        verdict = self._verdict(cards)
+        limit = board_settings(self.opened.place.project).exhausted_limit
+        if self.broken:
+            return self._end("STOP_TEST_CONTRACT", Reason.TEST_CONTRACT_BROKEN, cycle, tuple(self.broken))
+        if gone := accumulated(cards, limit):
+            return self._end("STOP_EXHAUSTED", Reason.EXHAUSTION_ACCUMULATED, cycle, tuple(gone))
+        if verdict.status == "STOP_DONE":
+            return self._end("STOP_DONE", None, cycle)
+        if verdict.status == "STOP_USER_CONFIRMATION":
+            ids = tuple(verdict.user_confirmation_ids)
+            return self._end("STOP_USER_CONFIRMATION", Reason.NEEDS_USER_CONFIRMATION, cycle, ids)
+        if self.idle >= self.no_progress_limit:
+            return self._end("STOP_NO_PROGRESS", Reason.NO_PROGRESS, cycle, tuple(card.id for card in cards[:20]))
+        return None
+
+    def _verdict(self, cards: Sequence[Card]) -> Verdict:
+        waiting = [card.id for card in cards if card.queue == "planner-review" and SIGNAL in card.next_action]
+        return judge(cards, len(self.notices), waiting)
+
+    def _end(self, status: str, reason: Reason | None, cycles: int, ids: tuple[str, ...] = ()) -> Ended:
+        return Ended(
+            status=status, reason=reason, cycles=cycles, no_progress=self.idle, done=tuple(self.done), ids=ids
+        )
+
+    def _cards(self, queues: Iterable[Queue]) -> list[Card]:
+        with self.opened.store.reading() as at:
+            return [card for queue in queues for card in at.cards(queue)]

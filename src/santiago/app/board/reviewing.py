@@ -1,0 +1,195 @@
+"""The planner's review: what passes the done gate is accepted and archived, what does not goes back with the critique."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.app import requests
+from santiago.app.board import evidence, settling
+from santiago.app.board.backlog import left_open
+from santiago.app.board.settings import board_settings
+from santiago.app.board.working import PLANNER, start
+from santiago.app.loading import load
+from santiago.artifacts.files import read_bytes, write_whole
+from santiago.board import gate
+from santiago.board.governance import gate as governance
+from santiago.board.rules import Move
+from santiago.contract.answers import JUDGED
+from santiago.contract.board import TODO
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.record import record
+from santiago.contract.ticks import tick
+from santiago.workspace.ancestry import is_ancestor, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.app.board.working import Means
+    from santiago.app.loading import Run
+    from santiago.board.gate import Missing
+    from santiago.contract.board import Card
+
+TEST_CONTRACT = "test contract"
+"""How governance names what makes the loop stop: only planning anew helps."""
+
+
+@record
+class Reviewed:
+    """What came of one look at everything that waits for the planner."""
+
+    done: tuple[str, ...] = ()
+    sent_back: tuple[str, ...] = ()
+    broken_contract: tuple[str, ...] = ()
+
+
+def review_all(means: Means) -> Reviewed:
+    """Look at every ticket that waits for the planner, then at every request whose tickets are done."""
+    found = Reviewed()
+    for card in _waiting(means, "planner-review"):
+        found = _together(found, _review(means, card))
+    for card in _waiting(means, "planner-inbox"):
+        if card.run and card.status == "in_progress":
+            found = _together(found, _review_request(means, card))
+    return found
+
+
+def _waiting(means: Means, queue: str) -> list[Card]:
+    with means.opened.store.reading() as at:
+        return at.cards(queue)
+
+
+def _together(one: Reviewed, other: Reviewed) -> Reviewed:
+    return Reviewed(
+        done=one.done + other.done,
+        sent_back=one.sent_back + other.sent_back,
+        broken_contract=one.broken_contract + other.broken_contract,
+    )
+
+
+def _review(means: Means, card: Card) -> Reviewed:
+    if card.run and card.story:
+        run = load(means.out_dir(card))
+        if wish := settling.after_answer(card, run.state):
+            means.opened.board.move(card.id, card.queue, wish, PLANNER)
+            return Reviewed(sent_back=(card.id,))
+        if waits_for_a_person(run, card):
+            return Reviewed()
+    lacking = all_missing(means, card, PLANNER)
+    if not lacking:
+        return Reviewed(done=(accept(means, card, PLANNER).id,))
+    text = "\n".join(f"- {one.what}. {one.remedy}" for one in lacking)
+    link = evidence.keep_critique(means.opened, card, f"# Sent back by the planner\n\n{text}\n")
+    if card.run and card.story:
+        _ask_for_change(means, card, text)
+    wish = Move(to=TODO[card.role], note=settling.shortened(text), evidence=link, error_class="soft_fail")
+    means.opened.board.move(card.id, card.queue, wish, PLANNER)
+    broken = tuple(card.id for one in lacking if TEST_CONTRACT in one.what)
+    return Reviewed(sent_back=(card.id,), broken_contract=broken[:1])
+
+
+def waits_for_a_person(run: Run, card: Card) -> bool:
+    """Tell whether the work waits for a person's word that no planner can give."""
+    asked = run.state.questions.get(run.state.stories[card.story].asked)
+    return asked is not None and asked.kind in JUDGED
+
+
+def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
+    """Return everything that keeps a ticket from done, of the gate itself and of governance."""
+    opened, planners = means.opened, board_settings(means.opened.place.project).planners
+    with opened.store.reading() as at:
+        found = gate.missing(at, opened.place, card, actor, planners, _is_integrated(means, card))
+        known = [one for one in gate.recorded(at, card.id) if one.attempt == card.attempt_count]
+    latest = known[-1] if known else None
+    change = governance.Change(
+        ticket=card.id, base=latest.base if latest else None, head=latest.commit if latest else None,
+        evidence=tuple(opened.place.project / one.path for one in known),
+    )  # fmt: skip
+    own = governance.missing(opened.place.project, opened.place.root, change)
+    return [*found, *(gate.Missing(what=one.what, remedy=one.remedy) for one in own)]
+
+
+def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
+    """Return how to tell whether a commit is the one that is integrated, or would be with the planner's word."""
+    project = means.opened.place.project
+    if not card.run:
+        return lambda commit: is_ancestor(project, commit, "HEAD")
+    state = load(means.out_dir(card)).state
+    if not card.story:
+        return lambda commit: commit == state.head
+    story = state.stories[card.story]
+    good = story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
+    # Once it is integrated the story's commit is another one; the attempt's own is what was looked at.
+    looked_at = resolve(project, f"refs/santiago/{card.run}/{card.story}/{story.attempts}")
+    return lambda commit: good and commit in (story.commit, looked_at)
+
+
+def accept(means: Means, card: Card, actor: str) -> Card:
+    """Take work as done: the run's branch gets it first, then the ticket is archived; doing it again finds what was done."""
+    if card.run and card.story:
+        _validate(means, card, actor)
+    done = means.opened.board.accept(card.id, actor, card.attempt_count, "the done gate is open")
+    _tick(means, done)
+    return done
+
+
+def _validate(means: Means, card: Card, actor: str) -> None:
+    """Give the planner's word to the run, and have the work integrated."""
+    run = load(means.out_dir(card))
+    story = run.state.stories[card.story]
+    if story.phase is StoryPhase.DONE:
+        return
+    if story.asked:
+        requests.answer(run, story.asked, "validate", actor)
+    start(means, card, {})
+    after = load(means.out_dir(card)).state.stories[card.story]
+    if after.phase is not StoryPhase.DONE:
+        message = f"{card.id} was accepted, and its work did not come onto the branch: {after.reason or after.phase}"
+        raise SantiagoError(Kind.TRANSIENT, message, hint="`santiago loop` goes on with it.")
+
+
+def _ask_for_change(means: Means, card: Card, text: str) -> None:
+    run = load(means.out_dir(card))
+    if asked := run.state.stories[card.story].asked:
+        requests.answer(run, asked, "change", PLANNER, text=text[:2000])
+        start(means, card, {})
+
+
+def _tick(means: Means, card: Card) -> None:
+    """Tick the box of a finished story in its plan, where that lies below the runtime root: such files are the board's own."""
+    if not (card.story and card.source.startswith("plan:")):
+        return
+    run = load(means.out_dir(card))
+    path = means.opened.place.project / run.run_input.prd_path
+    if path.parent != means.opened.place.plans or not path.is_file():
+        return
+    line = next(story.origin.line for story in run.plan.stories if story.id == card.story)
+    content = read_bytes(path, 2**24)
+    if (ticked := tick(content, [line])) != content:
+        write_whole(path, ticked)
+
+
+def _review_request(means: Means, card: Card) -> Reviewed:
+    """A request is done when all its tickets are and the verification of its run passed."""
+    with means.opened.store.reading() as at:
+        children = at.of_request(card.id)
+    if not children or not all(one.queue == "done" or one.decided == "bypass" for one in children):
+        return Reviewed()
+    for one in children:
+        if one.decided == "bypass" and not load(means.out_dir(card)).state.stories[one.story].skipped:
+            start(means, card, {}, skips=[(one.story, "bypassed by the planner")])
+    if load(means.out_dir(card)).state.phase is not RunPhase.SUCCESS:
+        start(means, card, {})
+    run = load(means.out_dir(card))
+    link = evidence.keep_of_run(means.opened, card, run)
+    if run.state.phase is not RunPhase.SUCCESS:
+        note = f"{run.state.reason or run.state.phase}: the run of this request did not pass its own verification"
+        wish = Move(to="blocked", note=note, evidence=link, error_class="hard_fail", next_action="mend the branch, then move it back")
+        means.opened.board.move(card.id, card.queue, wish, PLANNER)
+        return Reviewed()
+    note = left_open(means.opened, card)
+    reviewed = means.opened.board.move(
+        card.id, card.queue, Move(to="planner-review", phase="evidence_collected", evidence=link, note=note), PLANNER
+    )
+    lacking = all_missing(means, reviewed, PLANNER)
+    return Reviewed(done=(accept(means, reviewed, PLANNER).id,)) if not lacking else Reviewed()

@@ -1,0 +1,231 @@
+"""A request becomes a run: its document is compiled, its stories become tickets, and the run is made that they point at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.app.board import bases
+from santiago.app.board.backlog import open_plans
+from santiago.app.board.planning import planned_by
+from santiago.app.board.settings import board_settings
+from santiago.app.config import run_input_defaults
+from santiago.app.loading import frozen
+from santiago.app.start.agents import named
+from santiago.app.start.compose import execute
+from santiago.app.start.leaks import refuse_secrets
+from santiago.app.start.prepare import prepare
+from santiago.app.start.trust import note_basis
+from santiago.app.start.wishes import Wishes
+from santiago.artifacts import repository
+from santiago.artifacts.files import read_text, write_whole
+from santiago.artifacts.names import has_begun
+from santiago.board.board import add, found
+from santiago.board.rules import Change, Move
+from santiago.contract.board import TODO, BoardEvent, Card
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ids import run_id_from
+from santiago.contract.reasons import ExitCode, Reason
+from santiago.contract.record import record
+from santiago.contract.state import initial
+from santiago.executor.schedule import followed
+from santiago.planner.compile import compile_plan
+from santiago.planner.source import Source
+from santiago.util.inside import is_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from santiago.app.start.request import Request
+    from santiago.board.opening import Opened
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
+
+SIGNAL = "needs_user_confirmation"
+"""What a ticket says where a person has to decide before anything else can help."""
+LONGEST_NOTE = 300
+"""Characters of what is said in a ticket; the rest stands where the note points."""
+
+
+@record
+class Consents:
+    """How a person is asked, as far as one is there."""
+
+    commands: Callable[[list[str]], None]
+    """Whether commands of a document may run; raises where not."""
+    unfenced: Callable[[], None]
+    tell: Callable[[str], None]
+
+
+def route(opened: Opened, card: Card, consents: Consents) -> Card:
+    """Make a request's run and its tickets, or block it with the reason; a crash in between is mended by doing it again."""
+    try:
+        plan, document = plan_of(opened, card)
+        run_id = card.run or _take_name(opened, card)
+        out_dir = opened.place.project / repository.RUNS / run_id
+        if not has_begun(out_dir):
+            _make_run(opened, card, plan, document, out_dir, consents)
+        plan, run_input = frozen(out_dir)
+    except SantiagoError as error:
+        return block(opened, card, error)
+    if card.queue in TODO.values():
+        return _as_story(opened, card, plan, run_id)
+    return _with_tickets(opened, card, plan, run_input, run_id)
+
+
+def _as_story(opened: Opened, card: Card, plan: Plan, run_id: str) -> Card:
+    """Point a ticket that somebody put into a worker's queue by hand at the one story of its run."""
+    changes = {"run": run_id, "story": plan.stories[0].id}
+    with opened.board.transaction() as at:
+        return at.change(found(at, card.id), Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about={}), "planner")
+
+
+def plan_of(opened: Opened, card: Card) -> tuple[Plan, str]:
+    """Return the plan of a request and how its document is called."""
+    path = document_of(opened, card)
+    text = read_text(path)
+    name = repository.name_inside(path, opened.place.project)
+    refuse_secrets(text.encode(), name)
+    compiled = compile_plan(Source(text, path=name))
+    if compiled.plan is None:
+        errors = [one for one in compiled.findings if one.level == "error"]
+        said = "; ".join(f"line {one.line}: {one.message}" if one.line else one.message for one in errors[:5])
+        raise _unplannable(f"{name} gives no plan: {said or 'no story was found'}", f"`santiago plan {name}` says more.")
+    return compiled.plan, name
+
+
+def document_of(opened: Opened, card: Card) -> Path:
+    """Return the document that a request names; raise where it names none, so that a person decides."""
+    kind, _, rest = card.source.partition(":")
+    if kind == "plan":
+        plans = [path for name, path, _ in open_plans(opened.place.plans) if name == rest]
+        if len(plans) == 1:
+            return plans[0]
+        raise _undecided(f"there is no plan {rest} with an open box below {opened.place.named(opened.place.plans)}")
+    path = opened.place.project / rest
+    if card.queue in TODO.values() or card.run:
+        return _own_document(opened, card)
+    if kind == "doc" and rest and is_inside(path, opened.place.project) and path.is_file():
+        return path
+    if kind == "doc":
+        raise _undecided(f"there is no document {rest[:200]} in the project")
+    if (planner := board_settings(opened.place.project).planner) is None:
+        raise _undecided("no document describes it, and no planning agent is set")
+    return planned_by(opened, card, planner)
+
+
+def _own_document(opened: Opened, card: Card) -> Path:
+    """Return the document of a ticket that somebody put into a worker's queue by hand: its title and note are all of it."""
+    path = opened.place.root / "requests" / f"{card.id}.md"
+    if not path.is_file():
+        title, note = " ".join(card.title.split()), card.note.strip()
+        role = "Role: scientist\n" if card.role == "scientist" else ""
+        text = f"# {title}\n\n## User stories\n\n### US-1: {title}\n\n{role}\n{note}\n"
+        write_whole(path, text.encode())
+    return path
+
+
+def _undecided(message: str) -> SantiagoError:
+    hint = "Name a document: `santiago queue move … --to planner-inbox --source doc:PATH`; or set planner under [board]."
+    return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
+
+
+def _unplannable(message: str, hint: str) -> SantiagoError:
+    return SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.PLAN_GENERATION_FAILED)
+
+
+def block(opened: Opened, card: Card, error: SantiagoError) -> Card:
+    """Put a request aside with what stands in its way; what a person must decide carries the signal for it."""
+    if error.exit_code == ExitCode.TRANSIENT:
+        raise error  # the disk, or another process: nothing about the ticket
+    asks = error.exit_code == ExitCode.BLOCKED
+    note = f"{SIGNAL}: {error.message}" if asks else error.message
+    wish = Move(
+        to="blocked", note=note[:LONGEST_NOTE], next_action=error.hint[:LONGEST_NOTE] or "TBD",
+        error_class="dependency_blocked" if asks else "hard_fail",
+    )  # fmt: skip
+    return opened.board.move(card.id, card.queue, wish, "planner")
+
+
+def _take_name(opened: Opened, card: Card) -> str:
+    """Write down which run the request becomes before there is one, so that a crash never makes two."""
+    wanted, number = run_id_from(card.id), 1
+    name = wanted
+    while (opened.place.project / repository.RUNS / name).exists():
+        number += 1
+        name = f"{wanted}-{number}"
+    with opened.board.transaction() as at:
+        at.change(found(at, card.id), Change(event=BoardEvent.TICKET_ROUTED, changes={"run": name}, about={}), "planner")
+    return name
+
+
+def _make_run(
+    opened: Opened, card: Card, plan: Plan, document: str, out_dir: Path, consents: Consents
+) -> None:
+    project = opened.place.project
+    settings = _settings(opened, card, plan, document, out_dir.name)
+    repository.keep_out_of_git(project / ".santiago")
+    note_basis(project, out_dir.name, consents.tell)
+    request = prepare(out_dir, settings, plan, Wishes(actor="planner"), base=project, compiled=True)
+    request.only_creates, request.begins_on = True, bases.begins_on(opened)
+    asking(request, consents)
+    opened.store.close()  # the start forks, and nobody may have the store open then
+    execute(request)
+
+
+def asking(request: Request, consents: Consents) -> None:
+    request.consent, request.consent_unfenced = consents.commands, consents.unfenced
+
+
+def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str) -> RunInput:
+    """Return the run input of a routed run: the planner accepts each result, and a ticket's budget is its story's."""
+    project = opened.place.project
+    found = run_input_defaults(project)
+    budget = card.retry_budget
+    limits = replace(
+        found.limits, story_max_attempts=budget, run_max_attempts=max(found.limits.run_max_attempts, budget * len(plan.stories))
+    )
+    policy = replace(found.policy, gate="auto", gates=("result",), exhausted="blocked", keep_going=True, tests_first="")
+    agent = named(found.agent, board_settings(project).developer, None, None)
+    verification = found.verification
+    if card.checks:
+        verification = replace(verification, story_commands=tuple(dict.fromkeys((*verification.story_commands, *card.checks))))
+    return replace(
+        found, run_id=run_id, repo_path=str(project), prd_path=document,
+        limits=limits, policy=policy, agent=agent, verification=verification,
+    )  # fmt: skip
+
+
+def _with_tickets(opened: Opened, card: Card, plan: Plan, run_input: RunInput, run_id: str) -> Card:
+    """Put the stories onto the board as tickets; the request waits for all of them."""
+    needs = initial(plan, followed(plan, optimistic=run_input.policy.optimistic)).needs
+    before = _chunks_before(plan)
+    with opened.board.transaction() as at:
+        request = found(at, card.id)
+        for story in plan.stories:
+            name = f"{card.id}.{story.id}"
+            if at.card(name) is not None:
+                continue
+            waits = dict.fromkeys((*needs.get(story.id, ()), *before[story.id]))
+            ticket = Card(
+                id=name, queue=TODO[story.role], status="pending", worker="planner", title=story.title,
+                source=card.source if card.source.startswith("plan:") else f"plan:{run_id}", updated_at="",
+                phase="planned" if waits else "ready", retry_budget=card.retry_budget, role=story.role,
+                next_action=f"profile={story.profile}" if story.profile else "TBD",
+                request=card.id, run=run_id, story=story.id,
+            )  # fmt: skip
+            add(at, ticket, "planner", [f"{card.id}.{other}" for other in waits])
+        why = {"why": f"{len(plan.stories)} stories of {plan.source.path}", "run": run_id}
+        changes = {"status": "in_progress", "phase": "running", "lease": "none", "run": run_id}
+        return at.change(request, Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about=why), "planner")
+
+
+def _chunks_before(plan: Plan) -> dict[str, Sequence[str]]:
+    """Return for each story the stories of the chunk before its own: no chunk overtakes another."""
+    before: Sequence[str] = ()
+    found: dict[str, Sequence[str]] = {}
+    for chunk in plan.chunks:
+        found |= dict.fromkeys(chunk.stories, before)
+        before = chunk.stories
+    return found

@@ -1,0 +1,35 @@
+"""What the settings say about the board."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.app.config import load
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.contract.board import Role
+
+
+@record
+class BoardSettings:
+    developer: str | None
+    """The agent that works on developers' tickets; that of the run input where none is named."""
+    scientist: str | None
+    planner: str | None
+    """The agent that plans what no document describes."""
+    planners: tuple[str, ...]
+    """Actors who may accept work."""
+    single_entry: bool
+    exhausted_limit: int
+    language: str | None
+
+    def agent_of(self, role: Role) -> str | None:
+        return self.scientist if role == "scientist" else self.developer
+
+
+def board_settings(project: Path) -> BoardSettings:
+    found = {name.partition(".")[2]: one.value for name, one in load(project).items() if name.startswith("board.")}
+    return BoardSettings(**{**found, "planners": tuple(found["planners"])})

@@ -1,0 +1,69 @@
+"""Where a ticket goes after an attempt of its story: pure, from the card and what the run's log tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.board.rules import Move
+from santiago.contract.answers import JUDGED
+from santiago.contract.board import TODO
+from santiago.contract.phases import StoryPhase
+from santiago.contract.reasons import MEANINGS, Reason
+
+if TYPE_CHECKING:
+    from santiago.contract.board import Card
+    from santiago.contract.state import Question, RunState, StoryState
+
+SIGNAL = "needs_user_confirmation"
+LONGEST_NOTE = 300
+
+
+def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
+    """Return where a claimed ticket goes; None while its attempt is still to be made or under way."""
+    story = state.stories[card.story]
+    question = state.questions.get(story.asked) if story.asked else None
+    match story.phase:
+        case StoryPhase.VERIFIED | StoryPhase.DONE:
+            return Move(to="planner-review")
+        case StoryPhase.BLOCKED | StoryPhase.FAILED if question is not None:
+            return _asked(question)
+        case StoryPhase.BLOCKED | StoryPhase.FAILED:
+            return _parked(story)
+        case StoryPhase.READY | StoryPhase.PLANNED if story.counted >= card.attempt_count:
+            return Move(to=TODO[card.role], phase="ready", note=shortened(critique), error_class="soft_fail")
+        case _:
+            return None
+
+
+def after_answer(card: Card, state: RunState) -> Move | None:
+    """Return where a ticket goes that waited for a person, once the question is answered; None while it waits."""
+    story = state.stories[card.story]
+    if story.asked or story.phase is not StoryPhase.READY:
+        return None
+    if card.queue == "blocked" and SIGNAL in card.note and any(name in card.note for name in state.questions):
+        return Move(to=TODO[card.role], note="answered")
+    if card.queue == "planner-review":
+        return Move(to=TODO[card.role], note="sent back by a person's answer", error_class="soft_fail")
+    return None
+
+
+def _asked(question: Question) -> Move:
+    """A person has to answer: work that a verdict holds back waits in the review, anything else is blocked."""
+    says = f"{SIGNAL}: {question.id}: {question.text}"
+    if question.kind in JUDGED:
+        return Move(to="planner-review", note=shortened(says), next_action=f"{SIGNAL}: answer {question.id}")
+    return Move(to="blocked", note=shortened(says), next_action=f"answer {question.id}", error_class="dependency_blocked")
+
+
+def _parked(story: StoryState) -> Move:
+    reason = story.reason or Reason.BLOCKED_DEPENDENCY
+    meaning = MEANINGS[reason]
+    asks = reason is Reason.NEEDS_USER_CONFIRMATION
+    note = f"{SIGNAL + ': ' if asks else ''}{reason}: {meaning.sentence}"
+    return Move(to="blocked", note=note, next_action=shortened(meaning.hint), error_class=meaning.error_class)
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text on one line; all of it stands in the evidence."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= LONGEST_NOTE else flat[: LONGEST_NOTE - 1] + "…"

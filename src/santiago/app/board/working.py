@@ -1,0 +1,147 @@
+"""Claimed tickets of one run, worked on in one start of it; afterwards each goes where its verdict says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.app.board import evidence, settling
+from santiago.app.board.routing import asking
+from santiago.app.board.settings import board_settings
+from santiago.app.loading import frozen, load
+from santiago.app.start.agents import named
+from santiago.app.start.compose import execute
+from santiago.app.start.prepare import prepare
+from santiago.app.start.wishes import Wishes
+from santiago.artifacts import repository
+from santiago.board.rules import Move
+from santiago.contract.board import TODO
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.record import record
+from santiago.executor.reopen import Grants
+from santiago.executor.situation import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from santiago.app.board.routing import Consents
+    from santiago.app.start.request import Request
+    from santiago.board.opening import Opened
+    from santiago.contract.board import Card, Role
+    from santiago.contract.events import Event
+    from santiago.contract.state import RunState
+
+PLANNER = "planner"
+_RENEW_MS = 10 * 60_000
+"""How often a lease is renewed while its attempt lasts."""
+
+
+@record
+class Means:
+    """What the board's work is done with."""
+
+    opened: Opened
+    consents: Consents
+    jobs: int = 1
+    listeners: tuple[Callable[[Sequence[Event], RunState], None], ...] = ()
+
+    def out_dir(self, card: Card) -> Path:
+        return self.opened.place.project / repository.RUNS / card.run
+
+
+def work_on(means: Means, cards: Sequence[Card]) -> list[Card]:
+    """Make one attempt for each of these claimed tickets, all of one run and one role; return them where they went."""
+    try:
+        start(means, cards[0], {card.story: card.attempt_count for card in cards}, role=cards[0].role, renewed=cards)
+    except SantiagoError as error:
+        if error.kind is Kind.TRANSIENT:
+            give_back(means, cards, error.message)
+            raise
+        return [_blocked(means, card, error) for card in cards]
+    return [settled(means, card) for card in cards]
+
+
+def start(
+    means: Means, of: Card, claims: dict[str, int], *, role: Role = "developer", renewed: Sequence[Card] = (),
+    own_work: tuple[str, str] | None = None, skips: list[tuple[str, str]] | None = None,
+) -> RunState:  # fmt: skip
+    """Go on with a run, beginning only what was claimed; what waits for its integration gets onto the branch."""
+    request = _request(means, of, claims, role, own_work, skips)
+    request.listeners += [*means.listeners, _renewal(means, renewed)]
+    means.opened.store.close()  # the start forks, and nobody may have the store open then
+    return execute(request)
+
+
+def _request(
+    means: Means, of: Card, claims: dict[str, int], role: Role, own_work: tuple[str, str] | None,
+    skips: list[tuple[str, str]] | None,
+) -> Request:  # fmt: skip
+    out_dir = means.out_dir(of)
+    plan, run_input = frozen(out_dir)
+    agent = board_settings(means.opened.place.project).agent_of(role)
+    raised = max([0, *(card.retry_budget - run_input.limits.story_max_attempts for card in _children(means, of))])
+    request = prepare(
+        out_dir, run_input, plan, Wishes(actor=PLANNER, jobs=means.jobs),
+        base=out_dir, grants=_grants(out_dir, raised), own_work=own_work, skips=skips,
+        agent=named(run_input.agent, agent, None, None) if agent and role == "scientist" else None,
+    )  # fmt: skip
+    request.scope = Scope(claims=claims)
+    asking(request, means.consents)
+    return request
+
+
+def _children(means: Means, of: Card) -> list[Card]:
+    with means.opened.store.reading() as at:
+        return at.of_request(of.request or of.id)
+
+
+def _grants(out_dir: Path, raised: int) -> Grants:
+    """A larger budget of a ticket is a larger limit of its story; what was granted before counts."""
+    already = max(
+        (more for name, more in load(out_dir).state.raised.items() if name.startswith("story_max_attempts")), default=0
+    )
+    return Grants(attempts=max(0, raised - already), actor=PLANNER)
+
+
+def _renewal(means: Means, cards: Sequence[Card]) -> Callable[[Sequence[Event], RunState], None]:
+    """Return a listener that holds the leases as long as the run goes on."""
+    renewed = {"at": 0}
+
+    def take(events: Sequence[Event], state: RunState) -> None:
+        if state.used_ms - renewed["at"] < _RENEW_MS:
+            return
+        renewed["at"] = state.used_ms
+        for card in cards:
+            means.opened.board.renew(card.id, f"{card.lease}#{card.attempt_count}", PLANNER)
+
+    return take
+
+
+def settled(means: Means, card: Card) -> Card:
+    """Move a ticket to where its run says that it belongs, with its evidence; nothing where its attempt is still to come."""
+    run = load(means.out_dir(card))
+    story = run.state.stories[card.story]
+    wish = settling.after_attempt(card, run.state, evidence.critique(run, story))
+    if wish is None:
+        return card
+    link = evidence.keep(means.opened, card, run)
+    wish = Move(
+        to=wish.to, phase=wish.phase, note=wish.note, next_action=wish.next_action, error_class=wish.error_class, evidence=link
+    )
+    return means.opened.board.move(card.id, card.queue, wish, card.worker, lease=f"{card.lease}#{card.attempt_count}")
+
+
+def give_back(means: Means, cards: Sequence[Card], why: str) -> None:
+    for card in cards:
+        wish = Move(to=TODO[card.role], phase="ready", note=settling.shortened(why), error_class="soft_fail")
+        means.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))
+
+
+def _blocked(means: Means, card: Card, error: SantiagoError) -> Card:
+    """A start that a person has to make possible first."""
+    note = f"{settling.SIGNAL}: {error.message}" if error.kind is Kind.BLOCKED else error.message
+    wish = Move(
+        to="blocked", note=settling.shortened(note), next_action=settling.shortened(error.hint) or None,
+        error_class="dependency_blocked" if error.kind is Kind.BLOCKED else "hard_fail",
+    )  # fmt: skip
+    return means.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))

@@ -1,0 +1,157 @@
+"""The done gate: all that is missing before a ticket may be called done, at once, each with its remedy."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from santiago.artifacts.files import read_bytes
+from santiago.board.rules import split_links
+from santiago.contract.board import BoardEvent
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.record import record
+from santiago.util.inside import is_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from santiago.board.root import Place
+    from santiago.board.store import Reading
+    from santiago.contract.board import Card
+
+LARGEST = 16 * 2**20
+"""Bytes of one file of evidence."""
+_ADDRESS = ("http://", "https://")
+
+
+@record
+class Missing:
+    """One thing that stands between a ticket and done."""
+
+    what: str
+    remedy: str
+    kind: Kind = Kind.INPUT
+
+
+@record
+class Evidence:
+    """What santiago recorded of a ticket's checks."""
+
+    path: str
+    digest: str
+    commit: str
+    passed: bool
+    attempt: int
+    base: str = ""
+    dry_run: bool = False
+
+
+def recorded(at: Reading, ticket: str) -> list[Evidence]:
+    """Return what santiago itself saw of a ticket's checks, oldest first."""
+    events = at.events(ticket=ticket)
+    return [_evidence(one.attempt, one.about) for one in events if one.event is BoardEvent.EVIDENCE_RECORDED]
+
+
+def _evidence(attempt: int, about: dict[str, Any]) -> Evidence:
+    known = {name: about[name] for name in ("path", "digest", "commit", "passed", "base", "dry_run") if name in about}
+    return Evidence(attempt=attempt, **known)
+
+
+def missing(
+    at: Reading, place: Place, card: Card, actor: str, planners: Sequence[str], is_integrated: Callable[[str], bool]
+) -> list[Missing]:
+    """Return everything that keeps a ticket from done; what governance asks for is added by whoever knows it."""
+    return [
+        *_of_actor(at, card, actor, planners),
+        *_of_ticket(card),
+        *_of_evidence(at, place, card, is_integrated),
+    ]
+
+
+def _of_actor(at: Reading, card: Card, actor: str, planners: Sequence[str]) -> Iterator[Missing]:
+    if actor not in planners:
+        remedy = f"Accept it as one of {', '.join(planners)}: --actor, or SIGEE_QUEUE_ACTOR."
+        yield Missing(what=f"{actor or 'nobody'} is no planner", remedy=remedy, kind=Kind.BLOCKED)
+    claims = [one for one in at.events(ticket=card.id) if one.event is BoardEvent.TICKET_CLAIMED]
+    worker = str(claims[-1].changes.get("worker", "")) if claims else ""
+    if actor and actor == worker:
+        yield Missing(
+            what=f"{actor} did the work, and nobody accepts their own", remedy="Another planner accepts it.", kind=Kind.BLOCKED
+        )
+
+
+def _of_ticket(card: Card) -> Iterator[Missing]:
+    if card.queue != "planner-review":
+        yield Missing(what=f"it stands in {card.queue}", remedy="Move it to planner-review.", kind=Kind.BLOCKED)
+    if card.phase not in ("verified", "evidence_collected"):
+        yield Missing(what=f"its phase is {card.phase}", remedy="Evidence has to be collected first.")
+    if card.attempt_count > card.retry_budget:
+        what = f"{card.attempt_count} attempts are more than its budget of {card.retry_budget}"
+        yield Missing(what=what, remedy=f"`santiago queue decide {card.id} replan --budget N`.")
+
+
+def _of_evidence(at: Reading, place: Place, card: Card, is_integrated: Callable[[str], bool]) -> Iterator[Missing]:
+    links = split_links(card.evidence_links)
+    if not links:
+        yield Missing(what="it has no evidence", remedy=_verify(card))
+        return
+    paths: list[Path] = []
+    for link in links:
+        if link.startswith(_ADDRESS):
+            continue  # kept for people; it proves nothing
+        path = place.project / link
+        if not is_inside(path, place.project):
+            yield Missing(what=f"{link} lies outside the project", remedy="Name a file of the project.")
+        elif not path.exists():
+            yield Missing(what=f"{link} is not there", remedy=_verify(card))
+        elif path.is_file():
+            paths.append(path)
+    known = recorded(at, card.id)
+    told = [_fault(at, place, card, path, known, is_integrated) for path in paths]
+    if None not in told:
+        reasons = [one for one in told if one] or ["no file among its evidence is a record of passed checks"]
+        yield Missing(what="nothing shows that its checks passed: " + "; ".join(reasons), remedy=_verify(card))
+
+
+def _fault(
+    at: Reading, place: Place, card: Card, path: Path, known: list[Evidence], is_integrated: Callable[[str], bool]
+) -> str | None:
+    """Return why a file does not show that the ticket's checks passed; None where it does."""
+    name = place.named(path)
+    try:
+        digest = sha256(read_bytes(path, LARGEST)).hexdigest()
+    except SantiagoError as error:
+        return f"{name}: {error.message}"
+    found = next((one for one in reversed(known) if one.digest == digest), None)
+    if found is None:
+        return f"{name} {_stranger(at, name, digest, known)}"
+    if found.dry_run:
+        return f"{name} is of a dry run"
+    if not found.passed:
+        return f"{name} has a FAIL, or no PASS"
+    if found.attempt != card.attempt_count:
+        return f"{name} is of attempt {found.attempt}, and this is attempt {card.attempt_count}"
+    if not is_integrated(found.commit):
+        return f"{name} is of commit {found.commit[:12]}, which is not the one that is integrated"
+    return None
+
+
+def _stranger(at: Reading, name: str, digest: str, known: list[Evidence]) -> str:
+    others = (one for one in at.events(event=BoardEvent.EVIDENCE_RECORDED) if one.about.get("digest") == digest)
+    if other := next(others, None):
+        return f"is evidence of {other.ticket}"
+    if any(one.path == name for one in known):
+        return "was changed since santiago wrote it"
+    return "is no record that santiago made"
+
+
+def _verify(card: Card) -> str:
+    return f"`santiago queue verify {card.id}` runs its checks and records them."
+
+
+def refusal(card: Card, found: Sequence[Missing]) -> SantiagoError:
+    """Return all that is missing as one error; the ticket stays where it is."""
+    kind = Kind.BLOCKED if any(one.kind is Kind.BLOCKED for one in found) else Kind.INPUT
+    lines = [f"{one.what} ({one.remedy})" for one in found]
+    return SantiagoError(kind, f"{card.id} is not done: " + "; ".join(lines), hint=found[0].remedy)
