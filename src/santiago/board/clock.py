@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,13 +29,17 @@ class Anchor:
     ticks: int
 
 
+@cache
+def _boot() -> str:
+    try:
+        return _BOOT.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
 def machine_clocks() -> tuple[str, int, int]:
     """Return this start of the machine, its monotonic and its wall clock, both in milliseconds."""
-    try:
-        boot = _BOOT.read_text(encoding="ascii").strip()
-    except OSError:
-        boot = ""
-    return boot, time.monotonic_ns() // 1_000_000, time.time_ns() // 1_000_000
+    return _boot(), time.monotonic_ns() // 1_000_000, time.time_ns() // 1_000_000
 
 
 def is_off(anchor: Anchor | None) -> bool:
@@ -48,7 +53,7 @@ def is_off(anchor: Anchor | None) -> bool:
 
 def ticks_of(anchor: Anchor) -> int:
     """Return the board's time in milliseconds, which never goes back."""
-    return anchor.ticks + time.monotonic_ns() // 1_000_000 - anchor.monotonic
+    return anchor.ticks + machine_clocks()[1] - anchor.monotonic
 
 
 def settled(at: Writing) -> Anchor:

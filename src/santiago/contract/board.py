@@ -173,7 +173,7 @@ class Happening:
 def evolve(card: Card | None, event: Happening) -> Card:
     """Return a card as an event leaves it; the only place where one changes."""
     known = {} if card is None else {name: getattr(card, name) for name in Card.__annotations__}
-    changed = {**known, **event.changes, "updated_at": event.at}
+    changed = {**known, "updated_at": event.at, **event.changes}
     checks = changed.get("checks", ())
     assert isinstance(checks, list | tuple)
     return Card(**{**changed, "id": event.ticket, "checks": tuple(checks)})

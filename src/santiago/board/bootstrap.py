@@ -1,0 +1,131 @@
+"""Laying out a board: folders, headers, policies and forms, each made only where it is missing."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from santiago.artifacts import repository
+from santiago.artifacts.faults import refused
+from santiago.artifacts.files import write_whole
+from santiago.board import tsv
+from santiago.board.templates import FILES
+from santiago.contract.board import FIELDS
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.util import mounts, regular
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.board.root import Place
+
+FOLDERS = (
+    "plans", "orchestration/queues", "orchestration/archive", "orchestration/history", "dag/scenarios", "dag/pipelines",
+    "dag/state", "evidence", "reports", "locks",
+)  # fmt: skip
+NETWORK = frozenset(
+    {"nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "9p", "afs", "ceph", "coda", "davfs", "glusterfs", "gpfs", "lustre",
+     "beegfs", "ncpfs", "ocfs2", "gfs2", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse",
+     "fuse.curlftpfs", "fuse.davfs2", "fuse.smbnetfs"}
+)  # fmt: skip
+"""File systems whose locks reach other machines late or never."""
+_BEGIN, _END = "# santiago board: begin", "# santiago board: end"
+_LARGEST_IGNORE = 2**20
+
+
+def prepare(place: Place) -> tuple[str, ...]:
+    """Make what is missing of a board's layout, and return it by name; where that fails, nothing of it stays."""
+    refuse_network(place)
+    base = home(place)
+    for folder in (base, place.root, *(place.root / name for name in FOLDERS)):
+        repository.refuse_linked(folder)
+    made: list[Path] = []
+    try:
+        for name in FOLDERS:
+            _make_folder(place.root / name, made)
+        for path, content in _wanted(place, base).items():
+            _make_file(path, content, made)
+    except (OSError, SantiagoError) as error:
+        _undo(made)
+        raise _failed(place, error) from None
+    ignored = _keep_out_of_git(place, base)
+    return tuple(place.named(path) for path in (*(one for one in made if not one.is_dir()), *ignored))
+
+
+def home(place: Place) -> Path:
+    """Return the folder of policies and templates."""
+    sigee = place.project / ".sigee"
+    return sigee if sigee.is_dir() else place.project / ".santiago"
+
+
+def refuse_network(place: Place) -> None:
+    """Raise where the store would lie on a file system of another machine."""
+    there = next(one for one in (place.root, *place.root.parents) if one.exists())
+    kind = mounts.kind_of(there)
+    if kind in NETWORK:
+        message = f"the board would lie on a network file system ({kind}), whose locks cannot be trusted"
+        hint = "Work in a clone on a disk of this machine."
+        raise SantiagoError(Kind.BLOCKED, message, where=str(there), hint=hint)
+
+
+def _wanted(place: Place, base: Path) -> dict[Path, bytes]:
+    queues = place.queues.parent
+    headers = {queues / name: tsv.content(FIELDS, ()) for name in tsv.QUEUE_FILES}
+    history = {queues / tsv.HISTORY: tsv.content(tsv.HISTORY_FIELDS, ())}
+    return headers | history | {base / name: text.encode() for name, text in FILES.items()}
+
+
+def _make_folder(folder: Path, made: list[Path]) -> None:
+    for one in reversed([folder, *folder.parents]):
+        if not one.is_dir():
+            one.mkdir(exist_ok=True)  # another process may have been quicker
+            made.append(one)
+
+
+def _make_file(path: Path, content: bytes, made: list[Path]) -> None:
+    if not os.path.lexists(path):
+        _make_folder(path.parent, made)
+        made.append(path)
+        write_whole(path, content)
+
+
+def _undo(made: list[Path]) -> None:
+    for one in reversed(made):
+        with suppress(OSError):
+            if one.is_dir():
+                one.rmdir()
+            else:
+                one.with_name(f".{one.name}.tmp").unlink(missing_ok=True)
+                one.unlink(missing_ok=True)
+
+
+def _failed(place: Place, error: OSError | SantiagoError) -> SantiagoError:
+    told = error.message if isinstance(error, SantiagoError) else (error.strerror or str(error)).lower()
+    where = error.where if isinstance(error, SantiagoError) else str(error.filename or place.root)
+    hint = "Make the folder writable or free space, then run the same command again."
+    message = f"the board could not be laid out: {told}; nothing of it was left"
+    return SantiagoError(Kind.TRANSIENT, message, where=where, hint=hint, reason=Reason.IO_ERROR)
+
+
+def _keep_out_of_git(place: Place, base: Path) -> list[Path]:
+    """Keep what the board writes out of git: by a file of its own, or by a block in the user's where `.sigee` stands."""
+    if base.name == ".sigee":
+        return _ignored(place.project / ".gitignore", f"{place.root.relative_to(place.project).as_posix()}/")
+    ours = {base, place.root} if not place.root.is_relative_to(base) else {base}
+    missing = [folder / ".gitignore" for folder in sorted(ours) if not os.path.lexists(folder / ".gitignore")]
+    for path in missing:
+        repository.keep_out_of_git(path.parent)
+    return missing
+
+
+def _ignored(path: Path, name: str) -> list[Path]:
+    old = b"" if not os.path.lexists(path) else regular.content(path, _LARGEST_IGNORE + 1, follow=False)
+    if old is None or len(old) > _LARGEST_IGNORE:
+        raise refused(path, "it is no file that a line can be added to", f"Add the line {name} to what git ignores.")
+    if {name, name.rstrip("/"), f"/{name}", f"/{name.rstrip('/')}"} & set(old.decode("utf-8", "replace").split()):
+        return []
+    gap = b"" if not old or old.endswith(b"\n") else b"\n"
+    write_whole(path, old + gap + f"{_BEGIN}\n{name}\n{_END}\n".encode())
+    return [path]

@@ -1,0 +1,155 @@
+"""What another program changed in the board's files, taken in as moves and by the rules of moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.board import importing, tsv
+from santiago.board.rules import Move
+from santiago.contract.board import FIELDS, QUEUES, Card, evolve
+from santiago.contract.errors import SantiagoError
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.board.importing import Row
+    from santiago.board.opening import Opened
+    from santiago.board.store import Reading
+
+_FIXED = ("title", "source", "retry_budget")
+"""Fields that no move changes."""
+
+
+@record
+class Taken:
+    """What became of one difference."""
+
+    file: str
+    line: int
+    """0 where a row is missing."""
+    id: str
+    done: str = ""
+    refused: str = ""
+
+    def told(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where} {self.id or '(no id)'} {self.done or 'refused: ' + self.refused}"
+
+
+def from_tsv(opened: Opened, actor: str) -> tuple[Taken, ...]:
+    """Take in every difference that the rules allow; files with refused ones are kept beside, and all are written anew."""
+    edited = opened.projections.edited()
+    if not edited:
+        return ()
+    report = importing.read(opened.place)
+    found = [_row(opened, row, actor) for row in report.rows if row.file in edited]
+    taken = [one for one in found if one is not None]
+    taken += _missing(opened, edited, {row.id for row in report.rows})
+    if tsv.HISTORY in edited:
+        taken.append(Taken(file=tsv.HISTORY, line=0, id="", refused="the history is written by the board alone"))
+    kept = {one.file for one in taken if one.refused}
+    with opened.store.writing() as at:
+        for name in edited:
+            if name not in kept and name in report.digests:  # all others are set aside
+                at.set_file(name, report.digests[name], report.digests[name])
+        at.touched.update(QUEUES)
+    opened.projections.exact(discard=True)
+    return tuple(taken)
+
+
+def _row(opened: Opened, row: Row, actor: str) -> Taken | None:
+    """Take one row of a changed file in; None where it says nothing new."""
+    if row.event is not None:
+        return None
+    if row.card is None:
+        return _refused(row, row.fault)
+    with opened.store.reading() as at:
+        card = at.card(row.id)
+        stale = card is not None and card.updated_at > row.card.updated_at
+        if card is not None and (_same(card, row.card) or (stale and _was(at, row.card))):
+            return None
+    if row.card.queue == "done":
+        return _refused(row, "only the planner's review leads to done")
+    if card is not None and stale:
+        return _refused(row, f"it has changed on the board since, and stands in {card.queue}")
+    try:
+        done = _apply(opened, card, row.card, actor)
+    except SantiagoError as error:
+        return _refused(row, error.message)
+    return Taken(file=row.file, line=row.line, id=row.id, done=done)
+
+
+def _apply(opened: Opened, card: Card | None, wanted: Card, actor: str) -> str:
+    board = opened.board
+    if card is None:
+        board.add(wanted, actor)
+        return "added"
+    for name in _FIXED:
+        if _shown(card)[name] != _shown(wanted)[name]:
+            raise importing.unfit(f"its {name} was changed, which no move does")
+    # Another program's claim shows in the count; it comes before a handover, and after a move to a queue of work.
+    if wanted.status != "in_progress" and wanted.attempt_count > card.attempt_count:
+        card = _claim(opened, card, wanted, actor)
+    if wanted.status != "in_progress" or wanted.queue != card.queue or wanted.status == card.status:
+        card = board.move(card.id, card.queue, _move(card, wanted), actor)
+    if wanted.status == "in_progress" and card.status == "pending":
+        card = _claim(opened, card, wanted, actor)
+    return f"is in {card.queue}, {card.status}"
+
+
+def _claim(opened: Opened, card: Card, wanted: Card, actor: str) -> Card:
+    claim = opened.board.claim(card.queue, wanted.holder or wanted.worker, actor, name=card.id)
+    assert claim.card is not None
+    return claim.card
+
+
+def _move(card: Card, wanted: Card) -> Move:
+    """Return the move that makes one card of another, as far as moves do."""
+    old, new = _shown(card), _shown(wanted)
+    text = {name: new[name] for name in ("note", "next_action", "worker") if old[name] != new[name]}
+    return Move(
+        to=wanted.queue,
+        phase=wanted.phase if wanted.phase != card.phase else None,
+        evidence=wanted.evidence_links if old["evidence_links"] != new["evidence_links"] else None,
+        error_class=wanted.error_class if wanted.error_class != card.error_class else None,
+        note=text.get("note", card.note if wanted.queue == "blocked" else None),
+        next_action=text.get("next_action"),
+        worker=text.get("worker"),
+    )
+
+
+def _missing(opened: Opened, edited: list[str], named: set[str]) -> Iterator[Taken]:
+    """Yield tickets whose rows were removed; where a file was behind, nobody can tell, and nothing is lost."""
+    with opened.store.reading() as at:
+        behind = at.behind()
+        for name, queue in tsv.QUEUE_FILES.items():
+            if name in edited and queue not in behind:
+                for card in at.cards(queue):
+                    if card.id not in named:
+                        why = "its row was removed, and a ticket leaves the board only through done"
+                        yield Taken(file=name, line=0, id=card.id, refused=why)
+
+
+def _was(at: Reading, wanted: Card) -> bool:
+    """Tell whether a ticket once looked like this: the row was not changed, but is old."""
+    card: Card | None = None
+    for event in at.events(ticket=wanted.id):
+        if event.changes:
+            card = evolve(card, event)
+            if _same(card, wanted):
+                return True
+    return False
+
+
+def _same(card: Card, other: Card) -> bool:
+    return card.queue == other.queue and _shown(card) == _shown(other)
+
+
+def _shown(card: Card) -> dict[str, str]:
+    """Return a card as its row shows it."""
+    return dict(zip(FIELDS, tsv.line(getattr(card, name) for name in FIELDS).rstrip("\n").split("\t"), strict=True))
+
+
+def _refused(row: Row, why: str) -> Taken:
+    return Taken(file=row.file, line=row.line, id=row.id, refused=why)

@@ -1,0 +1,266 @@
+"""Taking over a project whose tickets stand in TSV files: every row is read, judged and reported before one is taken."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, get_args
+
+from santiago.artifacts.files import read_bytes, write_whole
+from santiago.board import rules, tsv
+from santiago.contract.board import (
+    FIELDS,
+    LEASE,
+    LEASE_MINUTES,
+    QUEUES,
+    UTC,
+    BoardEvent,
+    Card,
+    Phase,
+    Queue,
+    Status,
+)
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import ErrorClass, Reason
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.board.opening import Opened
+    from santiago.board.root import Place
+    from santiago.board.store import Writing
+
+_STATUSES: dict[Queue, tuple[Status, ...]] = {
+    "planner-inbox": ("pending", "in_progress"),
+    "scientist-todo": ("pending", "in_progress"),
+    "developer-todo": ("pending", "in_progress"),
+    "planner-review": ("review",),
+    "blocked": ("blocked",),
+    "done": ("done",),
+}
+_BUDGET = 3
+_TOLD = 50
+"""Rows that a refusal names."""
+
+
+@record
+class Row:
+    """One row of one file, and what was made of it."""
+
+    file: str
+    line: int
+    id: str
+    card: Card | None = None
+    event: dict[str, str] | None = None
+    """Of the retry history, its values."""
+    fault: str = ""
+    """Why it cannot be taken over; empty where it can."""
+
+    def told(self) -> str:
+        return f"{self.file}:{self.line} {self.id or '(no id)'} {self.fault or 'imported'}"
+
+
+@record
+class Report:
+    """Everything that stands in the files."""
+
+    rows: tuple[Row, ...]
+    digests: dict[str, str]
+    """Of each file that was read."""
+    contents: dict[str, bytes]
+
+    @property
+    def faults(self) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.fault)
+
+
+def read(place: Place) -> Report:
+    """Read all files of a project, and judge each row; nothing is changed."""
+    top = place.queues.parent
+    archive = [f"archive/{path.name}" for path in tsv.archives(place.archive)]
+    names = [name for name in (*tsv.QUEUE_FILES, *archive, tsv.HISTORY) if (top / name).exists()]
+    contents = {name: read_bytes(top / name, tsv.LARGEST) for name in names}
+    rows: list[Row] = []
+    seen: dict[str, str] = {}
+    for name, content in contents.items():
+        rows += [_once(row, seen) for row in _rows(name, content)]
+    digests = {name: sha256(content).hexdigest() for name, content in contents.items()}
+    return Report(rows=tuple(rows), digests=digests, contents=contents)
+
+
+def take_in(opened: Opened, report: Report, actor: str, *, force: bool = False) -> tuple[str, ...]:
+    """Take over the good rows in one transaction, and return a line for each row; refuse where one is bad, unless forced."""
+    refuse(report, force=force)
+    lines = tuple(row.told() for row in report.rows)
+    _keep_originals(opened, report)
+    with opened.store.writing() as at:
+        if at.counts():
+            hint = "`santiago queue import --from-tsv` takes in what another program changed in the files."
+            raise SantiagoError(Kind.INPUT, "the board has tickets already; a project is imported once", hint=hint)
+        ends = opened.store.ticks() + LEASE_MINUTES * 60_000
+        for row in report.rows:
+            _take(at, row, ends, actor)
+        for name, digest in report.digests.items():
+            at.set_file(name, digest, digest)
+        at.set_meta("begun", at.now)
+        at.touched.update(QUEUES)
+    return lines
+
+
+def refuse(report: Report, *, force: bool) -> None:
+    """Raise where nothing is to be taken over, or, unless forced, where one row cannot."""
+    if not report.rows:
+        hint = "`santiago queue init` begins a new board."
+        raise SantiagoError(Kind.INPUT, "there are no tickets in files here", hint=hint, reason=Reason.INVALID_INPUT)
+    if report.faults and not force:
+        told = "; ".join(row.told() for row in report.faults[:_TOLD])
+        more = f"; and {len(report.faults) - _TOLD} more" if len(report.faults) > _TOLD else ""
+        message = f"{len(report.faults)} of {len(report.rows)} rows cannot be taken over, so none was: {told}{more}"
+        hint = "Mend those lines, or leave them out: `santiago queue import --force-rows`."
+        raise SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.INVALID_INPUT)
+
+
+def _keep_originals(opened: Opened, report: Report) -> None:
+    """Files with rows that are left out are kept as they were, since they are written anew."""
+    for name in dict.fromkeys(row.file for row in report.faults):
+        path = opened.projections.path(name)
+        write_whole(path.with_name(f"{path.name}.before-import"), report.contents[name])
+
+
+def _take(at: Writing, row: Row, ends: int, actor: str) -> None:
+    about: dict[str, Any] = {"file": row.file, "line": row.line}
+    if row.fault:
+        return
+    if row.event is not None:
+        at.record(row.id, BoardEvent.TICKET_EXHAUSTED, row.event["actor"], attempt=_count(row.event["attempt_count"], 0), about={
+            **about, "at": row.event["ts_utc"], "type": row.event["event_type"], "from": row.event["from_queue"],
+            "to_class": row.event["error_class"], "budget": _count(row.event["retry_budget"], _BUDGET),
+            "priority": row.event["priority"], "note": row.event["note"],
+        })  # fmt: skip
+        return
+    card = row.card
+    assert card is not None
+    changes = {name: getattr(card, name) for name in Card.__annotations__ if name not in ("id", "arrival")}
+    if card.status == "in_progress":
+        changes["expires"] = ends  # its worker may be gone
+    at.change(None, rules.Change(event=BoardEvent.TICKET_IMPORTED, changes=changes, about=about), actor, name=card.id)
+
+
+def _once(row: Row, seen: dict[str, str]) -> Row:
+    if row.fault or row.card is None:
+        return row
+    if row.id in seen:
+        return Row(file=row.file, line=row.line, id=row.id, fault=f"stands twice: also in {seen[row.id]}")
+    seen[row.id] = f"{row.file}:{row.line}"
+    return row
+
+
+def _rows(name: str, content: bytes) -> Iterator[Row]:
+    """Yield the rows of one file."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        yield Row(file=name, line=content.count(b"\n", 0, error.start) + 1, id="", fault="is not UTF-8")
+        return
+    table = tsv.table(text)
+    fields = (
+        tsv.HISTORY_FIELDS if name == tsv.HISTORY else tsv.ARCHIVE_FIELDS if name.startswith("archive/") else FIELDS
+    )
+    unknown = [one for one in table.fields if one not in fields]
+    if unknown or len(set(table.fields)) != len(table.fields) or (table.fields and "id" not in table.fields):
+        fault = f"is no header of such a file: {', '.join(unknown)[:80] or 'columns are missing or twice'}"
+        yield Row(file=name, line=1, id="", fault=fault)
+        return
+    for line, values in table.rows:
+        yield _row(name, line, {**dict.fromkeys(fields, ""), **values})
+
+
+def _row(name: str, line: int, values: dict[str, str]) -> Row:
+    if name == tsv.HISTORY:
+        fault = "" if re.fullmatch(UTC, values["ts_utc"]) else "ts_utc is no time"
+        return Row(file=name, line=line, id=values["id"], event=values, fault=fault)
+    try:
+        card = card_of(tsv.QUEUE_FILES.get(name, "done"), values)
+    except SantiagoError as error:
+        return Row(file=name, line=line, id=values["id"], fault=error.message)
+    return Row(file=name, line=line, id=values["id"], card=card)
+
+
+def card_of(queue: Queue, values: dict[str, str]) -> Card:
+    """Return a row as a card, old headers brought up to date; raise where a value is not of its list."""
+    if "" in values:
+        raise unfit(f"has more columns than its header: {values[''][:40]!r}")
+    rules.refuse_name(values["id"])
+    for name in ("title", "worker", "source", "note", "next_action", "evidence_links"):
+        rules.refuse_text(name, values[name])
+    if not values["title"].strip():
+        raise unfit("has no title")
+    status = _word(Status, values["status"], "status")
+    if status not in _STATUSES[queue]:
+        raise unfit(f"has the status {status}, which is none of {queue}")
+    attempts, budget = _count(values["attempt_count"], 0), _count(values["retry_budget"], 0) or _BUDGET
+    if attempts > budget:
+        raise unfit(f"has {attempts} attempts, more than its budget of {budget}")
+    return Card(
+        id=values["id"],
+        queue=queue,
+        status=status,
+        worker=values["worker"],
+        title=values["title"],
+        source=values["source"],
+        note=values["note"],
+        next_action=values["next_action"],
+        evidence_links=values["evidence_links"],
+        updated_at=_time(values, "updated_at"),
+        lease=_lease(values["lease"]),
+        phase=_word(Phase, values["phase"] or _phase(queue, status), "phase"),
+        error_class=_word(ErrorClass, values["error_class"] or _class(status), "error class"),
+        attempt_count=attempts,
+        retry_budget=budget,
+        role="scientist" if queue == "scientist-todo" or "scientist" in values["worker"] else "developer",
+        archived_at=_archived_at(values) if queue == "done" else "",
+        archived_by=values.get("archived_by") or values["worker"] if queue == "done" else "",
+    )
+
+
+def _archived_at(values: dict[str, str]) -> str:
+    return _time(values, "archived_at") if values.get("archived_at") else _time(values, "updated_at")
+
+
+def _phase(queue: Queue, status: Status) -> Phase:
+    if status == "pending":
+        return "planned" if queue == "planner-inbox" else "ready"
+    phases: dict[Status, Phase] = {"done": "done", "review": "evidence_collected"}
+    return phases.get(status, "running")
+
+
+def _class(status: Status) -> ErrorClass:
+    return "soft_fail" if status == "blocked" else "none"
+
+
+def _word(kind: Any, word: str, what: str) -> Any:
+    if word not in get_args(kind):
+        raise unfit(f"has the {what} {word[:40]!r}, which is none of {', '.join(get_args(kind))}")
+    return word
+
+
+def _lease(text: str) -> str:
+    if text and not re.fullmatch(LEASE, text):
+        raise unfit(f"has the lease {text[:60]!r}, which is none")
+    return text or "none"
+
+
+def _time(values: dict[str, str], name: str) -> str:
+    if not re.fullmatch(UTC, values[name]):
+        raise unfit(f"has {values[name][:40]!r} as {name}, which is no time")
+    return values[name]
+
+
+def _count(text: str, otherwise: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+
+def unfit(message: str) -> SantiagoError:
+    """Return why a row cannot be taken."""
+    return SantiagoError(Kind.INPUT, message, hint="")

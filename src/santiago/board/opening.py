@@ -1,0 +1,116 @@
+"""Opening a project's board: what every queue command does first, and what it does last."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self
+
+from santiago.board import bootstrap, root, tsv
+from santiago.board.board import Board
+from santiago.board.projections import Projections
+from santiago.contract.board import BoardEvent
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.util import regular
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from santiago.board.root import Place
+    from santiago.board.store import Store
+
+_HEAD = 1 << 16
+
+
+class Opened:
+    """A board, open for one command; whoever closes it has its files written."""
+
+    def __init__(self, place: Place, store: Store, made: tuple[str, ...]) -> None:
+        self.place, self.store, self.made = place, store, made
+        self.projections = Projections(place, store)
+        self.board = Board(store, changed=self.projections.changed)
+        self.notices: tuple[str, ...] = ()
+        """What is to be said beside the command's own words, once it is closed."""
+        with store.reading() as at:
+            self._since = at.last()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self.close()
+            return
+        with suppress(SantiagoError):  # the trouble that came first is the one to hear of
+            self.close()
+
+    def close(self) -> tuple[str, ...]:
+        """Write the files that are behind, and return what is to be said."""
+        try:
+            self.notices = (*self._jumps(), *self.projections.flush())
+        finally:
+            self.store.close()
+        return self.notices
+
+    def begin(self, actor: str) -> bool:
+        """Have the project be on the board from now on; return whether it was not before."""
+        with self.store.writing() as at:
+            if at.meta("begun") is not None:
+                return False
+            at.set_meta("begun", at.now)
+            at.record("", BoardEvent.BOARD_MADE, actor, about={"root": self.place.named(self.place.root)})
+        return True
+
+    def _jumps(self) -> list[str]:
+        with self.store.reading() as at:
+            jumps = [
+                event.about.get("seconds") for event in at.events(event=BoardEvent.CLOCK_JUMPED, since=self._since)
+            ]
+        return [f"the clock of this machine was set by {jump:+} s; leases go on by the board's own" for jump in jumps]
+
+
+def open_board(start: Path, environ: Mapping[str, str]) -> Opened:
+    """Open the board of the project around a path, and lay it out where it is not there yet."""
+    place = root.find(start, environ)
+    if rows := unimported(place):
+        message = f"there are tickets in {rows} that the board does not know yet"
+        hint = "Take them over: `santiago queue import`. Nothing was changed."
+        raise SantiagoError(Kind.BLOCKED, message, where=place.named(place.queues), hint=hint)
+    return laid_out(place)
+
+
+def laid_out(place: Place) -> Opened:
+    """Open a board without asking what its files hold."""
+    from santiago.board.store import Store
+
+    made = bootstrap.prepare(place)
+    root.note(place)
+    return Opened(place, Store(place.store), made)
+
+
+def unimported(place: Place) -> str:
+    """Return the files with rows that no store knows of, in words; empty where there are none."""
+    if is_on_board(place):
+        return ""
+    found = [name for name in tsv.QUEUE_FILES if _has_rows(place.queues.parent / name)]
+    found += [f"archive/{path.name}" for path in tsv.archives(place.archive) if _has_rows(path)]
+    return ", ".join(found)
+
+
+def is_on_board(place: Place) -> bool:
+    """Tell whether a project's work goes through its board: after `queue init`, a first ticket, or an import."""
+    if not place.store.is_file():
+        return False
+    from santiago.board.store import Store
+
+    store = Store(place.store)
+    try:
+        with store.reading() as at:
+            return at.meta("begun") is not None
+    finally:
+        store.close()
+
+
+def _has_rows(path: Path) -> bool:
+    head = regular.content(path, _HEAD)
+    return head is not None and b"\n" in head.strip()

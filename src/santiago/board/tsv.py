@@ -1,0 +1,81 @@
+"""The board's files for other programs: tab-separated lines, as the queue protocol has them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from santiago.contract.board import FIELDS, QUEUES
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from santiago.contract.board import Happening
+
+ARCHIVE_FIELDS = (*FIELDS, "archived_at", "archived_by")
+HISTORY_FIELDS = (
+    "ts_utc", "event_type", "id", "from_queue", "to_queue", "status", "error_class", "attempt_count", "retry_budget",
+    "priority", "actor", "note",
+)  # fmt: skip
+HISTORY = "history/retry-events.tsv"
+QUEUE_FILES = {f"queues/{queue}.tsv": queue for queue in QUEUES}
+LARGEST = 256 * 2**20
+"""Bytes of one file that are read."""
+_ARCHIVE = re.compile(r"done-[0-9]{4}-[0-9]{2}\.tsv")
+_BREAKS = str.maketrans("\t\r\n", "   ")
+
+
+def archives(folder: Path) -> list[Path]:
+    """Return the files of the archive, the oldest month first."""
+    return sorted(path for path in folder.glob("done-*.tsv") if _ARCHIVE.fullmatch(path.name))
+
+
+def line(values: Iterable[object]) -> str:
+    """Return one line; what would break it becomes a space, and only here."""
+    return "\t".join([str(value).translate(_BREAKS) for value in values]) + "\n"
+
+
+def content(fields: Sequence[str], rows: Iterable[Iterable[object]]) -> bytes:
+    return "".join([line(fields), *map(line, rows)]).encode()
+
+
+def row(body: dict[str, Any], fields: Sequence[str] = FIELDS) -> list[object]:
+    return [body[name] for name in fields]
+
+
+def history_row(event: Happening) -> list[object]:
+    """Return one exhaustion of a budget, as it was then."""
+    about = event.about
+    return [
+        about.get("at", event.at), about.get("type", ""), event.ticket, about.get("from", ""), "blocked", "blocked",
+        about.get("to_class", "dependency_blocked"), event.attempt, about.get("budget", ""), about.get("priority", ""), event.actor,
+        about.get("note", ""),
+    ]  # fmt: skip
+
+
+@record
+class Table:
+    """A file as it was read: its columns, and each row with the number of its line."""
+
+    fields: tuple[str, ...]
+    rows: tuple[tuple[int, dict[str, str]], ...]
+
+
+def table(text: str) -> Table:
+    """Read a file; a short line's last values are empty, and surplus ones stand under the name ''."""
+    lines = [(number, one.removesuffix("\r")) for number, one in enumerate(text.split("\n"), 1)]
+    filled = [(number, one) for number, one in lines if one.strip()]
+    if not filled:
+        return Table(fields=(), rows=())
+    fields = tuple(filled[0][1].split("\t"))
+    return Table(fields=fields, rows=tuple((number, _named(fields, one)) for number, one in filled[1:]))
+
+
+def _named(fields: Sequence[str], text: str) -> dict[str, str]:
+    values = text.split("\t")
+    found = dict(zip(fields, values + [""] * (len(fields) - len(values)), strict=False))
+    if len(values) > len(fields):
+        found[""] = "\t".join(values[len(fields) :])
+    return found

@@ -1,0 +1,129 @@
+"""`queue init`, `queue import` and `queue sync`: begin a board, take one over, and bring its files up to date."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from santiago.app.actor import actor as named
+from santiago.cli.options import actor_option
+from santiago.cli.view.text import say
+from santiago.contract.reasons import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@click.command("init")
+@click.option(
+    "--governance", is_flag=True, help="Also seed product truth and scenarios, which the done gate then asks for."
+)
+@actor_option
+@json_option
+def init(governance: bool, actor: str | None, as_json: bool) -> None:
+    """Begin a board: folders, queues, policies and forms. From then on work goes through it."""
+    from santiago.board.opening import open_board
+
+    with open_board(Path.cwd(), os.environ) as opened:
+        begun = opened.begin(named(actor))
+        made = [*opened.made, *(_starters(opened.place.project) if governance else ())]
+        root = opened.place.named(opened.place.root)
+    _notices(opened.notices)
+    if as_json:
+        _print({"root": root, "begun": begun, "made": made})
+        return
+    for name in made:
+        click.echo(name)
+    say(f"the board {'is begun' if begun else 'was there already'}: {root}", err=True)
+
+
+def _starters(project: Path) -> list[str]:
+    from santiago.board.governance import starters
+
+    return [str(name) for name in starters.seed(project)]
+
+
+@click.command("import")
+@click.option("--from-tsv", is_flag=True, help="Take in what another program changed in the board's files, as moves.")
+@click.option("--force-rows", is_flag=True, help="Leave out rows that cannot be taken over.")
+@actor_option
+@json_option
+def import_(from_tsv: bool, force_rows: bool, actor: str | None, as_json: bool) -> int:
+    """Take over a project whose tickets stand in TSV files; each row is reported."""
+    return _edits(named(actor), as_json=as_json) if from_tsv else _rows(named(actor), force=force_rows, as_json=as_json)
+
+
+def _rows(actor: str, *, force: bool, as_json: bool) -> int:
+    from santiago.board import importing, root
+    from santiago.board.opening import laid_out
+
+    place = root.find(Path.cwd(), os.environ)
+    report = importing.read(place)
+    importing.refuse(report, force=force)
+    with laid_out(place) as opened:
+        lines = importing.take_in(opened, report, actor, force=force)
+    _notices(opened.notices)
+    left_out = [row.told() for row in report.faults]
+    if as_json:
+        _print({"imported": len(lines) - len(left_out), "left_out": left_out, "rows": list(lines)})
+        return ExitCode.OK
+    for line in lines:
+        click.echo(line)
+    kept = "; their files are kept as they were, named .before-import" if left_out else ""
+    say(f"{len(lines) - len(left_out)} rows imported, {len(left_out)} left out{kept}", err=True)
+    return ExitCode.OK
+
+
+def _edits(actor: str, *, as_json: bool) -> int:
+    from santiago.board.edits import from_tsv
+    from santiago.board.opening import open_board
+
+    with open_board(Path.cwd(), os.environ) as opened:
+        taken = from_tsv(opened, actor)
+    _notices(opened.notices)
+    refused = [one.told() for one in taken if one.refused]
+    if as_json:
+        _print({"taken": [one.told() for one in taken if not one.refused], "refused": refused})
+    else:
+        for one in taken:
+            click.echo(one.told())
+        kept = "; the files as they were are kept beside, named .edited-…" if refused else ""
+        say(f"{len(taken) - len(refused)} changes taken in, {len(refused)} refused{kept}", err=True)
+    return ExitCode.FAILED if refused else ExitCode.OK
+
+
+@click.command("sync")
+@click.option(
+    "--discard-edits", is_flag=True, help="Set aside files that another program changed, and write them anew."
+)
+@json_option
+def sync(discard_edits: bool, as_json: bool) -> int:
+    """Write the board's files exactly as its store has them."""
+    from santiago.board.opening import open_board
+
+    with open_board(Path.cwd(), os.environ) as opened:
+        told = opened.projections.exact(discard=discard_edits)
+        edited = opened.projections.edited()
+    if as_json:
+        _print({"exact": not edited, "edited": edited, "notices": list(told)})
+    else:
+        _notices(told)
+    return ExitCode.BLOCKED if edited else ExitCode.OK
+
+
+def _notices(notices: Sequence[str]) -> None:
+    for notice in notices:
+        say(notice, err=True)
+
+
+def _print(content: dict[str, Any]) -> None:
+    click.echo(json.dumps({"contract_version": 1, **content}, indent=2, ensure_ascii=False))
+
+
+COMMANDS = {"init": init, "import": import_, "sync": sync}
