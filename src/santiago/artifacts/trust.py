@@ -1,4 +1,4 @@
-"""Which settings of a repository's own a person has trusted: kept in the user's state folder, where no repository can put them."""
+"""What of a repository's own, settings or commands, a person has trusted: kept in the user's state folder, where no repository can put them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ _LARGEST = 4 << 20
 
 
 class Trust:
-    """What is trusted of one repository, whichever of its worktrees one is in; a file for each digest, so nothing is lost by two at once."""
+    """What is trusted of one repository, whichever of its worktrees one is in; a file for each digest, so nothing is lost by two at once.
 
-    def __init__(self, root: Path) -> None:
+    Settings are of no `kind`; whatever else is trusted has one, and stands apart from them.
+    """
+
+    def __init__(self, root: Path, kind: str = "") -> None:
         from platformdirs import user_state_path
 
         self._repository = os.path.realpath(common_git_dir(root) or root / ".git")
         name = sha256(os.fsencode(self._repository)).hexdigest()[:32]
-        self.folder = user_state_path("santiago") / "trust" / name
+        self.folder = user_state_path("santiago") / "trust" / name / kind
 
     def has(self, digest: str) -> bool:
         """Tell whether settings with this digest were trusted here."""

@@ -32,6 +32,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "audit": ("audit", "re-check a run offline: log, digests, verdicts, git"),
         "clean": ("clean", "show and remove worktrees and refs of old runs"),
     },
+    "Govern": {
+        "truth": ("truth", "hold the product truth together; what a change concerns"),
+        "scenario": ("scenario", "compile and run the scenarios of the catalogue"),
+    },
     "Set up": {
         "doctor": ("doctor", "check this machine and repository; --checks runs the checks"),
         "init": ("init", "find a test command, try it, and write santiago.toml"),

@@ -12,25 +12,24 @@ SHOWN = 5
 """Commands that are named in one message."""
 
 
-def ask_consent(commands: list[str], plan: str, *, asked: bool, trusted: bool) -> None:
-    """Commands that came from the document run only after a person's word; `plan` is where they can be read."""
+def ask_consent(commands: list[str], plan: str, *, asked: bool, trusted: bool, of: str = "document") -> None:
+    """Commands that came from a document run only after a person's word; `plan` is where they can be read."""
     if trusted:
         return
     reason = Reason.NEEDS_USER_CONFIRMATION
     if not asked:
-        many = count(len(commands), "command of the document waits", "commands of the document wait")
+        many = count(len(commands), f"command of the {of} waits", f"commands of the {of} wait")
         shown = ", ".join(f"`{flat(command)}`" for command in commands[:SHOWN])
         more = f" and {len(commands) - SHOWN} more" if len(commands) > SHOWN else ""
         message, hint = f"{many} for approval: {shown}{more}", f"Read them in {plan}, then use --trust-commands."
         raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=reason)
-    click.echo("These commands come from the document and will run as checks:", err=True)
+    click.echo(f"These commands come from the {of} and will run as checks:", err=True)
     for command in commands:
         click.echo(f"    {harmless(command)}", err=True)
     if not click.confirm("Run them?", default=False, err=True):
-        message = "the document's commands were not approved"
-        raise SantiagoError(
-            Kind.BLOCKED, message, hint="Remove them from the document, or approve them.", reason=reason
-        )
+        message = f"the {of}'s commands were not approved"
+        hint = f"Remove them from the {of}, or approve them."
+        raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=reason)
 
 
 def ask_unfenced(*, asked: bool) -> None:

@@ -1,0 +1,162 @@
+"""Compiling the catalogue: a copy of each scenario below the runtime root that nobody edits, and a manifest that shows it."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from santiago.artifacts.files import write_whole
+from santiago.artifacts.repository import keep_out_of_git
+from santiago.board.governance import scenarios
+from santiago.board.governance.faults import Fault, Faults
+from santiago.board.governance.scenarios import CATALOGUE, ENDING, files_in
+from santiago.contract.record import record
+from santiago.util import regular
+from santiago.util.clock import SystemClock
+from santiago.util.disk import guarding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from santiago.board.governance.scenarios import Catalogue, Scenario
+
+COPIES = "dag/scenarios"
+"""Below the runtime root."""
+MANIFEST = ".compiled-manifest.tsv"
+COLUMNS = ("id", "source_rel", "source_sha256", "runtime_rel", "runtime_sha256", "compiled_at")
+_LARGEST = 16 << 20
+_COMPILE = "Run `santiago scenario compile`."
+_EDITED = "Move what you changed to the scenario in .sigee/dag/scenarios, remove this copy, and compile again."
+
+
+@record
+class Compiled:
+    """What a compilation did; it wrote nothing where there are faults."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    unchanged: int
+    faults: tuple[Fault, ...]
+    catalogue: Catalogue
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "contract_version": 1, "status": "FAIL" if self.faults else "PASS", "written": list(self.written),
+            "removed": list(self.removed), "unchanged": self.unchanged, "faults": [one.to_data() for one in self.faults],
+        }  # fmt: skip
+
+
+def compiled(project: Path, root: Path) -> Compiled:
+    """Bring the copies up to date with the catalogue; a copy that somebody edited is left alone, and is a fault."""
+    catalogue = scenarios.read(project)
+    copies = _Copies(project, root)
+    faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, root)])
+    stale = [one for one in catalogue.scenarios.values() if not copies.is_current(one)]
+    gone = [name for name in copies.rows if name not in catalogue.scenarios]
+    if not faults and (stale or gone):
+        copies.write(stale, gone)
+    done = not faults
+    return Compiled(
+        written=tuple(copies.name_of(one.id) for one in stale) if done else (),
+        removed=tuple(map(copies.name_of, gone)) if done else (),
+        unchanged=len(catalogue.scenarios) - len(stale),
+        faults=faults.in_order(),
+        catalogue=catalogue,
+    )
+
+
+def checked(project: Path, root: Path) -> Compiled:
+    """Say what a compilation would find or do, as faults; nothing is written."""
+    catalogue = scenarios.read(project)
+    copies = _Copies(project, root)
+    faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, root)])
+    edited = {one.file for one in faults}
+    for one in catalogue.scenarios.values():
+        name = copies.name_of(one.id)
+        if not copies.is_current(one) and name not in edited:
+            is_known = one.id in copies.rows
+            message = f"it changed since its copy {name} was made" if is_known else "it was never compiled"
+            faults.add(one.file, 0, message, _COMPILE)
+    for name in copies.rows:
+        if name not in catalogue.scenarios and copies.name_of(name) not in edited:
+            faults.add(copies.name_of(name), 0, f"its scenario {name} is gone", _COMPILE)
+    return Compiled(
+        written=(), removed=(), unchanged=len(catalogue.scenarios), faults=faults.in_order(), catalogue=catalogue
+    )
+
+
+def without_source(project: Path, root: Path) -> tuple[Fault, ...]:
+    """Return a fault where there are scenarios below the runtime root and none in the catalogue."""
+    copies = files_in(root, COPIES)
+    if not copies or files_in(project, CATALOGUE):
+        return ()
+    name = (root / COPIES).relative_to(project).as_posix()
+    message = f"scenarios stand only here, and none in {CATALOGUE}"
+    return (
+        Fault(file=name, line=0, message=message, remedy=f"Move them to {CATALOGUE}, without their first 3 lines."),
+    )
+
+
+class _Copies:
+    """The copies below the runtime root, and what the manifest says of them."""
+
+    def __init__(self, project: Path, root: Path) -> None:
+        self.project, self.root, self.folder = project, root, root / COPIES
+        self.rows = _rows(self.folder / MANIFEST)
+
+    def name_of(self, scenario: str) -> str:
+        return (self.folder / f"{scenario}{ENDING}").relative_to(self.project).as_posix()
+
+    def content(self, name: str) -> bytes | None:
+        return regular.content(self.project / name, _LARGEST, follow=False)
+
+    def is_current(self, one: Scenario) -> bool:
+        """Tell whether the copy is the one that this scenario would become."""
+        row = self.rows.get(one.id)
+        name = self.name_of(one.id)
+        return row is not None and self.content(name) == _copy(one, row["compiled_at"]).encode()
+
+    def edited(self, known: Mapping[str, Scenario]) -> list[Fault]:
+        """Return the copies that are not what a compilation left there."""
+        faults = Faults()
+        for path in files_in(self.root, COPIES):
+            scenario = path.rpartition("/")[2].removesuffix(ENDING)
+            name = self.name_of(scenario)
+            row, data = self.rows.get(scenario), self.content(name) or b""
+            if row is None:
+                faults.add(name, 0, "no compilation made it", _EDITED)
+            elif sha256(data).hexdigest() != row["runtime_sha256"] or self._is_forged(known.get(scenario), row, data):
+                faults.add(name, 0, "this copy was edited", _EDITED)
+        return list(faults)
+
+    def _is_forged(self, one: Scenario | None, row: dict[str, str], data: bytes) -> bool:
+        """Tell whether manifest and copy agree, but not with the scenario that both say they come from."""
+        same_source = one is not None and one.digest == row["source_sha256"]
+        return one is not None and same_source and data != _copy(one, row["compiled_at"]).encode()
+
+    def write(self, stale: list[Scenario], gone: list[str]) -> None:
+        now = SystemClock().utc()
+        rows = {name: row for name, row in self.rows.items() if name not in gone}
+        keep_out_of_git(self.root)
+        for one in stale:
+            data, name = _copy(one, now).encode(), self.name_of(one.id)
+            write_whole(self.project / name, data)
+            values = (one.id, one.file, one.digest, name, sha256(data).hexdigest(), now)
+            rows[one.id] = dict(zip(COLUMNS, values, strict=True))
+        lines = ["\t".join(COLUMNS), *("\t".join(row.values()) for _, row in sorted(rows.items()))]
+        write_whole(self.folder / MANIFEST, ("\n".join(lines) + "\n").encode())
+        for name in gone:
+            with guarding(self.folder):
+                (self.project / self.name_of(name)).unlink(missing_ok=True)
+
+
+def _copy(one: Scenario, at: str) -> str:
+    return f"# GENERATED_FROM: {one.file}\n# SOURCE_SHA256: {one.digest}\n# GENERATED_AT: {at}\n{one.text}"
+
+
+def _rows(path: Path) -> dict[str, dict[str, str]]:
+    """Return what a manifest says, by scenario; a line that is none says nothing."""
+    text = (regular.content(path, _LARGEST, follow=False) or b"").decode("utf-8", "replace")
+    rows = [line.split("\t") for line in text.splitlines()[1:]]
+    return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in rows if len(row) == len(COLUMNS)}

@@ -1,0 +1,66 @@
+"""Reading governance files: YAML within a size, inside the project, with the line of everything that is in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.planner.errors import DocumentError
+from santiago.planner.structured import yaml_tree
+from santiago.planner.structured.tree import Array, Object, Scalar, as_text
+from santiago.util import regular
+from santiago.util.inside import is_inside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.board.governance.faults import Faults
+    from santiago.planner.structured.tree import Node
+
+MOST = 1 << 20
+"""Bytes of one governance file that are read."""
+SIGEE = ".sigee"
+
+
+def text_of(project: Path, name: str, faults: Faults) -> str | None:
+    """Return the text of a file of the project; None, with a fault, where it cannot be read as a whole."""
+    path = project / name
+    if not is_inside(path, project):
+        faults.add(name, 0, "a link leads out of the project", "Put the file itself here.")
+        return None
+    data = regular.content(path, MOST + 1)
+    if data is None:
+        faults.add(name, 0, "it cannot be read", "Make it a regular file that you may read.")
+    elif len(data) > MOST:
+        faults.add(name, 0, f"it is larger than {MOST >> 20} MiB", "Split it, or take out what is no longer used.")
+    else:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            faults.add(name, line, f"it is not UTF-8 (byte {error.start})", "Save it as UTF-8.")
+    return None
+
+
+def tree_of(name: str, text: str, faults: Faults) -> Object | None:
+    """Return the keys and values of a YAML text; None, with a fault, where it has none."""
+    try:
+        node = yaml_tree.parse(text)
+    except DocumentError as error:
+        faults.add(name, error.line, error.message, error.hint)
+        return None
+    if isinstance(node, Object):
+        return node
+    faults.add(name, node.line, "it holds no keys", "Write `key: value` lines, as the starters have them.")
+    return None
+
+
+def names_in(node: Node | None) -> tuple[str, ...]:
+    """Return names that are written as a list, or with commas between them."""
+    found = node.items if isinstance(node, Array) else [node]
+    return tuple(name.strip() for one in found for name in as_text(one).split(",") if name.strip())
+
+
+def whole_number(node: Node | None) -> int | None:
+    """Return a number from 1 on; None where it is anything else."""
+    value = node.value if isinstance(node, Scalar) and node.kind == "number" else None
+    return value if isinstance(value, int) and value >= 1 else None

@@ -1,0 +1,153 @@
+"""The governance part of the done gate: everything that a ticket's change still lacks, at once, each with its remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from santiago.board.governance import compiling, impact, scenarios, truth
+from santiago.board.governance.hierarchy import CONTRACT, OVERRIDES, path_of
+from santiago.board.governance.summary import digest_of, load, state_file
+from santiago.board.governance.truth import is_on
+from santiago.contract.errors import SantiagoError
+from santiago.contract.record import record
+from santiago.util.inside import is_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.board.governance.impact import Impact
+    from santiago.board.governance.scenarios import Scenario
+
+__all__ = ["Change", "Missing", "is_on", "missing"]
+
+
+@record
+class Change:
+    """The work of a ticket."""
+
+    ticket: str
+    base: str | None
+    """The commit that the work began on; None for the one before `head`."""
+    head: str | None
+    """The commit that would be accepted; None where the ticket changed nothing in the repository."""
+    evidence: tuple[Path, ...]
+    """Files that were handed in."""
+
+
+@record
+class Missing:
+    """One thing that stands in the way."""
+
+    what: str
+    remedy: str
+
+
+def missing(project: Path, root: Path, change: Change) -> tuple[Missing, ...]:
+    """Return all that governance lacks for a change; nothing where it is off. The project's folder holds the files of `head`."""
+    if not is_on(project):
+        return ()
+    faults = (*truth.validate(project, strict=True), *compiling.without_source(project, root))
+    found = [Missing(what=f"{one.where}: {one.message}", remedy=one.remedy) for one in faults]
+    if change.head is None:
+        return tuple(found)
+    try:
+        concerned = impact.of_range(project, change.base or f"{change.head}^", change.head, enforce=True)
+        found += _of_impact(project, concerned, change)
+        found += _of_tests(project, root, concerned, change)
+    except SantiagoError as error:
+        found.append(Missing(what=f"what the change concerns cannot be told: {error.message}", remedy=error.hint))
+    return tuple(found)
+
+
+def _of_impact(project: Path, concerned: Impact, change: Change) -> Iterator[Missing]:
+    """A change of product truth or scenarios brings the impact result of its own range; the core layer needs a permission."""
+    if not concerned.guard.passes:
+        what = f"{concerned.guard.reason}: {', '.join(concerned.core)}"
+        yield Missing(what=what, remedy=f"Have a person add one to {path_of(OVERRIDES)}, with a reason and an end.")
+    if not concerned.touches_truth:
+        return
+    remedy = f"Run `santiago truth impact --base {concerned.base} --head {concerned.head} --json`, and hand in what it prints."
+    handed_in = [(path, data) for path in change.evidence if (data := _impact_in(project / path))]
+    if not handed_in:
+        yield Missing(what="product truth or scenarios changed, and no impact result was handed in", remedy=remedy)
+    elif not any(_is_same(data, concerned) for _, data in handed_in):
+        told = ", ".join(f"{path} is for {_span(data)}" for path, data in handed_in)
+        own = f"{_short(concerned.base)}..{_short(concerned.head)}"
+        yield Missing(what=f"no impact result is for {own} as it is now: {told}", remedy=remedy)
+
+
+def _impact_in(path: Path) -> dict[str, Any] | None:
+    data = load(path) if path.suffix == ".json" else None
+    return data if data and data.get("kind") == impact.KIND else None
+
+
+def _is_same(data: dict[str, Any], concerned: Impact) -> bool:
+    now = concerned.to_data()
+    return all(data.get(key) == now[key] for key in ("base", "head", "changed_files", "impacted"))
+
+
+def _span(data: dict[str, Any]) -> str:
+    return f"{_short(data.get('base'))}..{_short(data.get('head'))}"
+
+
+def _short(commit: object) -> str:
+    return str(commit)[:12] if commit else "files"
+
+
+def _of_tests(project: Path, root: Path, concerned: Impact, change: Change) -> Iterator[Missing]:
+    """The scenarios that a change concerns have their tests run for this ticket, on this commit, all with a pass."""
+    names = concerned.impacted["scenarios"]
+    if not names:
+        return
+    path = state_file(root, change.ticket)
+    remedy = (
+        f"Run `santiago scenario run --ticket {change.ticket}` on {_short(concerned.head)}, with nothing uncommitted."
+    )
+    data = load(path)
+    if data is None:
+        what = f"no scenarios were run for {change.ticket}, and its change concerns {', '.join(names)}"
+        yield Missing(what=what, remedy=remedy)
+        return
+    where = path.relative_to(project)
+    told = [f"{where}: {odd}" for odd in _odd(data, concerned, change.ticket)]
+    yield from (Missing(what=what, remedy=remedy) for what in told)
+    known = scenarios.read(project).scenarios
+    for name in names:
+        for lack in _lacking(project, data, known[name]):
+            yield Missing(what=f"{name}: {lack}", remedy=remedy)
+
+
+def _odd(data: dict[str, Any], concerned: Impact, ticket: str) -> Iterator[str]:
+    if data.get("ticket") != ticket:
+        yield f"it is a run of {data.get('ticket') or 'no ticket'}"
+    if data.get("status") != "PASS" or data.get("dry_run") is not False:
+        yield f"the run ended as {data.get('status')}{' (dry run)' if data.get('dry_run') else ''}, not as PASS"
+    if data.get("commit") != concerned.head:
+        yield f"it ran on {_short(data.get('commit'))}, and the change ends at {_short(concerned.head)}"
+    if data.get("clean") is not True:
+        yield "it ran on files that were not committed"
+
+
+def _lacking(project: Path, data: dict[str, Any], one: Scenario) -> Iterator[str]:
+    """Say which tests of a scenario have no result of their own: a number that nobody ran is none."""
+    rows = data.get("results")
+    listed = rows if isinstance(rows, list) else []
+    results = [row for row in listed if isinstance(row, dict) and row.get("scenario") == one.id]
+    folder = project / str(data.get("evidence_dir") or "")
+    for bundle, number in CONTRACT.items():
+        wanted = one.bundles[f"{bundle}_tests"]
+        passed = {
+            row["command"]
+            for row in results
+            if row.get("bundle") == bundle and row.get("result") == "pass" and row.get("command") in wanted
+            and _has_log(project, folder, row)
+        }  # fmt: skip
+        if len(passed) < number:
+            yield f"{len(passed)} of {number} {bundle} tests have a result that passed"
+
+
+def _has_log(project: Path, folder: Path, row: dict[str, Any]) -> bool:
+    """Tell whether the output of a test is kept as it was."""
+    path = folder / Path(str(row.get("log"))).name
+    return is_inside(path, project) and path.is_file() and digest_of(path) == row.get("log_sha256")

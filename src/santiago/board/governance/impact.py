@@ -1,0 +1,183 @@
+"""What a change concerns: scenarios, what they show, and what must be verified because of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from santiago.board.governance import hierarchy, ranges, scenarios
+from santiago.board.governance.faults import Faults
+from santiago.board.governance.hierarchy import LAYERS, LEVELS, LINKS, TRUTH, path_of
+from santiago.board.governance.scenarios import CATALOGUE, concerns
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from santiago.board.governance.hierarchy import Truth
+    from santiago.board.governance.scenarios import Scenario
+
+KIND = "change_impact"
+_TRUTH_FILES = frozenset(path_of(level) for level in (*LEVELS, LINKS))
+
+
+@record
+class Guard:
+    """Whether the core layer may be changed."""
+
+    enforced: bool
+    passes: bool
+    reason: str
+
+    def to_data(self) -> dict[str, Any]:
+        return {"enforced": self.enforced, "pass": self.passes, "reason": self.reason}
+
+
+@record
+class Impact:
+    """What a change concerns."""
+
+    base: str | None
+    """The commits that it lies between; None where files were named instead."""
+    head: str | None
+    changed_files: tuple[str, ...]
+    impacted: Mapping[str, tuple[str, ...]]
+    """List of the hierarchy, or `scenarios` → ids."""
+    layer_counts: Mapping[str, int]
+    core: tuple[str, ...]
+    """Scenarios of the core layer among them."""
+    guard: Guard
+    required: tuple[str, ...]
+    """Commands that verify the change."""
+
+    @property
+    def touches_truth(self) -> bool:
+        """Whether product truth or scenarios themselves changed."""
+        return any(name.startswith((f"{TRUTH}/", f"{CATALOGUE}/")) for name in self.changed_files)
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "contract_version": 1,
+            "kind": KIND,
+            "status": "PASS" if self.guard.passes else "FAIL",
+            "base": self.base,
+            "head": self.head,
+            "changed_files": list(self.changed_files),
+            "impacted": {name: list(ids) for name, ids in self.impacted.items()},
+            "layer_counts": dict(self.layer_counts),
+            "core_impacted_scenarios": list(self.core),
+            "layer_guard": self.guard.to_data(),
+            "required_verification": list(self.required),
+        }
+
+
+def of_range(project: Path, base: str, head: str, *, enforce: bool) -> Impact:
+    """Return what the change between two commits concerns; the catalogue is that of the project's own folder."""
+    first, last = ranges.commit_of(project, base), ranges.commit_of(project, head)
+    files = ranges.changed_files(project, first, last)
+    truths = [_truth_at(project, commit) for commit in (first, last)] if _TRUTH_FILES.intersection(files) else []
+    return _impact(project, files, truths, (first, last), enforce=enforce)
+
+
+def of_files(project: Path, files: Iterable[str], *, enforce: bool) -> Impact:
+    """Return what a change of these files concerns, whatever it is."""
+    return _impact(project, tuple(sorted(set(files))), [], (None, None), enforce=enforce)
+
+
+def _truth_at(project: Path, commit: str) -> Truth:
+    texts = {name: ranges.text_at(project, commit, name) for name in sorted(_TRUTH_FILES)}
+    return hierarchy.parse({name: text for name, text in texts.items() if text is not None}, Faults())
+
+
+def _impact(
+    project: Path, files: tuple[str, ...], truths: list[Truth], commits: tuple[str | None, str | None], *, enforce: bool
+) -> Impact:
+    truth, catalogue = hierarchy.read(project, Faults()), scenarios.read(project).scenarios
+    found = {one.id for one in catalogue.values() if concerns(one, files)}
+    picked: set[str] = set()
+    if _TRUTH_FILES.intersection(files):
+        picked = _changed_ids(*truths) if truths else set()
+        below = [_below(one, picked) for one in (*truths, truth)]
+        found |= set().union(*below) & catalogue.keys() if picked else catalogue.keys()
+    found = _closure(found, catalogue)
+    core = tuple(sorted(name for name in found if catalogue[name].layer == "core"))
+    return Impact(
+        base=commits[0],
+        head=commits[1],
+        changed_files=files,
+        impacted={**_above(truth, found, picked), "scenarios": tuple(sorted(found))},
+        layer_counts={layer: sum(catalogue[name].layer == layer for name in found) for layer in LAYERS},
+        core=core,
+        guard=_guard(truth, core, enforce=enforce),
+        required=_required(found, files, commits),
+    )
+
+
+def _changed_ids(before: Truth, after: Truth) -> set[str]:
+    """Return the ids of entries, and the scenarios of links, that are new, gone, or say something else."""
+
+    def contents(truth: Truth) -> set[tuple[str, str]]:
+        entries = {(one.id, one.content) for entries in truth.entries.values() for one in entries}
+        return entries | {(link.scenario, link.content) for link in truth.links}
+
+    return {name for name, _ in contents(before) ^ contents(after)}
+
+
+def _below(truth: Truth, picked: set[str]) -> set[str]:
+    """Return the scenarios that stand below these ids."""
+    known = set(picked)
+    for level in LEVELS:
+        known |= {one.id for one in truth.entries.get(level.list, ()) if one.above in known}
+    return {link.scenario for link in truth.links if known & {link.scenario, link.capability, link.outcome}}
+
+
+def _closure(found: set[str], catalogue: Mapping[str, Scenario]) -> set[str]:
+    """Return the scenarios, and all that depend on them, that they depend on, or that they are linked with."""
+    beside: dict[str, set[str]] = {name: set() for name in catalogue}
+    for name, one in catalogue.items():
+        for other in (*one.depends_on, *one.linked):
+            if other in catalogue:
+                beside[name].add(other)
+        for other in one.depends_on:
+            if other in catalogue:
+                beside[other].add(name)
+    reached, left = set(found), list(found)
+    while left:
+        new = beside[left.pop()] - reached
+        reached |= new
+        left += new
+    return reached
+
+
+def _above(truth: Truth, found: set[str], picked: set[str]) -> dict[str, tuple[str, ...]]:
+    """Return what scenarios show, and what that is for, by the lists of the hierarchy; what changed itself is among it."""
+    known = picked | {link.capability for link in truth.links if link.scenario in found}
+    known |= {link.outcome for link in truth.links if link.scenario in found}
+    for level in reversed(LEVELS):
+        known |= {one.above for one in truth.entries.get(level.list, ()) if one.id in known}
+    return {
+        level.list: tuple(sorted(one.id for one in truth.entries.get(level.list, ()) if one.id in known))
+        for level in LEVELS
+    }
+
+
+def _guard(truth: Truth, core: tuple[str, ...], *, enforce: bool) -> Guard:
+    if not core or not enforce:
+        return Guard(enforced=enforce, passes=True, reason="")
+    now = hierarchy.now()
+    active = [one for one in truth.overrides if one.is_active(now)]
+    if active:
+        return Guard(enforced=True, passes=True, reason=f"allowed until {active[0].expires_at} by {active[0].id}")
+    over = [f"{one.id or f'line {one.line}'} expired on {one.expires_at}" for one in truth.overrides if one.enabled]
+    told = f" ({', '.join(over)})" if over else ""
+    return Guard(enforced=True, passes=False, reason=f"the core layer is concerned, and no override is active{told}")
+
+
+def _required(found: set[str], files: tuple[str, ...], commits: tuple[str | None, str | None]) -> tuple[str, ...]:
+    if not found and not any(name.startswith((f"{TRUTH}/", f"{CATALOGUE}/")) for name in files):
+        return ()
+    told = ["santiago truth validate --strict", "santiago scenario compile --check-only"]
+    if found:
+        span = f" --base {commits[0]} --head {commits[1]}" if commits[0] else ""
+        told.append(f"santiago scenario run --changed-only{span} --ticket ID")
+    return tuple(told)

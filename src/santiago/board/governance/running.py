@@ -1,0 +1,264 @@
+"""Running the steps of scenarios in order, each command fenced, within its time and output, until the first that fails."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal
+
+from santiago.artifacts.files import write_whole
+from santiago.artifacts.repository import keep_out_of_git
+from santiago.board.governance import dag, ranges
+from santiago.board.governance.hierarchy import CONTRACT
+from santiago.board.governance.summary import PIPELINE, Ended, Result, digest_of, keep, load, state_file
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.record import record
+from santiago.judge.commands import CommandRunner
+from santiago.judge.missing import could_not_start
+from santiago.process import environment
+from santiago.process.redact import to_hide
+from santiago.process.temporary import Temporary
+from santiago.util.clock import SystemClock
+from santiago.util.disk import guarding
+from santiago.workspace.inspect import is_dirty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from santiago.board.governance.dag import Node
+    from santiago.board.governance.scenarios import Scenario
+    from santiago.board.governance.summary import Outcome, Status
+    from santiago.process.command import Report
+    from santiago.process.sandbox import Sandbox
+    from santiago.process.server import ProcessServer
+
+    Execute = Callable[[str, Path], Report]
+    """Runs a command, its output in a log."""
+    Hear = Callable[[Result], None]
+
+_RED = "red.json"
+"""Beside a ticket's last run: which of its red steps were seen to fail, and with which command."""
+
+
+@record
+class Request:
+    """Which steps to run."""
+
+    ticket: str | None = None
+    dry_run: bool = False
+    concerned: tuple[str, ...] | None = None
+    """Only these scenarios, what they wait for, and what waits for them; None for all."""
+    only: str | None = None
+    """One step, and what it waits for."""
+    gates: bool = False
+    """Also the gates that all scenarios share, where not everything runs."""
+
+
+class _Never:
+    """Nobody asks for a stop: an interrupt ends the whole program, and its commands with it."""
+
+    def soon(self) -> bool:
+        return False
+
+    def now(self) -> bool:
+        return False
+
+
+@contextmanager
+def executing(
+    project: Path, server: ProcessServer, fence: Sandbox, source: Mapping[str, str], timeout_ms: int
+) -> Iterator[Execute]:
+    """Provide what runs commands in the project as checks of a run do, except that they see the project itself."""
+    with TemporaryDirectory(prefix="santiago-scenario-") as scratch:
+        runner = CommandRunner(
+            server=server,
+            sandbox=fence,
+            ground=fence.ground(str(project)),
+            environment=environment.for_checks(source),
+            timeout_ms=timeout_ms,
+            scratch=Path(scratch),
+            secrets=to_hide(source),
+        )
+
+        def execute(command: str, log: Path) -> Report:
+            with guarding(runner.scratch), Temporary(runner.scratch) as temporary:
+                return runner.run(command, str(project), temporary, {}, _Never(), log=str(log))
+
+        yield execute
+
+
+def selected(scenarios: Mapping[str, Scenario], request: Request) -> dict[str, Node]:
+    """Return the steps that a request means, in the order in which they run; raise where it names one that is not there."""
+    nodes = dag.build(scenarios)
+    if request.only is not None:
+        if request.only not in nodes:
+            hint = "`santiago scenario run --dry-run` lists all steps."
+            raise SantiagoError(Kind.USAGE, f"there is no step {request.only!r}", hint=hint)
+        return dag.narrowed(
+            nodes, [request.only], below=False, gates=request.gates or nodes[request.only].kind == "gate"
+        )
+    if request.concerned is None:
+        return nodes
+    chosen = [name for name, node in nodes.items() if node.scenario in request.concerned]
+    return dag.narrowed(nodes, chosen, below=True, gates=request.gates) if chosen else {}
+
+
+def run(
+    project: Path, root: Path, scenarios: Mapping[str, Scenario], request: Request, execute: Execute, hear: Hear
+) -> Ended:
+    """Run what is selected, and keep all of it; a dry run only says what it would be."""
+    target = state_file(root, request.ticket)
+    nodes = selected(scenarios, request)
+    running = _Run(project, root, scenarios, request, nodes)
+    if request.dry_run:
+        return Ended(status="DRY_RUN", summary=running.summary("DRY_RUN"), file=None, digest="")
+    running.begin()
+    status = running.go(execute, hear)
+    data = running.summary(status)
+    write_whole(running.folder / "dag.mmd", dag.mermaid(nodes, running.outcomes()).encode())
+    keep(running.folder / "run-summary.json", data)
+    return Ended(status=status, summary=data, file=target, digest=keep(target, data))
+
+
+class _Run:
+    """One run under way."""
+
+    def __init__(
+        self, project: Path, root: Path, scenarios: Mapping[str, Scenario], request: Request, nodes: dict[str, Node]
+    ) -> None:
+        self.project, self.scenarios, self.request, self.nodes = project, scenarios, request, nodes
+        self.root, self.clock = root, SystemClock()
+        self.began, self.since = self.clock.utc(), self.clock.monotonic_ms()
+        self.results: list[Result] = []
+        self.order: list[str] = []
+        self.failed: Result | None = None
+        stamp = self.began[:23].replace("-", "").replace(":", "").replace(".", "_")
+        self.id = f"{stamp}Z-{os.getpid()}"
+        self.folder = root / "evidence" / "dag" / f"{PIPELINE}-{self.id}"
+        self.red_file = state_file(root, request.ticket).with_name(_RED)
+
+    def begin(self) -> None:
+        with guarding(self.folder, "nothing was run"):
+            keep_out_of_git(self.root)
+            self.folder.mkdir(parents=True)
+
+    def go(self, execute: Execute, hear: Hear) -> Status:
+        self.trace("run_start", "", "", "", f"{len(self.nodes)} steps")
+        for node in self.nodes.values():
+            if not self.step(node, execute, hear):
+                break
+            self.order.append(node.id)
+        status = self.status()
+        self.trace("run_end", "", "", status, "")
+        return status
+
+    def status(self) -> Status:
+        """A pass is one of tests that ran: a part of a run, or a run of nothing, is none."""
+        if self.failed is not None:
+            return "FAIL"
+        if not any(result.bundle for result in self.results):
+            return "PARTIAL" if self.results else "NOTHING"
+        return "PARTIAL" if self.request.only is not None else "PASS"
+
+    def step(self, node: Node, execute: Execute, hear: Hear) -> bool:
+        """Run one step; False where it failed. A red step never does: it is only heard."""
+        stages: tuple[tuple[Literal["run", "verify"], str], ...] = (("run", node.run), ("verify", node.verify))
+        for stage, command in stages:
+            if not command:
+                continue
+            log = self.folder / f"{node.id}-{stage}.log"
+            self.trace("node_start", node.id, stage, "", "")
+            report = execute(command, log)
+            outcome, message = self.red(node, report) if node.kind == "red" else _judged(report)
+            result = Result(
+                node=node.id, scenario=node.scenario, kind=node.kind, bundle=node.bundle, stage=stage, command=command,
+                result=outcome, message=message, exit_code=report.exit_code, seconds=report.ms / 1000,
+                timed_out=report.timed_out, log=log.name, log_sha256=digest_of(log),
+            )  # fmt: skip
+            self.results.append(result)
+            self.trace("node_fail" if outcome == "fail" else "node_pass", node.id, stage, outcome, message)
+            hear(result)
+            if outcome == "fail":
+                self.failed = result
+                return False
+        return True
+
+    def red(self, node: Node, report: Report) -> tuple[Outcome, str]:
+        """Judge a red step: it must fail before the work, and where it does not, it proves nothing."""
+        seen = (load(self.red_file) or {}) if self.request.ticket is not None else {}
+        digest = sha256(node.run.encode()).hexdigest()
+        if _judged(report)[0] == "fail":
+            if could_not_start(report) or report.timed_out or report.flooded or report.exit_code is None:
+                return "proves_nothing", f"it did not run to its end: {_judged(report)[1]}"
+            if self.request.ticket is not None:
+                keep(self.red_file, {**seen, node.id: {"command_sha256": digest, "at": self.clock.utc()}})
+            return "red", f"it fails before the work, as it should: {_judged(report)[1]}"
+        before = seen.get(node.id)
+        if isinstance(before, dict) and before.get("command_sha256") == digest:
+            return "was_red", f"it passes now, and failed for this ticket on {before.get('at')}"
+        return "proves_nothing", "it passes before the work, so that it passes later proves nothing"
+
+    def outcomes(self) -> dict[str, str]:
+        return {**dict.fromkeys(self.order, "pass"), **{result.node: result.result for result in self.results}}
+
+    def trace(self, event: str, node: str, stage: str, result: str, message: str) -> None:
+        line = {
+            "ts": self.clock.utc(), "event": event, "node": node, "stage": stage, "result": result, "message": message,
+        }  # fmt: skip
+        with guarding(self.folder), (self.folder / "trace.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+    def summary(self, status: Status) -> dict[str, Any]:
+        failed, request = self.failed, self.request
+        commit = ranges.head_of(self.project)
+        concerned = sorted({node.scenario for node in self.nodes.values() if node.scenario})
+        left = [name for name in self.nodes if name not in self.order]
+        return {
+            "contract_version": 1,
+            "kind": "scenario_run",
+            "pipeline_id": PIPELINE,
+            "run_id": self.id,
+            "ticket": request.ticket,
+            "status": status,
+            "dry_run": request.dry_run,
+            "changed_only": request.concerned is not None,
+            "only_node": request.only,
+            "failed_node": failed.node if failed else None,
+            "failed_stage": failed.stage if failed else None,
+            "failed_deps": [name for name in left if failed and name != failed.node],
+            "evidence_dir": None if request.dry_run else self.folder.relative_to(self.project).as_posix(),
+            "execution_order": list(self.nodes) if request.dry_run else self.order,
+            "counts": self.counts(left),
+            "started_at": self.began,
+            "duration": (self.clock.monotonic_ms() - self.since) / 1000,
+            "commit": commit,
+            "clean": commit is not None and not is_dirty(self.project),
+            "scenarios": {name: self.scenarios[name].digest for name in concerned},
+            "test_contract": {name: self.tests_of(name) for name in concerned},
+            "proves_nothing": [result.node for result in self.results if result.result == "proves_nothing"],
+            "results": [result.to_data() for result in self.results],
+        }
+
+    def counts(self, left: list[str]) -> dict[str, int]:
+        failed = 1 if self.failed else 0
+        return {"selected": len(self.nodes), "passed": len(self.order), "failed": failed, "not_run": len(left) - failed}
+
+    def tests_of(self, scenario: str) -> dict[str, int]:
+        """Return how many tests of each kind passed."""
+        passed = [one.bundle for one in self.results if one.scenario == scenario and one.result == "pass"]
+        return {bundle: passed.count(bundle) for bundle in CONTRACT}
+
+
+def _judged(report: Report) -> tuple[Outcome, str]:
+    """Return whether a command passed, and how it ended in words."""
+    if report.timed_out:
+        return "fail", f"it did not end within its time and was stopped after {report.ms / 1000:.0f} s"
+    if report.flooded:
+        return "fail", "it printed more than it may"
+    if report.exit_code is None:
+        return "fail", report.error or f"it was killed by signal {report.signal}"
+    return ("fail", f"exit {report.exit_code}") if report.exit_code else ("pass", "exit 0")

@@ -1,0 +1,199 @@
+"""The catalogue of scenarios: one file each, with its steps, its tests, and what it rests on."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from santiago.board.governance.dag import cycle
+from santiago.board.governance.documents import SIGEE, names_in, text_of, tree_of
+from santiago.board.governance.faults import Fault, Faults
+from santiago.board.governance.hierarchy import CONTRACT, LAYERS
+from santiago.contract.patterns import pattern
+from santiago.contract.record import record
+from santiago.judge.globs import matches
+from santiago.judge.shell import programs
+from santiago.planner.structured.tree import Array, as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from santiago.planner.structured.tree import Object
+
+CATALOGUE = f"{SIGEE}/dag/scenarios"
+ENDING = ".scenario.yml"
+MOST_FILES = 5000
+BETWEEN = "|||"
+"""Stands between the commands of a bundle."""
+STEPS = ("red_run", "impl_run", "green_run", "verify")
+BUNDLES = {f"{kind}_tests": number for kind, number in CONTRACT.items()}
+"""Key → how many commands it must have."""
+NEEDED = ("id", "title", "owner", "outcome_id", "capability_id", "stability_layer", "changed_paths", *STEPS)
+KEYS = (*NEEDED, "depends_on", "linked_nodes", *BUNDLES)
+_ID = pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_EMPTY = frozenset({"true", ":"})
+
+
+@record
+class Scenario:
+    """One scenario, as its file has it."""
+
+    file: str
+    id: str
+    outcome: str
+    capability: str
+    layer: str
+    depends_on: tuple[str, ...]
+    linked: tuple[str, ...]
+    changed_paths: tuple[str, ...]
+    steps: Mapping[str, str]
+    """Key → command."""
+    bundles: Mapping[str, tuple[str, ...]]
+    """Key → commands."""
+    lines: Mapping[str, int]
+    """Key → line."""
+    text: str
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.text.encode()).hexdigest()
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """Return each command that it would run, once."""
+        tests = (command for bundle in self.bundles.values() for command in bundle)
+        return tuple(dict.fromkeys((*self.steps.values(), *tests)))
+
+
+@record
+class Catalogue:
+    """All scenarios of a project, by id, and what is wrong with them."""
+
+    scenarios: Mapping[str, Scenario]
+    faults: tuple[Fault, ...]
+
+
+def files_in(project: Path, folder: str) -> tuple[str, ...]:
+    """Return the scenario files of a folder, by name."""
+    try:
+        found = sorted(path.name for path in (project / folder).iterdir() if path.name.endswith(ENDING))
+    except OSError:
+        return ()
+    return tuple(f"{folder}/{name}" for name in found)
+
+
+def read(project: Path) -> Catalogue:
+    """Read the catalogue of a project, and hold each scenario and all of them together to the rules."""
+    faults = Faults()
+    names = files_in(project, CATALOGUE)
+    if len(names) > MOST_FILES:
+        faults.add(
+            CATALOGUE, 0, f"there are more than {MOST_FILES:,} scenarios", "Remove those that are no longer used."
+        )
+    found = [_read(project, name, faults) for name in names[:MOST_FILES]]
+    scenarios = {one.id: one for one in found if one is not None}
+    for one in scenarios.values():
+        _check_names(one, scenarios, faults)
+    _check_order(scenarios, faults)
+    return Catalogue(scenarios=scenarios, faults=faults.in_order())
+
+
+def _read(project: Path, name: str, faults: Faults) -> Scenario | None:
+    text = text_of(project, name, faults)
+    tree = tree_of(name, text, faults) if text is not None else None
+    if text is None or tree is None:
+        return None
+    lines = {key: entry.line for key in KEYS if (entry := tree.field(key))}
+    found = Scenario(
+        file=name,
+        id=tree.text("id"),
+        outcome=tree.text("outcome_id"),
+        capability=tree.text("capability_id"),
+        layer=tree.text("stability_layer"),
+        depends_on=names_in(tree.get("depends_on")),
+        linked=names_in(tree.get("linked_nodes")),
+        changed_paths=names_in(tree.get("changed_paths")),
+        steps={key: tree.text(key) for key in STEPS},
+        bundles={key: _bundle(tree, key) for key in BUNDLES},
+        lines=lines,
+        text=text,
+    )
+    _check_words(found, tree, faults)
+    _check_commands(found, faults)
+    return found if _ID.fullmatch(found.id) else None
+
+
+def _bundle(tree: Object, key: str) -> tuple[str, ...]:
+    node = tree.get(key)
+    texts = [as_text(one) for one in node.items] if isinstance(node, Array) else as_text(node).split(BETWEEN)
+    return tuple(text.strip() for text in texts if text.strip())
+
+
+def _check_words(one: Scenario, tree: Object, faults: Faults) -> None:
+    for key in NEEDED:
+        if not tree.text(key) and not names_in(tree.get(key)):
+            faults.add(one.file, one.lines.get(key, 1), f"{key} is missing", f"Write `{key}: …`.")
+    stem = one.file.rpartition("/")[2].removesuffix(ENDING)
+    if one.id and not _ID.fullmatch(one.id):
+        remedy = "Use letters, digits, _ and -, at most 100."
+        faults.add(one.file, one.lines["id"], f"{one.id!r} cannot be an id", remedy)
+    elif one.id and one.id != stem:
+        faults.add(one.file, one.lines["id"], f"the id {one.id} is not the file's name {stem}", "Make them the same.")
+    if one.layer and one.layer not in LAYERS:
+        line = one.lines["stability_layer"]
+        faults.add(one.file, line, f"stability_layer is {one.layer!r}", f"Write one of {', '.join(LAYERS)}.")
+
+
+def _check_commands(one: Scenario, faults: Faults) -> None:
+    """Hold the tests to their numbers, and every command to doing something."""
+    for key, number in BUNDLES.items():
+        commands, line = one.bundles[key], one.lines.get(key, 1)
+        if len(commands) != number:
+            message = f"{key} has {len(commands)} commands and must have {number}"
+            faults.add(one.file, line, message, f"Write {number}, with {BETWEEN} between them.")
+        for twice in sorted({command for command in commands if commands.count(command) > 1}):
+            faults.add(one.file, line, f"{key} names `{twice}` twice", "Let each test show something else.")
+    keyed = [*one.steps.items(), *((key, command) for key in BUNDLES for command in one.bundles[key])]
+    for key, command in keyed:
+        if command and shows_nothing(command):
+            message = f"{key}: `{command}` shows nothing, whatever the code does"
+            faults.add(one.file, one.lines.get(key, 1), message, "Write a command that can fail.")
+
+
+def concerns(one: Scenario, files: tuple[str, ...]) -> bool:
+    """Tell whether a change of these files concerns a scenario: its own file, or one that it names."""
+    return any(name == one.file or matches(name, one.changed_paths) for name in files)
+
+
+def shows_nothing(command: str) -> bool:
+    """Tell whether a command is made of `true` and `:` only."""
+    found = programs(command)
+    return bool(found) and all(program.name in _EMPTY for program in found)
+
+
+def _check_names(one: Scenario, scenarios: Mapping[str, Scenario], faults: Faults) -> None:
+    _check_known(one, "depends_on", one.depends_on, scenarios, faults)
+    _check_known(one, "linked_nodes", one.linked, scenarios, faults)
+    if not one.linked and len(scenarios) > 1:
+        line = one.lines.get("linked_nodes", 1)
+        faults.add(one.file, line, "linked_nodes names no scenario", "Name at least one that this one works with.")
+
+
+def _check_order(scenarios: Mapping[str, Scenario], faults: Faults) -> None:
+    if path := cycle(scenarios):
+        first = scenarios[path[0]]
+        message = f"scenarios wait for each other: {' -> '.join(path)}"
+        faults.add(first.file, first.lines.get("depends_on", 0), message, "Remove one of these depends_on.")
+
+
+def _check_known(
+    one: Scenario, key: str, names: Iterable[str], scenarios: Mapping[str, Scenario], faults: Faults
+) -> None:
+    for name in names:
+        if name == one.id:
+            faults.add(one.file, one.lines[key], f"{key} names the scenario itself", "Remove it.")
+        elif name not in scenarios:
+            faults.add(
+                one.file, one.lines[key], f"{key} names {name}, which is not there", "Write it, or remove the name."
+            )
