@@ -207,6 +207,9 @@ def _show(ended: Ended, nodes: Mapping[str, Node]) -> None:
             say(f"{number:4} {node.id:40} {harmless(node.run) or 'waits for what stands before it'}")
         say(f"dry run: {count(len(nodes), 'step')}, nothing was run")
         return
+    if ended.status == "NOTHING":
+        say("no scenario is concerned, so there was nothing to run")
+        return
     good = ended.status != "FAIL"
     counts = data["counts"]
     say(

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.files import write_whole
-from santiago.artifacts.repository import keep_out_of_git
+from santiago.artifacts.repository import keep_out_of_git, refuse_linked
 from santiago.board.governance import scenarios
 from santiago.board.governance.faults import Fault, Faults
 from santiago.board.governance.scenarios import CATALOGUE, ENDING, files_in
@@ -138,6 +138,7 @@ class _Copies:
     def write(self, stale: list[Scenario], gone: list[str]) -> None:
         now = SystemClock().utc()
         rows = {name: row for name, row in self.rows.items() if name not in gone}
+        refuse_linked(self.folder)
         keep_out_of_git(self.root)
         for one in stale:
             data, name = _copy(one, now).encode(), self.name_of(one.id)

@@ -21,17 +21,17 @@ MOST = 1 << 20
 SIGEE = ".sigee"
 
 
-def text_of(project: Path, name: str, faults: Faults) -> str | None:
+def text_of(project: Path, name: str, faults: Faults, most: int = MOST) -> str | None:
     """Return the text of a file of the project; None, with a fault, where it cannot be read as a whole."""
     path = project / name
     if not is_inside(path, project):
         faults.add(name, 0, "a link leads out of the project", "Put the file itself here.")
         return None
-    data = regular.content(path, MOST + 1)
+    data = regular.content(path, most + 1)
     if data is None:
         faults.add(name, 0, "it cannot be read", "Make it a regular file that you may read.")
-    elif len(data) > MOST:
-        faults.add(name, 0, f"it is larger than {MOST >> 20} MiB", "Split it, or take out what is no longer used.")
+    elif len(data) > most:
+        faults.add(name, 0, f"it is larger than {most >> 10} KiB", "Split it, or take out what is no longer used.")
     else:
         try:
             return data.decode("utf-8")

@@ -90,14 +90,9 @@ class Truth:
     revisions: Mapping[str, int]
     """File → revision, of those that have one."""
     entries: Mapping[str, tuple[Entry, ...]]
-    """List → its entries; a list is missing where its file is."""
+    """List → its entries; a list is missing where its file is, or has none."""
     links: tuple[Link, ...]
     overrides: tuple[Override, ...]
-
-    def layer_of(self, capability: str) -> str | None:
-        """Return the layer that a capability's scenarios stand in; None where there is no such capability."""
-        found = [one.layer for one in self.entries.get("capabilities", ()) if one.id == capability]
-        return found[0] if found else None
 
 
 def now() -> datetime:
@@ -129,9 +124,10 @@ def parse(texts: Mapping[str, str], faults: Faults) -> Truth:
     trees = {name: tree_of(name, text, faults) for name, text in texts.items()}
     files = {level: _File(level, tree, faults) for level in FILES if (tree := trees.get(path_of(level))) is not None}
     revisions = {level.file: found for level, file in files.items() if (found := file.head()) is not None}
+    entries = {level: tuple(files[level].entries()) for level in LEVELS if level in files}
     return Truth(
         revisions=revisions,
-        entries={level.list: tuple(files[level].entries()) for level in LEVELS if level in files},
+        entries={level.list: found for level, found in entries.items() if files[level].has_list},
         links=tuple(files[LINKS].links()) if LINKS in files else (),
         overrides=tuple(files[OVERRIDES].overrides()) if OVERRIDES in files else (),
     )
@@ -219,6 +215,10 @@ class _File:
         if found and found not in LAYERS:
             self.fault(self.line(key, item), f"{key} is {found!r}", f"Write one of {', '.join(LAYERS)}.")
         return found
+
+    @property
+    def has_list(self) -> bool:
+        return isinstance(self.tree.get(self.level.list), Array)
 
     def items(self) -> Iterator[Object]:
         """Yield the entries of the file's list; anything else in it is a fault."""

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.artifacts.files import write_whole
-from santiago.artifacts.repository import keep_out_of_git
+from santiago.artifacts.repository import keep_out_of_git, refuse_linked
 from santiago.board.governance import dag, ranges
 from santiago.board.governance.hierarchy import CONTRACT
 from santiago.board.governance.summary import PIPELINE, Ended, Result, digest_of, keep, load, state_file
@@ -143,6 +143,8 @@ class _Run:
 
     def begin(self) -> None:
         with guarding(self.folder, "nothing was run"):
+            for one in (self.folder, self.red_file.parent):
+                refuse_linked(one)
             keep_out_of_git(self.root)
             self.folder.mkdir(parents=True)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from fnmatch import filter as matching
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,6 @@ from santiago.board.governance.faults import Fault, Faults
 from santiago.board.governance.hierarchy import CONTRACT, LAYERS
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
-from santiago.judge.globs import matches
 from santiago.judge.shell import programs
 from santiago.planner.structured.tree import Array, as_text
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 CATALOGUE = f"{SIGEE}/dag/scenarios"
 ENDING = ".scenario.yml"
-MOST_FILES = 5000
+MOST, MOST_FILES = 64 << 10, 2000
+"""Bytes of one scenario that are read, and scenarios of one project."""
 BETWEEN = "|||"
 """Stands between the commands of a bundle."""
 STEPS = ("red_run", "impl_run", "green_run", "verify")
@@ -100,7 +102,7 @@ def read(project: Path) -> Catalogue:
 
 
 def _read(project: Path, name: str, faults: Faults) -> Scenario | None:
-    text = text_of(project, name, faults)
+    text = text_of(project, name, faults, MOST)
     tree = tree_of(name, text, faults) if text is not None else None
     if text is None or tree is None:
         return None
@@ -152,7 +154,7 @@ def _check_commands(one: Scenario, faults: Faults) -> None:
         if len(commands) != number:
             message = f"{key} has {len(commands)} commands and must have {number}"
             faults.add(one.file, line, message, f"Write {number}, with {BETWEEN} between them.")
-        for twice in sorted({command for command in commands if commands.count(command) > 1}):
+        for twice in (command for command, times in Counter(commands).items() if times > 1):
             faults.add(one.file, line, f"{key} names `{twice}` twice", "Let each test show something else.")
     keyed = [*one.steps.items(), *((key, command) for key in BUNDLES for command in one.bundles[key])]
     for key, command in keyed:
@@ -162,8 +164,18 @@ def _check_commands(one: Scenario, faults: Faults) -> None:
 
 
 def concerns(one: Scenario, files: tuple[str, ...]) -> bool:
-    """Tell whether a change of these files concerns a scenario: its own file, or one that it names."""
-    return any(name == one.file or matches(name, one.changed_paths) for name in files)
+    """Tell whether a change of these files concerns a scenario: its own file, or one that its changed_paths mean."""
+    return one.file in files or any(_means(glob, files) for glob in one.changed_paths)
+
+
+def _means(glob: str, files: tuple[str, ...]) -> bool:
+    """Tell whether a glob means one of the files; `*` also crosses folders, and a folder means all that is in it.
+
+    To concern too much costs time; to miss something would cost the verification.
+    """
+    folder = f"{glob.rstrip('/')}/"
+    forms = {glob, glob.replace("**/", ""), f"{folder}*"}
+    return any(matching(files, form) for form in sorted(forms))
 
 
 def shows_nothing(command: str) -> bool:

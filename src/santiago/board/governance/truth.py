@@ -108,9 +108,8 @@ def _check_whole(project: Path, truth: Truth, faults: Faults) -> None:
     for level in FILES:
         if not (project / path_of(level)).exists():
             faults.add(path_of(level), 0, "it is missing", f"Write it; `{SIGEE}` starters show its form.")
-    lists = {**truth.entries, LINKS.list: truth.links}
-    for level in FILES:
-        if level != OVERRIDES and (project / path_of(level)).exists() and not lists.get(level.list):
+    for level in (*LEVELS, LINKS):
+        if (truth.links if level == LINKS else truth.entries.get(level.list)) == () and level.file in truth.revisions:
             faults.add(path_of(level), 0, f"{level.list} is empty", "Write at least one entry.")
     numbers = {level.file: truth.revisions[level.file] for level in (*LEVELS, LINKS) if level.file in truth.revisions}
     if len(set(numbers.values())) > 1:
@@ -121,8 +120,9 @@ def _check_whole(project: Path, truth: Truth, faults: Faults) -> None:
 def _check_layers(truth: Truth, catalogue: Catalogue, faults: Faults) -> None:
     """A link has its capability's layer and a scenario, which says of itself what the link says of it."""
     linked = {link.scenario: link for link in truth.links}
+    layers = {one.id: one.layer for one in truth.entries.get("capabilities", ())}
     for link in truth.links:
-        layer = truth.layer_of(link.capability)
+        layer = layers.get(link.capability)
         if layer and link.layer and link.layer != layer:
             message = f"the link of {link.scenario} says {link.layer}, and {link.capability} says {layer}"
             faults.add(path_of(LINKS), link.line, message, "Make them the same.")

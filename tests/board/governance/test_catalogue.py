@@ -1,0 +1,164 @@
+"""The catalogue of scenarios: its test contract, its graph, and the compiled copies that nobody edits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.board.governance import compiling, dag, scenarios
+from santiago.board.governance.running import Request, selected
+from santiago.board.governance.scenarios import CATALOGUE
+from tests.board.governance.product import BYE, HELLO, write, write_scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROOT = ".sigee/.runtime"
+COPY = f"{ROOT}/dag/scenarios/hello.scenario.yml"
+
+
+def told(project: Path) -> list[str]:
+    return [f"{one.where.removeprefix(f'{CATALOGUE}/')}: {one.message}" for one in scenarios.read(project).faults]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"unit_normal_tests": "make a"}, "unit_normal_tests has 1 commands and must have 2"),
+        ({"boundary_smoke_tests": "a|||b|||c|||d|||e|||f"}, "boundary_smoke_tests has 6 commands and must have 5"),
+        ({"unit_failure_tests": "make a|||make a"}, "unit_failure_tests names `make a` twice"),
+        ({"unit_boundary_tests": "make a|||true"}, "unit_boundary_tests: `true` shows nothing, whatever the code does"),
+        ({"unit_boundary_tests": "make a|||true && :"}, "unit_boundary_tests: `true && :` shows nothing"),
+        ({"green_run": ":"}, "green_run: `:` shows nothing"),
+        ({"red_run": ""}, "red_run is missing"),
+        ({"depends_on": "hello"}, "depends_on names the scenario itself"),
+        ({"linked_nodes": "nobody"}, "linked_nodes names nobody, which is not there"),
+        ({"linked_nodes": ""}, "linked_nodes names no scenario"),
+        ({"layer": "deep"}, "stability_layer is 'deep'"),
+    ],
+)
+def test_a_scenario_is_held_to_its_test_contract(project: Path, changes: dict[str, str], message: str) -> None:
+    """Board line 60: two normal, two boundary, two failure and five smoke tests, no duplicates, no `true`."""
+    write_scenario(project, HELLO, **changes)
+    assert any(line.startswith("hello.scenario.yml:") and message in line for line in told(project)), told(project)
+
+
+def test_a_cycle_is_told_as_a_path(project: Path) -> None:
+    """Board line 72: the path of a cycle is printed."""
+    write_scenario(project, HELLO, depends_on="bye")
+    write_scenario(project, BYE, depends_on="hello")
+    assert told(project) == ["bye.scenario.yml:7: scenarios wait for each other: bye -> hello -> bye"]
+
+
+def test_steps_run_as_red_impl_units_green_smoke(project: Path) -> None:
+    """Board line 72: the order; a scenario that depends on another begins after its green, and gates come last."""
+    write_scenario(project, BYE, depends_on="hello")
+    nodes = dag.build(scenarios.read(project).scenarios)
+    assert [name for name in nodes if name.startswith("hello")] == [
+        "hello_red", "hello_impl", "hello_unit_normal_1", "hello_unit_normal_2", "hello_unit_boundary_1", "hello_unit_boundary_2",
+        "hello_unit_failure_1", "hello_unit_failure_2", "hello_green",
+        "hello_smoke_boundary_1", "hello_smoke_boundary_2", "hello_smoke_boundary_3", "hello_smoke_boundary_4", "hello_smoke_boundary_5",
+    ]  # fmt: skip
+    order = list(nodes)
+    assert order[0] == "preflight"
+    assert order[-2:] == ["smoke_gate", "e2e_gate"]
+    assert order.index("hello_green") < order.index("bye_red")
+    assert order.index("bye_green") < order.index("hello_smoke_boundary_1"), "smoke waits for the green of linked ones"
+    for name, node in nodes.items():
+        assert all(order.index(dep) < order.index(name) for dep in node.deps)
+
+
+def test_one_step_brings_what_it_waits_for_and_no_gate(project: Path) -> None:
+    """Board line 72: `--only`."""
+    write_scenario(project, BYE, depends_on="hello")
+    found = scenarios.read(project).scenarios
+    chosen = selected(found, Request(only="bye_red"))
+    assert list(chosen)[-2:] == ["hello_green", "bye_red"]
+    assert not any("smoke" in name for name in chosen)
+    assert "e2e_gate" in selected(found, Request(only="e2e_gate"))
+
+
+def test_a_change_brings_what_is_below_and_above(project: Path) -> None:
+    """Board line 72: `--changed-only`; the shared gates only where they are asked for."""
+    found = scenarios.read(project).scenarios
+    chosen = selected(found, Request(concerned=("bye",)))
+    assert {"bye_red", "bye_smoke_boundary_5", "hello_smoke_boundary_1", "hello_red"} <= chosen.keys()
+    assert "smoke_gate" not in chosen
+    assert "e2e_gate" in selected(found, Request(concerned=("bye",), gates=True))
+    assert selected(found, Request(concerned=())) == {}
+
+
+def test_compiling_leaves_copies_and_a_manifest_and_is_idempotent(project: Path) -> None:
+    """Board line 72: compile with manifest."""
+    root = project / ROOT
+    assert [one.message for one in compiling.checked(project, root).faults] == ["it was never compiled"] * 2
+    assert not root.exists()
+    done = compiling.compiled(project, root)
+    assert done.faults == ()
+    assert COPY in done.written
+    head = (project / COPY).read_text().splitlines()[:3]
+    assert [line.split(":")[0] for line in head] == ["# GENERATED_FROM", "# SOURCE_SHA256", "# GENERATED_AT"]
+    manifest = (root / "dag/scenarios/.compiled-manifest.tsv").read_text().splitlines()
+    assert manifest[0].split("\t") == list(compiling.COLUMNS)
+    assert [line.split("\t")[0] for line in manifest[1:]] == ["bye", "hello"]
+    again = compiling.compiled(project, root)
+    assert (again.written, again.unchanged) == ((), 2)
+    assert compiling.checked(project, root).faults == ()
+
+
+def test_a_changed_source_is_out_of_date_until_it_is_compiled(project: Path) -> None:
+    """Board line 72: `--check-only` finds edits of the source, and writes nothing."""
+    root = project / ROOT
+    compiling.compiled(project, root)
+    write_scenario(project, HELLO, title="Another")
+    (project / CATALOGUE / "bye.scenario.yml").unlink()
+    write_scenario(project, HELLO, title="Another", linked_nodes="")
+    assert [(one.file, one.message) for one in compiling.checked(project, root).faults] == [
+        (f"{ROOT}/dag/scenarios/bye.scenario.yml", "its scenario bye is gone"),
+        (f"{CATALOGUE}/hello.scenario.yml", f"it changed since its copy {COPY} was made"),
+    ]
+    done = compiling.compiled(project, root)
+    assert done.written == (COPY,)
+    assert done.removed == (f"{ROOT}/dag/scenarios/bye.scenario.yml",)
+    assert compiling.checked(project, root).faults == ()
+
+
+@pytest.mark.parametrize("forge_manifest", [False, True])
+def test_an_edited_copy_is_refused(project: Path, forge_manifest: bool) -> None:
+    """Board line 72: an edited runtime copy is refused, also where the manifest was edited with it."""
+    from hashlib import sha256
+
+    root = project / ROOT
+    compiling.compiled(project, root)
+    before = sha256((project / COPY).read_bytes()).hexdigest()
+    write(project, COPY, (project / COPY).read_text() + "red_run: make nothing\n")
+    if forge_manifest:
+        manifest = root / "dag/scenarios/.compiled-manifest.tsv"
+        text = manifest.read_text().replace(before, sha256((project / COPY).read_bytes()).hexdigest())
+        manifest.write_text(text)
+    for found in (compiling.checked(project, root), compiling.compiled(project, root)):
+        assert [(one.file, one.message) for one in found.faults] == [(COPY, "this copy was edited")]
+    assert "make nothing" in (project / COPY).read_text(), "what somebody wrote is not overwritten"
+
+
+def test_scenarios_that_stand_only_below_the_runtime_root_are_refused(project: Path) -> None:
+    """Board line 58: the catalogue is .sigee/dag/scenarios."""
+    root = project / ROOT
+    compiling.compiled(project, root)
+    for path in (project / CATALOGUE).iterdir():
+        path.unlink()
+    assert "and none in .sigee/dag/scenarios" in compiling.compiled(project, root).faults[0].message
+
+
+def test_copies_are_not_written_through_a_link(project: Path, tmp_path: Path) -> None:
+    """Board line 72: paths stay inside the project."""
+    from santiago.contract.errors import SantiagoError
+
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (project / ROOT).mkdir()
+    (project / ROOT / "dag").symlink_to(elsewhere)
+    with pytest.raises(SantiagoError):
+        compiling.compiled(project, project / ROOT)
+    assert list(elsewhere.iterdir()) == []

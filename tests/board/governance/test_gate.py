@@ -1,0 +1,216 @@
+"""The governance part of the done gate: all that is missing at once, tied to this ticket and this range."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.board.governance import compiling, gate, impact, running, scenarios
+from santiago.board.governance.gate import Change
+from santiago.board.governance.hierarchy import TRUTH
+from santiago.board.governance.scenarios import CATALOGUE
+from santiago.board.governance.starters import seed
+from santiago.process.fence import Sandbox
+from santiago.process.server import ProcessServer
+from tests.board.governance.product import BYE, commit, override, write, write_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = ".sigee/.runtime"
+
+
+@pytest.fixture
+def run(project: Path) -> Iterator[Callable[[str], None]]:
+    """Run all scenarios for a ticket."""
+    server = ProcessServer()
+
+    def go(ticket: str) -> None:
+        found = scenarios.read(project).scenarios
+        with running.executing(project, server, Sandbox(), dict(os.environ), 60_000) as execute:
+            request = running.Request(ticket=ticket)
+            running.run(project, project / ROOT, found, request, execute, lambda _: None)
+
+    yield go
+    server.close()
+
+
+@pytest.fixture
+def change(project: Path) -> Change:
+    """A change of a scenario's file in a project where the core layer may be changed."""
+    override(project, "2999-01-01T00:00:00Z")
+    base = commit(project)
+    write_scenario(project, BYE, title="The shop says goodbye")
+    return Change(ticket="T-1", base=base, head=commit(project), evidence=())
+
+
+def told(project: Path, change: Change) -> list[str]:
+    found = gate.missing(project, project / ROOT, change)
+    assert all(one.remedy for one in found)
+    return [one.what for one in found]
+
+
+def attach(project: Path, change: Change, base: str | None = None) -> Change:
+    """Hand in the impact result of the change, or of one from another base."""
+    assert change.base
+    assert change.head
+    data = impact.of_range(project, base or change.base, change.head, enforce=True).to_data()
+    write(project, f"{ROOT}/impact.json", json.dumps(data))
+    return Change(ticket=change.ticket, base=change.base, head=change.head, evidence=(Path(f"{ROOT}/impact.json"),))
+
+
+def test_nothing_is_missing_where_governance_is_off(tmp_path: Path) -> None:
+    """Board line 12: without a product truth the gate asks for nothing."""
+    assert not gate.is_on(tmp_path)
+    assert (
+        gate.missing(tmp_path, tmp_path / ".santiago/.runtime", Change(ticket="T", base=None, head=None, evidence=()))
+        == ()
+    )
+
+
+def test_a_change_with_its_results_lacks_nothing(project: Path, change: Change, run: Callable[[str], None]) -> None:
+    """Board lines 57 to 62: what is complete passes."""
+    run("T-1")
+    assert told(project, attach(project, change)) == []
+
+
+def test_everything_that_is_missing_is_told_at_once(project: Path) -> None:
+    """Board lines 57, 59, 60, 62: faults, impact result, tests and the layer guard together."""
+    base = commit(project)
+    write_scenario(project, BYE, layer="experimental")
+    head = commit(project)
+    found = told(project, Change(ticket="T-1", base=base, head=head, evidence=()))
+    assert [line[:40] for line in found] == [
+        ".sigee/dag/scenarios/bye.scenario.yml:6:",
+        "the core layer is concerned, and no over",
+        "product truth or scenarios changed, and ",
+        "no scenarios were run for T-1, and its c",
+    ]
+
+
+def test_starters_close_the_gate_by_file_and_line(tmp_path: Path) -> None:
+    """Board line 61: each starter that is left."""
+    seed(tmp_path)
+    found = told(tmp_path, Change(ticket="T-1", base=None, head=None, evidence=()))
+    assert f"{TRUTH}/vision.yaml:7: the starter VIS-BOOT-1 still stands" in found
+
+
+def test_a_catalogue_below_the_runtime_root_only_closes_the_gate(project: Path) -> None:
+    """Board line 58."""
+    compiling.compiled(project, project / ROOT)
+    for path in (project / CATALOGUE).iterdir():
+        path.unlink()
+    head = commit(project)
+    found = told(project, Change(ticket="T-1", base=head, head=head, evidence=()))
+    assert any("scenarios stand only here" in line for line in found)
+
+
+def test_the_impact_result_of_another_range_is_refused(
+    project: Path, change: Change, run: Callable[[str], None]
+) -> None:
+    """Board line 59: it is of its own range."""
+    run("T-1")
+    (found,) = told(project, attach(project, change, base=f"{change.base}^"))
+    assert "no impact result is for" in found
+    assert f"{ROOT}/impact.json is for" in found
+
+
+def test_an_impact_result_that_says_less_is_refused(project: Path, change: Change, run: Callable[[str], None]) -> None:
+    """Board line 59: the gate compares it with what the range has."""
+    run("T-1")
+    handed_in = attach(project, change)
+    data = json.loads((project / ROOT / "impact.json").read_text())
+    data["impacted"]["scenarios"] = []
+    write(project, f"{ROOT}/impact.json", json.dumps(data))
+    assert len(told(project, handed_in)) == 1
+
+
+def test_code_that_no_scenario_names_needs_no_impact_result_and_no_tests(project: Path) -> None:
+    """Board lines 59, 60: none impacted, none asked."""
+    base = commit(project)
+    write(project, "notes.md", "later\n")
+    assert told(project, Change(ticket="T-1", base=base, head=commit(project), evidence=())) == []
+
+
+def test_the_tests_of_another_ticket_do_not_count(project: Path, change: Change, run: Callable[[str], None]) -> None:
+    """Board line 60: results are of this ticket; a copy of another's file is seen through."""
+    run("T-2")
+    handed_in = attach(project, change)
+    (found,) = told(project, handed_in)
+    assert found.startswith("no scenarios were run for T-1")
+    state = project / ROOT / "dag/state"
+    (state / "T-1").mkdir()
+    (state / "T-1/last-run.json").write_bytes((state / "T-2/last-run.json").read_bytes())
+    (found,) = told(project, handed_in)
+    assert found.endswith("it is a run of T-2")
+
+
+def test_the_tests_of_another_commit_do_not_count(project: Path, change: Change, run: Callable[[str], None]) -> None:
+    """Board line 60: results are of the commit that would be accepted."""
+    run("T-1")
+    write(project, "bye.txt", "bye\n" * 9)
+    later = Change(ticket="T-1", base=change.base, head=commit(project), evidence=())
+    (found,) = told(project, attach(project, later))
+    assert "it ran on" in found
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("status", "FAIL"), ("status", "PARTIAL"), ("status", "DRY_RUN"), ("dry_run", True), ("clean", False)],
+)
+def test_a_run_that_did_not_pass_does_not_count(
+    project: Path, change: Change, run: Callable[[str], None], key: str, value: object
+) -> None:
+    """Board line 60 (defect 2): neither a failure, nor a part, nor a dry run, nor one on uncommitted files."""
+    run("T-1")
+    path = project / ROOT / "dag/state/T-1/last-run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    assert len(told(project, attach(project, change))) == 1
+
+
+def test_numbers_without_results_are_refused(project: Path, change: Change, run: Callable[[str], None]) -> None:
+    """Board line 60 (defect 5): a file that only says 2/2/2/5, or whose logs are gone or changed, shows nothing."""
+    run("T-1")
+    handed_in = attach(project, change)
+    path = project / ROOT / "dag/state/T-1/last-run.json"
+    data = json.loads(path.read_text())
+    log = project / data["evidence_dir"] / "bye_unit_normal_1-run.log"
+    log.write_text("fine, I would say\n")
+    assert told(project, handed_in) == ["bye: 1 of 2 unit_normal tests have a result that passed"]
+    log.unlink()
+    assert told(project, handed_in) == ["bye: 1 of 2 unit_normal tests have a result that passed"]
+    path.write_text(json.dumps({**data, "results": []}))
+    assert "hello: 0 of 5 boundary_smoke tests have a result that passed" in told(project, handed_in)
+
+
+def test_tests_that_the_scenario_no_longer_has_do_not_count(
+    project: Path, change: Change, run: Callable[[str], None]
+) -> None:
+    """Board line 60: the commands are those of the scenario as it is."""
+    run("T-1")
+    handed_in = attach(project, change)
+    write_scenario(project, BYE, title="The shop says goodbye", unit_normal_tests="make a|||make b")
+    assert told(project, handed_in) == ["bye: 0 of 2 unit_normal tests have a result that passed"]
+
+
+def test_an_expired_override_closes_the_gate_for_core_changes_only(project: Path) -> None:
+    """Board line 62."""
+    write_scenario(project, BYE, linked_nodes="hello")
+    override(project, "2026-02-01T00:00:00Z")
+    base = commit(project)
+    write(project, "notes.md", "later\n")
+    other = commit(project)
+    assert told(project, Change(ticket="T-1", base=base, head=other, evidence=())) == []
+    write(project, "hello.txt", "hello\n" * 9)
+    found = told(project, Change(ticket="T-1", base=other, head=commit(project), evidence=()))
+    assert "OVR-1 expired on 2026-02-01T00:00:00Z" in found[0]
+
+
+def test_a_range_that_git_does_not_know_is_told(project: Path) -> None:
+    """Board line 59: what cannot be compared is no pass."""
+    (found,) = told(project, Change(ticket="T-1", base="f" * 40, head="e" * 40, evidence=()))
+    assert found.startswith("what the change concerns cannot be told")

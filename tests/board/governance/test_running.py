@@ -1,0 +1,176 @@
+"""Running scenarios: in order, within time and output, kept for a ticket, and never a pass of what did not run."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.board.governance import running, scenarios
+from santiago.board.governance.running import Request
+from santiago.contract.errors import SantiagoError
+from santiago.process.fence import Sandbox
+from santiago.process.server import ProcessServer
+from tests.board.governance.product import HELLO, commit, write, write_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from santiago.board.governance.summary import Ended
+
+    Run = Callable[..., Ended]
+
+ROOT = ".sigee/.runtime"
+
+
+@pytest.fixture
+def run(project: Path) -> Iterator[Run]:
+    """Run the scenarios of the project, each command within the given milliseconds."""
+    server = ProcessServer()
+
+    def go(ms: int = 60_000, **wishes: object) -> Ended:
+        found = scenarios.read(project)
+        assert found.faults == ()
+        request = Request(**wishes)  # type: ignore[arg-type]
+        with running.executing(project, server, Sandbox(), dict(os.environ), ms) as execute:
+            return running.run(project, project / ROOT, found.scenarios, request, execute, lambda _: None)
+
+    yield go
+    server.close()
+
+
+def test_a_whole_run_passes_and_keeps_everything(project: Path, run: Run) -> None:
+    """Board line 72: last-run.json per ticket, run-summary.json, trace.jsonl, dag.mmd."""
+    from hashlib import sha256
+
+    head = commit(project)
+    ended = run(ticket="T-1")
+    assert ended.status == "PASS"
+    assert ended.file == project / ROOT / "dag/state/T-1/last-run.json"
+    assert ended.digest == sha256(ended.file.read_bytes()).hexdigest()
+    data = json.loads(ended.file.read_text())
+    assert (data["ticket"], data["status"], data["dry_run"]) == ("T-1", "PASS", False)
+    assert (data["commit"], data["clean"]) == (head, True)
+    assert data["test_contract"]["hello"] == {
+        "unit_normal": 2,
+        "unit_boundary": 2,
+        "unit_failure": 2,
+        "boundary_smoke": 5,
+    }
+    folder = project / data["evidence_dir"]
+    assert json.loads((folder / "run-summary.json").read_text()) == data
+    assert "hello_green --> hello_smoke_boundary_1" in (folder / "dag.mmd").read_text()
+    events = [json.loads(line) for line in (folder / "trace.jsonl").read_text().splitlines()]
+    assert (events[0]["event"], events[-1]["result"]) == ("run_start", "PASS")
+    assert list(events[1]) == ["ts", "event", "node", "stage", "result", "message"]
+
+
+def test_a_run_without_a_ticket_leaves_the_tickets_alone(project: Path, run: Run) -> None:
+    """Board line 72: without a ticket it is the project's last run, which opens no gate."""
+    first = run(ticket="T-1")
+    other = run()
+    assert first.file is not None
+    assert other.file == project / ROOT / "dag/state/last-run.json"
+    assert json.loads(first.file.read_text())["run_id"] != json.loads(other.file.read_text())["run_id"]
+
+
+def test_a_dry_run_never_passes_and_leaves_nothing(project: Path, run: Run) -> None:
+    """Board line 72 (defect 2): a dry run gives no PASS."""
+    ended = run(ticket="T-1", dry_run=True)
+    assert ended.status == ended.summary["status"] == "DRY_RUN"
+    assert "hello_red" in ended.summary["execution_order"]
+    assert ended.file is None
+    assert not (project / ROOT).exists()
+
+
+def test_a_part_of_a_run_is_no_pass(run: Run) -> None:
+    """Board line 72: one step, or nothing at all, is told as what it is."""
+    assert run(only="hello_red").status == "PARTIAL"
+    assert run(only="e2e_gate").status == "PARTIAL"
+    assert run(concerned=()).status == "NOTHING"
+
+
+def test_the_first_failure_ends_a_run(project: Path, run: Run) -> None:
+    """Board line 72: what waits for a failed step does not run."""
+    write(project, "hello.txt", "good day\n")
+    ended = run(ticket="T-1")
+    data = ended.summary
+    assert (ended.status, data["failed_node"], data["failed_stage"]) == ("FAIL", "hello_unit_normal_1", "run")
+    assert "hello_green" in data["failed_deps"]
+    assert "hello_green" not in data["execution_order"]
+    assert data["counts"]["failed"] == 1
+
+
+def test_verify_follows_impl_and_green(project: Path, run: Run) -> None:
+    """Board line 71: the declared verify command is run, and its failure counts."""
+    write_scenario(project, HELLO, verify="test -e proof.txt")
+    data = run().summary
+    assert (data["failed_node"], data["failed_stage"]) == ("hello_impl", "verify")
+
+
+def test_a_red_step_that_passes_before_the_work_proves_nothing(project: Path, run: Run) -> None:
+    """Board line 71: it is reported."""
+    write_scenario(project, HELLO, red_run="test -d .", impl_run="touch done.txt")
+    ended = run()
+    assert ended.summary["proves_nothing"] == ["hello_red"]
+    (row,) = [row for row in ended.summary["results"] if row["node"] == "hello_red"]
+    assert row["message"] == "it passes before the work, so that it passes later proves nothing"
+    (other,) = [row for row in ended.summary["results"] if row["node"] == "bye_red"]
+    assert other["result"] == "red"
+
+
+def test_a_red_step_that_could_not_run_proves_nothing_either(project: Path, run: Run) -> None:
+    """Board line 71: a missing program is no failing test."""
+    write_scenario(project, HELLO, red_run="no-such-program-here")
+    assert run().summary["proves_nothing"] == ["hello_red"]
+
+
+def test_a_red_step_seen_to_fail_for_its_ticket_stays_proven(project: Path, run: Run) -> None:
+    """Board line 71: run before the work it was red, so that it passes after the work means something; for this ticket only."""
+    write_scenario(project, HELLO, red_run="test -e work.txt")
+    run(ticket="T-1", only="hello_red")
+    write(project, "work.txt", "done")
+    assert run(ticket="T-1").summary["proves_nothing"] == []
+    assert run(ticket="T-2").summary["proves_nothing"] == ["hello_red"]
+    write_scenario(project, HELLO, red_run="test -s work.txt")
+    assert run(ticket="T-1").summary["proves_nothing"] == ["hello_red"], "another command was never red"
+
+
+def test_a_command_that_does_not_end_is_stopped(project: Path, run: Run) -> None:
+    """Board line 71: every command has a time-out."""
+    write_scenario(project, HELLO, green_run="sleep 600")
+    ended = run(ms=1000)
+    assert ended.status == "FAIL"
+    assert ended.summary["results"][-1]["timed_out"] is True
+
+
+def test_what_a_command_prints_is_kept_within_bounds(project: Path, run: Run) -> None:
+    """Board line 71: the capture is bounded, and says what it lacks."""
+    write_scenario(project, HELLO, green_run="head -c 40000000 /dev/zero | tr '\\\\0' x")
+    data = run().summary
+    log = project / data["evidence_dir"] / "hello_green-run.log"
+    assert data["status"] == "PASS"
+    assert log.stat().st_size < 20_000_000
+    assert b"bytes dropped" in log.read_bytes()[-100_000:]
+
+
+def test_work_that_is_not_committed_is_said(project: Path, run: Run) -> None:
+    """Board line 60: results belong to a commit only where nothing else was there."""
+    write(project, "hello.txt", "hello\n" * 9)
+    assert run().summary["clean"] is False
+
+
+@pytest.mark.parametrize("ticket", ["", "..", "a/b", "/etc", "a..b", "x" * 200])
+def test_a_ticket_that_is_no_name_is_refused(run: Run, ticket: str) -> None:
+    """Board line 72: the ticket names a folder, and no other place."""
+    with pytest.raises(SantiagoError, match="cannot be the id"):
+        run(ticket=ticket)
+
+
+def test_an_unknown_step_is_refused(run: Run) -> None:
+    """Board line 72: `--only` names a step that is there."""
+    with pytest.raises(SantiagoError, match="there is no step 'hello'"):
+        run(only="hello")
