@@ -142,7 +142,12 @@ def _catalogue(project: Path, root: Path, *, dry_run: bool, as_json: bool) -> Ma
         done = compiling.compiled(project, root)
         found, faults = done.catalogue, done.faults
     if faults and as_json:
-        click.echo(json.dumps({"status": "FAIL", "faults": [one.to_data() for one in faults]}, ensure_ascii=False))
+        click.echo(
+            json.dumps(
+                {"contract_version": 1, "status": "FAIL", "faults": [one.to_data() for one in faults]},
+                ensure_ascii=False,
+            )
+        )
     elif faults:
         show_faults(faults)
         say(f"{count(len(faults), 'fault')}; nothing was run")
