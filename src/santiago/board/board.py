@@ -49,7 +49,14 @@ class Board:
             return add(at, card, actor, waits_for)
 
     def claim(
-        self, queue: Queue, worker: str, actor: str, *, name: str | None = None, minutes: int = LEASE_MINUTES
+        self,
+        queue: Queue,
+        worker: str,
+        actor: str,
+        *,
+        name: str | None = None,
+        minutes: int = LEASE_MINUTES,
+        head: str = "",
     ) -> Claim:
         """Take the first ticket of a queue that may be claimed, or the one named; never one that another holds."""
         rules.refuse_worker(worker)
@@ -65,6 +72,7 @@ class Board:
             if card is None:
                 return Claim(card=None, escalated=tuple(escalated))
             change = rules.claimed(card, worker, at.now, ticks + minutes * _MINUTE_MS)
+            change.about.update({"head": head} if head else {})
             return Claim(card=at.change(card, change, actor), escalated=tuple(escalated))
 
     def renew(self, name: str, lease: str, actor: str, *, minutes: int = LEASE_MINUTES) -> Card:
@@ -100,9 +108,13 @@ class Board:
     def decide(self, name: str, word: str, actor: str, *, budget: int | None = None, why: str = "") -> Card:
         """Take the planner's word on a ticket without attempts; whoever waited for one that is bypassed goes on."""
         with self.transaction() as at:
-            card = at.change(found(at, name), rules.decided(found(at, name), word, budget, why), actor)
+            card = found(at, name)
+            card = at.change(card, rules.decided(card, word, budget, why), actor)
             if word == "bypass":
                 free(at, card, actor)
+            elif card.decided:
+                close_dependents(at, card, actor)
+            close_request(at, card, actor)
             return card
 
     def reconcile(self, queues: Sequence[Queue], actor: str) -> list[Card]:
@@ -180,6 +192,23 @@ def free(at: Writing, card: Card, actor: str) -> None:
         other = at.card(name)
         if other is not None and other.error_class == "dependency_blocked" and other.queue in TODO.values():
             at.change(other, rules.FREED, actor)
+
+
+def close_dependents(at: Writing, card: Card, actor: str) -> None:
+    """What waits for a ticket that never comes never comes either."""
+    for name in at.dependents(card.id):
+        other = at.card(name)
+        if other is not None and not other.decided and other.queue != "done":
+            close_dependents(at, at.change(other, rules.closed_with(card), actor), actor)
+
+
+def close_request(at: Writing, card: Card, actor: str) -> None:
+    """A request whose last open story was stopped cannot become done."""
+    request = at.card(card.request) if card.request else None
+    children = at.of_request(card.request) if request is not None else []
+    stopped = [one for one in children if one.decided in ("stop", "superseded")]
+    if request is not None and stopped and all(one.queue == "done" or one.decided for one in children):
+        at.change(request, rules.closed_with(stopped[0]), actor)
 
 
 def _named(at: Writing, name: str, queue: Queue) -> Card:

@@ -77,7 +77,9 @@ def _of_actor(at: Reading, card: Card, actor: str, planners: Sequence[str]) -> I
     worker = str(claims[-1].changes.get("worker", "")) if claims else ""
     if actor and actor == worker:
         yield Missing(
-            what=f"{actor} did the work, and nobody accepts their own", remedy="Another planner accepts it.", kind=Kind.BLOCKED
+            what=f"{actor} did the work, and nobody accepts their own",
+            remedy="Another planner accepts it.",
+            kind=Kind.BLOCKED,
         )
 
 

@@ -320,6 +320,17 @@ def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
     return Change(event=BoardEvent.TICKET_DECIDED, changes={"decided": closed}, about=about)
 
 
+def closed_with(card: Card) -> Change:
+    """Return what becomes of a ticket that rests on one which was closed."""
+    changes = {
+        "queue": "blocked",
+        "status": "blocked",
+        "decided": "stop",
+        "note": f"{card.id} was closed: {card.decided}",
+    }
+    return Change(event=BoardEvent.TICKET_DECIDED, changes=changes, about={"because": card.id})
+
+
 FREED = Change(event=BoardEvent.TICKET_FREED, changes={"error_class": "none", "phase": "ready"}, about={})
 """What becomes of a ticket when the last thing that it waited for is there."""
 

@@ -80,6 +80,11 @@ class Reading:
         rows = self._all("SELECT body FROM cards WHERE source = ? ORDER BY arrival", (source,))
         return [_card(row[0]) for row in rows]
 
+    def dependents(self, ticket: str) -> list[str]:
+        """Return who waits for a ticket."""
+        rows = self._all("SELECT ticket FROM waits WHERE on_ticket = ? ORDER BY ticket", (ticket,))
+        return [row[0] for row in rows]
+
     def counts(self) -> dict[str, int]:
         return dict(self._all("SELECT queue, count(*) FROM cards GROUP BY queue").fetchall())
 

@@ -24,6 +24,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "accept": ("decisions:accept", "take a story's work as it is; recorded as attested"),
         "verify": ("decisions:verify", "judge a person's own work as an attempt"),
     },
+    "Board": {
+        "queue": ("queue", "the board's tickets: add, claim, hand over, decide"),
+        "loop": ("loop", "work the board off until all is done or somebody must decide"),
+    },
     "Look": {
         "watch": ("watch", "browse a run on the screen: follow, answer, stop, resume, select"),
         "status": ("status", "where a run stands, and what needs you"),

@@ -13,8 +13,6 @@ from santiago.contract.board import BUDGET, CLAIMED_FROM, FIELDS, LEASE_MINUTES,
 from santiago.contract.reasons import ErrorClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from santiago.board.opening import Opened
     from santiago.contract.board import Card
 
@@ -86,7 +84,7 @@ def add(
 @json_option
 def show(queue: str | None, as_json: bool) -> int:
     """Print the tickets, with all fields."""
-    from santiago.board.tsv import text_of
+    from santiago.board.tsv import line
 
     with _opened() as opened:
         names = (queue,) if queue else tuple(one for one in QUEUES if one != "done")
@@ -98,7 +96,7 @@ def show(queue: str | None, as_json: bool) -> int:
     for one, cards in found.items():
         if queue is None:
             click.echo(f"# {one}")
-        click.echo(text_of(cards), nl=False)
+        click.echo(line(FIELDS) + "".join(line(getattr(card, field) for field in FIELDS) for card in cards), nl=False)
     return 0
 
 
@@ -111,7 +109,13 @@ def stats(as_json: bool) -> int:
             counts = at.counts()
         root = opened.place.named(opened.place.root)
     if as_json:
-        _print({"root": root, "queues": {one: counts.get(one, 0) for one in QUEUES if one != "done"}, "archived": counts.get("done", 0)})
+        _print(
+            {
+                "root": root,
+                "queues": {one: counts.get(one, 0) for one in QUEUES if one != "done"},
+                "archived": counts.get("done", 0),
+            }
+        )
         return 0
     click.echo(f"# {root}")
     for one in QUEUES:
@@ -165,7 +169,9 @@ def renew(name: str, lease: str, lease_minutes: int, actor: str | None, as_json:
     from santiago.app.actor import actor as named
 
     with _opened() as opened:
-        return _show(opened.board.renew(name, lease, named(actor), minutes=lease_minutes), as_json=as_json, word="RENEWED")
+        return _show(
+            opened.board.renew(name, lease, named(actor), minutes=lease_minutes), as_json=as_json, word="RENEWED"
+        )
 
 
 @command.command("move")
@@ -208,13 +214,21 @@ def move(
 @command.command("verify")
 @click.argument("name", metavar="ID")
 @click.option("--from", "ref", default="HEAD", show_default=True, help="The commit that holds the work.")
-@click.option("--check", "checks", multiple=True, metavar="CMD", help="A check that the planner adds (may be repeated).")
+@click.option(
+    "--check", "checks", multiple=True, metavar="CMD", help="A check that the planner adds (may be repeated)."
+)
 @click.option("--attest", metavar="WHY", help="A person's own word on work that no check can judge.")
 @click.option("--trust-commands", is_flag=True, help="Run checks that come from a document without asking.")
 @actor_option
 @json_option
 def verify(
-    name: str, ref: str, checks: tuple[str, ...], attest: str | None, trust_commands: bool, actor: str | None, as_json: bool
+    name: str,
+    ref: str,
+    checks: tuple[str, ...],
+    attest: str | None,
+    trust_commands: bool,
+    actor: str | None,
+    as_json: bool,
 ) -> int:
     """Run a ticket's checks on a person's work, and hand it over to the review with what they said."""
     from santiago.app.actor import actor as named
@@ -229,7 +243,11 @@ def verify(
 @command.command("decide")
 @click.argument("name", metavar="ID")
 @click.argument("word", type=click.Choice(("replan", "bypass", "stop")))
-@click.option("--budget", type=click.IntRange(1), help="With replan: so many attempts in all; without, it is closed as superseded.")
+@click.option(
+    "--budget",
+    type=click.IntRange(1),
+    help="With replan: so many attempts in all; without, it is closed as superseded.",
+)
 @click.option("--why", default="")
 @actor_option
 @json_option
@@ -264,7 +282,9 @@ def reconcile(queue: str | None, every: bool, quiet: bool, actor: str | None) ->
 
 
 @command.command("guard")
-@click.option("--worker", required=True, type=click.Choice(("developer", "scientist", "tech-developer", "tech-scientist")))
+@click.option(
+    "--worker", required=True, type=click.Choice(("developer", "scientist", "tech-developer", "tech-scientist"))
+)
 @click.option("--plan", help="The plan that the work belongs to, by its id.")
 @actor_option
 def guard(worker: str, plan: str | None, actor: str | None) -> int:
@@ -309,14 +329,10 @@ def _show(card: Card, *, as_json: bool, word: str) -> int:
 
 
 def _row(card: Card) -> None:
-    from santiago.board.tsv import row_of
+    from santiago.board.tsv import line
 
-    click.echo(row_of(card))
+    click.echo(line(getattr(card, one) for one in FIELDS), nl=False)
 
 
 def _print(data: object) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
-
-
-def _unused() -> Iterator[None]:
-    yield

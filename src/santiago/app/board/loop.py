@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from santiago.app.board import backlog, settling
 from santiago.app.board.reviewing import Reviewed, review_all
-from santiago.app.board.routing import SIGNAL, route
+from santiago.app.board.routing import route
 from santiago.app.board.settings import board_settings
+from santiago.app.board.settling import SIGNAL
 from santiago.app.board.working import PLANNER, Means, settled, work_on
 from santiago.app.loading import load, working
 from santiago.board import weekly
@@ -92,7 +93,12 @@ class Loop:
     def _adopt(self) -> None:
         """Take over what a loop that died had claimed: its run tells how far it came."""
         for card in self._cards(TODO.values()):
-            if card.status == "in_progress" and card.worker.endswith(LOOP) and card.run and not self._is_worked_on(card):
+            if (
+                card.status == "in_progress"
+                and card.worker.endswith(LOOP)
+                and card.run
+                and not self._is_worked_on(card)
+            ):
                 moved = settled(self.means, card)
                 if moved.status == "in_progress":
                     self._said(work_on(self.means, [moved]))
@@ -103,7 +109,10 @@ class Loop:
     def _promote(self) -> bool:
         """Route the first request that waits, unless another one is still being worked on: requests contain each other's work."""
         waiting = [card for card in self._cards(("planner-inbox",)) if card.status == "pending"]
-        if not waiting or any(card.status in ("pending", "in_progress") and card.error_class != "dependency_blocked" for card in self._cards(TODO.values())):
+        if not waiting or any(
+            card.status in ("pending", "in_progress") and card.error_class != "dependency_blocked"
+            for card in self._cards(TODO.values())
+        ):
             return False
         card = waiting[0]
         if card.run and card.story:
@@ -132,7 +141,12 @@ class Loop:
         if faults := truth.validate(project, strict=True):
             first = faults[0]
             note = f"the product truth does not hold: {first.where}: {first.message}"
-            wish = Move(to="blocked", note=settling.shortened(note), next_action=settling.shortened(first.remedy), error_class="hard_fail")
+            wish = Move(
+                to="blocked",
+                note=settling.shortened(note),
+                next_action=settling.shortened(first.remedy),
+                error_class="hard_fail",
+            )
             return self.opened.board.move(card.id, card.queue, wish, PLANNER)
         about = {"revision": truth.revision(project)}
         self.opened.board.note(card.id, BoardEvent.TRUTH_SYNCHRONISED, PLANNER, about=about)
@@ -147,7 +161,12 @@ class Loop:
             with self.opened.store.reading() as at:
                 others = [one for one in at.of_request(card.request) if one.queue == TODO[role]] if card.request else []
             for other in others:
-                if other.id != card.id and other.status == "pending" and other.error_class != "dependency_blocked" and not other.spent:
+                if (
+                    other.id != card.id
+                    and other.status == "pending"
+                    and other.error_class != "dependency_blocked"
+                    and not other.spent
+                ):
                     claimed += [one for one in [self._claim(role, other.id)] if one is not None]
             self._said(self._worked(claimed))
             return True
@@ -164,7 +183,12 @@ class Loop:
         card = claimed[0]
         if card.role == "scientist" and board_settings(self.opened.place.project).scientist is None:
             note = f"{SIGNAL}: no agent is set for scientists"
-            wish = Move(to="blocked", note=note, next_action="Set scientist under [board], or claim it yourself.", error_class="dependency_blocked")
+            wish = Move(
+                to="blocked",
+                note=note,
+                next_action="Set scientist under [board], or claim it yourself.",
+                error_class="dependency_blocked",
+            )
             return [self.opened.board.move(one.id, one.queue, wish, PLANNER) for one in claimed]
         if not card.run:
             routed = route(self.opened, card, self.means.consents)
@@ -227,9 +251,7 @@ class Loop:
         return judge(cards, len(self.notices), waiting)
 
     def _end(self, status: str, reason: Reason | None, cycles: int, ids: tuple[str, ...] = ()) -> Ended:
-        return Ended(
-            status=status, reason=reason, cycles=cycles, no_progress=self.idle, done=tuple(self.done), ids=ids
-        )
+        return Ended(status=status, reason=reason, cycles=cycles, no_progress=self.idle, done=tuple(self.done), ids=ids)
 
     def _cards(self, queues: Iterable[Queue]) -> list[Card]:
         with self.opened.store.reading() as at:

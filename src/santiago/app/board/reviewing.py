@@ -184,7 +184,13 @@ def _review_request(means: Means, card: Card) -> Reviewed:
     link = evidence.keep_of_run(means.opened, card, run)
     if run.state.phase is not RunPhase.SUCCESS:
         note = f"{run.state.reason or run.state.phase}: the run of this request did not pass its own verification"
-        wish = Move(to="blocked", note=note, evidence=link, error_class="hard_fail", next_action="mend the branch, then move it back")
+        wish = Move(
+            to="blocked",
+            note=note,
+            evidence=link,
+            error_class="hard_fail",
+            next_action="mend the branch, then move it back",
+        )
         means.opened.board.move(card.id, card.queue, wish, PLANNER)
         return Reviewed()
     note = left_open(means.opened, card)

@@ -10,6 +10,7 @@ from santiago.app.board import bases
 from santiago.app.board.backlog import open_plans
 from santiago.app.board.planning import planned_by
 from santiago.app.board.settings import board_settings
+from santiago.app.board.settling import LONGEST_NOTE, SIGNAL
 from santiago.app.config import run_input_defaults
 from santiago.app.loading import frozen
 from santiago.app.start.agents import named
@@ -42,11 +43,6 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
 
-SIGNAL = "needs_user_confirmation"
-"""What a ticket says where a person has to decide before anything else can help."""
-LONGEST_NOTE = 300
-"""Characters of what is said in a ticket; the rest stands where the note points."""
-
 
 @record
 class Consents:
@@ -58,14 +54,14 @@ class Consents:
     tell: Callable[[str], None]
 
 
-def route(opened: Opened, card: Card, consents: Consents) -> Card:
+def route(opened: Opened, card: Card, consents: Consents, begins_on: str | None = None) -> Card:
     """Make a request's run and its tickets, or block it with the reason; a crash in between is mended by doing it again."""
     try:
         plan, document = plan_of(opened, card)
         run_id = card.run or _take_name(opened, card)
         out_dir = opened.place.project / repository.RUNS / run_id
         if not has_begun(out_dir):
-            _make_run(opened, card, plan, document, out_dir, consents)
+            _make_run(opened, card, plan, document, out_dir, consents, begins_on)
         plan, run_input = frozen(out_dir)
     except SantiagoError as error:
         return block(opened, card, error)
@@ -78,7 +74,9 @@ def _as_story(opened: Opened, card: Card, plan: Plan, run_id: str) -> Card:
     """Point a ticket that somebody put into a worker's queue by hand at the one story of its run."""
     changes = {"run": run_id, "story": plan.stories[0].id}
     with opened.board.transaction() as at:
-        return at.change(found(at, card.id), Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about={}), "planner")
+        return at.change(
+            found(at, card.id), Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about={}), "planner"
+        )
 
 
 def plan_of(opened: Opened, card: Card) -> tuple[Plan, str]:
@@ -91,7 +89,9 @@ def plan_of(opened: Opened, card: Card) -> tuple[Plan, str]:
     if compiled.plan is None:
         errors = [one for one in compiled.findings if one.level == "error"]
         said = "; ".join(f"line {one.line}: {one.message}" if one.line else one.message for one in errors[:5])
-        raise _unplannable(f"{name} gives no plan: {said or 'no story was found'}", f"`santiago plan {name}` says more.")
+        raise _unplannable(
+            f"{name} gives no plan: {said or 'no story was found'}", f"`santiago plan {name}` says more."
+        )
     return compiled.plan, name
 
 
@@ -127,7 +127,9 @@ def _own_document(opened: Opened, card: Card) -> Path:
 
 
 def _undecided(message: str) -> SantiagoError:
-    hint = "Name a document: `santiago queue move … --to planner-inbox --source doc:PATH`; or set planner under [board]."
+    hint = (
+        "Name a document: `santiago queue move … --to planner-inbox --source doc:PATH`; or set planner under [board]."
+    )
     return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
 
 
@@ -156,19 +158,21 @@ def _take_name(opened: Opened, card: Card) -> str:
         number += 1
         name = f"{wanted}-{number}"
     with opened.board.transaction() as at:
-        at.change(found(at, card.id), Change(event=BoardEvent.TICKET_ROUTED, changes={"run": name}, about={}), "planner")
+        at.change(
+            found(at, card.id), Change(event=BoardEvent.TICKET_ROUTED, changes={"run": name}, about={}), "planner"
+        )
     return name
 
 
 def _make_run(
-    opened: Opened, card: Card, plan: Plan, document: str, out_dir: Path, consents: Consents
+    opened: Opened, card: Card, plan: Plan, document: str, out_dir: Path, consents: Consents, begins_on: str | None
 ) -> None:
     project = opened.place.project
     settings = _settings(opened, card, plan, document, out_dir.name)
     repository.keep_out_of_git(project / ".santiago")
     note_basis(project, out_dir.name, consents.tell)
     request = prepare(out_dir, settings, plan, Wishes(actor="planner"), base=project, compiled=True)
-    request.only_creates, request.begins_on = True, bases.begins_on(opened)
+    request.only_creates, request.begins_on = True, begins_on or bases.begins_on(opened)
     asking(request, consents)
     opened.store.close()  # the start forks, and nobody may have the store open then
     execute(request)
@@ -184,13 +188,17 @@ def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str
     found = run_input_defaults(project)
     budget = card.retry_budget
     limits = replace(
-        found.limits, story_max_attempts=budget, run_max_attempts=max(found.limits.run_max_attempts, budget * len(plan.stories))
+        found.limits,
+        story_max_attempts=budget,
+        run_max_attempts=max(found.limits.run_max_attempts, budget * len(plan.stories)),
     )
     policy = replace(found.policy, gate="auto", gates=("result",), exhausted="blocked", keep_going=True, tests_first="")
     agent = named(found.agent, board_settings(project).developer, None, None)
     verification = found.verification
     if card.checks:
-        verification = replace(verification, story_commands=tuple(dict.fromkeys((*verification.story_commands, *card.checks))))
+        verification = replace(
+            verification, story_commands=tuple(dict.fromkeys((*verification.story_commands, *card.checks)))
+        )
     return replace(
         found, run_id=run_id, repo_path=str(project), prd_path=document,
         limits=limits, policy=policy, agent=agent, verification=verification,

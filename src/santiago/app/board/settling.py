@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question, RunState, StoryState
 
 SIGNAL = "needs_user_confirmation"
+"""What a ticket says where a person has to decide before anything else can help."""
 LONGEST_NOTE = 300
+"""Characters of what is said in a ticket; the rest stands in its evidence."""
 
 
 def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
@@ -52,7 +54,9 @@ def _asked(question: Question) -> Move:
     says = f"{SIGNAL}: {question.id}: {question.text}"
     if question.kind in JUDGED:
         return Move(to="planner-review", note=shortened(says), next_action=f"{SIGNAL}: answer {question.id}")
-    return Move(to="blocked", note=shortened(says), next_action=f"answer {question.id}", error_class="dependency_blocked")
+    return Move(
+        to="blocked", note=shortened(says), next_action=f"answer {question.id}", error_class="dependency_blocked"
+    )
 
 
 def _parked(story: StoryState) -> Move:

@@ -126,7 +126,12 @@ def settled(means: Means, card: Card) -> Card:
         return card
     link = evidence.keep(means.opened, card, run)
     wish = Move(
-        to=wish.to, phase=wish.phase, note=wish.note, next_action=wish.next_action, error_class=wish.error_class, evidence=link
+        to=wish.to,
+        phase=wish.phase,
+        note=wish.note,
+        next_action=wish.next_action,
+        error_class=wish.error_class,
+        evidence=link,
     )
     return means.opened.board.move(card.id, card.queue, wish, card.worker, lease=f"{card.lease}#{card.attempt_count}")
 

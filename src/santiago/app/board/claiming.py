@@ -1,0 +1,51 @@
+"""Claims and acceptances as people make them: with what they began on, and by whom they may be given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.app.board.reviewing import accept as take
+from santiago.app.board.reviewing import all_missing
+from santiago.app.board.settings import board_settings
+from santiago.app.board.working import Means
+from santiago.board import gate
+from santiago.board.board import found
+from santiago.board.rules import Move
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.workspace.ancestry import resolve
+
+if TYPE_CHECKING:
+    from santiago.app.board.routing import Consents
+    from santiago.board.board import Claim
+    from santiago.board.opening import Opened
+    from santiago.contract.board import Card, Queue
+
+
+def claim(opened: Opened, queue: Queue, worker: str, actor: str, *, name: str | None, minutes: int) -> Claim:
+    """Claim a ticket, noting the commit that its work begins on."""
+    head = resolve(opened.place.project, "HEAD") or ""
+    return opened.board.claim(queue, worker, actor, name=name, minutes=minutes, head=head)
+
+
+def refuse_other_than_planner(opened: Opened, actor: str) -> str:
+    planners = board_settings(opened.place.project).planners
+    if actor not in planners:
+        hint = f"Say --actor with one of {', '.join(planners)}, or set SIGEE_QUEUE_ACTOR."
+        raise SantiagoError(Kind.BLOCKED, f"{actor} is no planner, and only a planner decides", hint=hint)
+    return actor
+
+
+def accept(opened: Opened, name: str, source: Queue | None, links: str | None, actor: str, consents: Consents) -> Card:
+    """Take a ticket through the done gate; what is missing is said all at once, and the ticket stays where it is."""
+    with opened.store.reading() as at:
+        card = at.card(name)
+    if card is None or (source is not None and card.queue != source) or card.queue != "planner-review":
+        with opened.board.transaction() as at:  # raises with the words of a move
+            found(at, name)
+        return opened.board.move(name, source, Move(to="done"), actor)
+    if links:
+        card = opened.board.move(name, source, Move(to="planner-review", evidence=links), actor)
+    means = Means(opened=opened, consents=consents)
+    if lacking := all_missing(means, card, actor):
+        raise gate.refusal(card, lacking)
+    return take(means, card, actor)

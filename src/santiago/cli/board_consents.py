@@ -1,0 +1,18 @@
+"""How a person is asked while the board works: on a terminal, or not at all."""
+
+from __future__ import annotations
+
+import sys
+
+from santiago.app.board.routing import Consents
+from santiago.cli.start.consent import ask_consent, ask_unfenced
+from santiago.cli.view.text import say
+
+
+def consents(*, trusted: bool = False, unfenced: bool = False, no_input: bool = False) -> Consents:
+    asked = not no_input and sys.stdin.isatty()
+    return Consents(
+        commands=lambda commands: ask_consent(commands, "the document", asked=asked, trusted=trusted),
+        unfenced=lambda: None if unfenced else ask_unfenced(asked=asked),
+        tell=lambda text: say(f"note: {text}", err=True),
+    )
