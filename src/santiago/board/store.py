@@ -72,6 +72,12 @@ class Reading:
         rows = self._all("SELECT body FROM cards WHERE queue = ? ORDER BY arrival", (queue,))
         return (json.loads(row[0]) for row in rows)
 
+    def some(self, queue: str, most: int, *, latest: bool = False) -> list[Card]:
+        """Return the first few tickets of a queue, or the latest, which then come first."""
+        order = "DESC" if latest else "ASC"
+        rows = self._all(f"SELECT body FROM cards WHERE queue = ? ORDER BY arrival {order} LIMIT ?", (queue, most))  # noqa: S608  # a word of ours
+        return [_card(row[0]) for row in rows]
+
     def of_request(self, request: str) -> list[Card]:
         rows = self._all("SELECT body FROM cards WHERE request = ? ORDER BY arrival", (request,))
         return [_card(row[0]) for row in rows]

@@ -34,6 +34,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "log": ("log", "the history of a run; --follow goes on"),
         "show": ("show", "one story: attempts, checks, critique, changes"),
         "audit": ("audit", "re-check a run offline: log, digests, verdicts, git"),
+        "archive": ("archive", "tickets that were accepted, month by month"),
         "clean": ("clean", "show and remove worktrees and refs of old runs"),
     },
     "Govern": {

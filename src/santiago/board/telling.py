@@ -1,0 +1,58 @@
+"""What the board tells at one moment: its verdict, and the text for users that follows from it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from santiago.board.next_prompt import FINISHED, Product, target_of
+from santiago.board.verdict import judge_counted
+from santiago.contract.board import BoardEvent
+from santiago.util import regular
+from santiago.util.inside import is_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from santiago.board.store import Reading
+    from santiago.board.verdict import Verdict
+
+_ENOUGH = 50
+"""Tickets among which one with a title for users is looked for."""
+_VISION = ".sigee/product-truth/vision.yaml"
+_LARGEST = 2**20
+_STATEMENT = re.compile(r"^[ \t-]{0,40}statement:[ \t]{1,8}([^\s|>#][^\n]{0,500})$", re.MULTILINE)
+
+
+def verdict_of(at: Reading, backlog: int, open_questions: Sequence[str] = ()) -> Verdict:
+    """Return the verdict on the board; only blocked tickets are read, so that a long queue costs nothing."""
+    bypasses = sum(1 for _ in at.events(event=BoardEvent.ENTRY_BYPASSED))
+    return judge_counted(at.counts(), at.cards("blocked"), backlog, open_questions, bypasses=bypasses)
+
+
+def product_of(at: Reading, verdict: Verdict, statement: Callable[[], str] = lambda: "") -> Product:
+    """Return what the text for users is made of; valid while the board is being read."""
+    target = target_of(verdict)
+    named = (at.card(name) for name in verdict.user_confirmation_ids[:_ENOUGH])
+    waiting = [card for card in named if card is not None]
+    if target.situation == "stuck":
+        waiting = at.cards("blocked")
+    elif target.situation not in ("decision", "done"):
+        waiting = at.some(target.queue, _ENOUGH)
+    return Product(
+        waiting=waiting,
+        finished=at.some("done", FINISHED * 4, latest=True),
+        finished_count=at.counts().get("done", 0),
+        statement=statement(),
+        is_id=lambda word: at.card(word) is not None,
+    )
+
+
+def statement_of(project: Path) -> str:
+    """Return what the product is for, in the first sentence of its truth; a starter that nobody replaced says nothing."""
+    path = project / _VISION
+    content = regular.content(path, _LARGEST) if is_inside(path, project) else None
+    text = (content or b"").decode("utf-8", "replace")
+    found = _STATEMENT.search(text)
+    return found[1].strip().strip("\"'") if found and "VIS-BOOT-" not in text else ""

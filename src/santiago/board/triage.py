@@ -1,0 +1,84 @@
+"""What is stuck, most urgent first: the priority of a ticket, and blocked tickets by priority and age."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from santiago.contract.moments import ms_of
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from santiago.contract.board import Card
+
+NONE = "NO_BLOCKED_TICKETS"
+_TAG = re.compile(r"(?<![\w-])p([0-3])(?!-?\w)", re.IGNORECASE)
+_DAY_MS = 86_400_000
+
+
+@record
+class Row:
+    """One blocked ticket; the field order is that of the TSV."""
+
+    priority: str
+    age_days: int
+    id: str
+    error_class: str
+    attempt_count: int
+    retry_budget: int
+    updated_at: str
+    title: str
+    next_action: str
+
+
+FIELDS = tuple(Row.__annotations__)
+
+
+def priority(card: Card) -> int:
+    """Return 0 (most urgent) to 3: the most urgent tag in title, note or next action, else what its trouble says."""
+    tags = _TAG.findall(f"{card.title}\n{card.note}\n{card.next_action}")
+    if tags:
+        return int(min(tags))
+    if card.error_class == "hard_fail" or card.spent:
+        return 1
+    return 2 if card.error_class in ("dependency_blocked", "soft_fail") else 3
+
+
+def label(card: Card) -> str:
+    """Return the priority as it is written: P0 to P3."""
+    return f"P{priority(card)}"
+
+
+def triage(cards: Iterable[Card], now: str) -> list[Row]:
+    """Return the blocked tickets that somebody has to look at, by priority, then the oldest first."""
+    stuck = [card for card in cards if card.queue == "blocked" and not card.decided]
+    stuck.sort(key=lambda card: (priority(card), card.updated_at, card.arrival))
+    return [_row(card, now) for card in stuck]
+
+
+def _row(card: Card, now: str) -> Row:
+    kept = {name: getattr(card, name) for name in FIELDS if name not in ("priority", "age_days")}
+    return Row(priority=label(card), age_days=age_days(card.updated_at, now), **kept)
+
+
+def age_days(since: str, now: str) -> int:
+    """Return the whole days between two times; none where the clock went back."""
+    return max(0, ms_of(now) - ms_of(since)) // _DAY_MS
+
+
+def as_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    return [{name: getattr(row, name) for name in FIELDS} for row in rows]
+
+
+def as_tsv(rows: Sequence[Row]) -> str:
+    """Return the rows as text with a header, or the one line that says that there are none."""
+    if not rows:
+        return NONE
+    lines = ["\t".join(FIELDS), *("\t".join(_cell(getattr(row, name)) for name in FIELDS) for row in rows)]
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    return re.sub(r"[\t\r\n]", " ", str(value))

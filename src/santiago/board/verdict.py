@@ -1,0 +1,121 @@
+"""Whether the loop goes on: what the board's tickets say about it, and which of them a person has to settle."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Literal
+
+from santiago.board.triage import priority
+from santiago.contract.board import QUEUES, Queue
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from santiago.contract.board import Card
+
+LoopStatus = Literal["CONTINUE", "STOP_DONE", "STOP_USER_CONFIRMATION"]
+ACTIONABLE: tuple[Queue, ...] = tuple(queue for queue in QUEUES if queue != "done")
+EXHAUSTED_LIMIT = 3
+_PHRASES = (
+    "needs_user_confirmation", "external_decision_required", "user_decision_required",
+    r"requires\s+user\s+confirmation", r"user\s+confirmation\s+required",
+)  # fmt: skip
+_SIGNAL = re.compile(rf"(?<![\w-])(?:{'|'.join(_PHRASES)})(?!-?\w)", re.IGNORECASE)
+
+
+@record
+class Verdict:
+    """Where the loop stands."""
+
+    status: LoopStatus
+    reason: str
+    counts: dict[str, int]
+    """Tickets that somebody has to do something about, by queue; those that were decided are not among them."""
+    backlog: int
+    """Plans with open boxes that no ticket stands for."""
+    user_confirmation_ids: tuple[str, ...]
+    blocked_for_user: int
+    """Blocked tickets that only wait for a person."""
+    decided: dict[str, int]
+    """Blocked tickets that the planner closed, by what was decided."""
+    bypasses: int
+    """How often somebody went past the entry of the board."""
+
+    @property
+    def actionable(self) -> int:
+        """How much can go on without a person's word."""
+        return sum(self.counts.values()) + self.backlog - self.blocked_for_user
+
+    @property
+    def stuck(self) -> bool:
+        """Whether everything that is left is blocked."""
+        return self.counts["blocked"] > 0 and self.counts["blocked"] == sum(self.counts.values()) and not self.backlog
+
+
+def judge(cards: Iterable[Card], backlog: int, open_questions: Sequence[str] = (), *, bypasses: int = 0) -> Verdict:
+    """Return the verdict on the board's live tickets; `open_questions` names tickets that wait for a person's answer."""
+    live = [card for card in cards if card.queue != "done"]
+    blocked = [card for card in live if card.queue == "blocked"]
+    return judge_counted(Counter(card.queue for card in live), blocked, backlog, open_questions, bypasses=bypasses)
+
+
+def judge_counted(
+    standing: Mapping[Any, int],
+    blocked: Sequence[Card],
+    backlog: int,
+    open_questions: Sequence[str] = (),
+    *,
+    bypasses: int = 0,
+) -> Verdict:
+    """Return the verdict on a board of which only the blocked tickets were read; only these can be closed by a decision."""
+    undecided = [card for card in blocked if not card.decided]
+    counts: dict[str, int] = {**{queue: standing.get(queue, 0) for queue in ACTIONABLE}, "blocked": len(undecided)}
+    asking = tuple(dict.fromkeys([*(card.id for card in undecided if is_for_user(card)), *open_questions]))
+    status, reason = _judged(counts, backlog, asking)
+    return Verdict(
+        status=status,
+        reason=reason,
+        counts=counts,
+        backlog=backlog,
+        user_confirmation_ids=asking,
+        blocked_for_user=sum(card.id in asking for card in undecided),
+        decided=dict(Counter(card.decided for card in blocked if card.decided)),
+        bypasses=bypasses,
+    )
+
+
+def is_for_user(card: Card) -> bool:
+    """Tell whether a blocked ticket says that a person has to decide; a word in its title says nothing."""
+    if card.queue != "blocked" or card.decided:
+        return False
+    return bool(_SIGNAL.search(card.note) or _SIGNAL.search(card.next_action))
+
+
+def _judged(counts: dict[str, int], backlog: int, asking: tuple[str, ...]) -> tuple[LoopStatus, str]:
+    total = sum(counts.values())
+    if asking:
+        return "STOP_USER_CONFIRMATION", "a person has to decide"
+    if total == 0 and backlog == 0:
+        return "STOP_DONE", "all queues and the plan backlog are empty"
+    if total == 0:
+        return "CONTINUE", "plans with open boxes are left"
+    if counts["blocked"] == total and backlog == 0:
+        return "CONTINUE", "everything that is left is blocked; the planner has to decide"
+    return "CONTINUE", "tickets are left to work on"
+
+
+def accumulated(cards: Iterable[Card], limit: int = EXHAUSTED_LIMIT) -> tuple[str, ...]:
+    """Return the exhausted tickets that nobody decided on, where they are too many or one is of the highest priority."""
+    spent = [card for card in cards if card.queue == "blocked" and card.spent and not card.decided]
+    too_many = len(spent) >= limit or any(priority(card) == 0 for card in spent)
+    return tuple(card.id for card in spent) if too_many else ()
+
+
+def as_data(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "status": verdict.status, "reason": verdict.reason, "counts": verdict.counts, "backlog": verdict.backlog,
+        "user_confirmation_ids": list(verdict.user_confirmation_ids), "decided": verdict.decided,
+        "bypasses": verdict.bypasses,
+    }  # fmt: skip

@@ -1,0 +1,60 @@
+"""The board of this project, opened for one command, and its plans taken in before anything is judged."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from santiago.cli.view.text import paint, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.board.store import Reading
+    from santiago.board.verdict import Verdict
+
+
+@contextmanager
+def opened() -> Iterator[Any]:
+    """Open the board; what is to be said of its files is said when they are written."""
+    from santiago.board.opening import open_board  # type: ignore[import-not-found,unused-ignore]
+
+    with open_board(Path.cwd(), os.environ) as found:
+        yield found
+    for notice in found.notices:
+        warn(notice)
+
+
+def warn(text: str) -> None:
+    say(f"{paint('warning:', 'yellow')} {text}", err=True)
+
+
+def synchronise(board: Any) -> tuple[str, ...]:
+    """Take plans with open boxes onto the board; return those that could not be."""
+    from santiago.app.board.backlog import synchronise as synchronised  # type: ignore[import-not-found,unused-ignore]
+
+    left: tuple[str, ...] = synchronised(board)
+    return left
+
+
+def judged(at: Reading, project: Path, backlog: int) -> Verdict:
+    """Return the verdict on the board, with the questions that are open in its runs."""
+    from santiago.board.telling import verdict_of
+    from santiago.report.board import asking_tickets
+
+    return verdict_of(at, backlog, asking_tickets(at.cards("blocked"), project))
+
+
+def language(project: Path) -> str:
+    """Return the language that the settings ask for; empty where they do not."""
+    from santiago.app.config import load
+
+    setting = load(project).get("board.language")
+    return str(setting.value or "") if setting is not None else ""
+
+
+def utc() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

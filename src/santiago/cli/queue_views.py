@@ -1,0 +1,107 @@
+"""What the board tells: blocked tickets by urgency, retries by week, whether the loop goes on, and what comes next."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from santiago.cli import opened_board
+from santiago.cli.view.text import say
+from santiago.contract.reasons import ExitCode
+
+if TYPE_CHECKING:
+    from santiago.board.verdict import Verdict
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+_user = click.option(
+    "--user-facing", is_flag=True, help="Print a text for users instead: no command, path, queue or id."
+)
+
+
+@click.command("triage-blocked")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Print no more tickets than this.")
+@_json
+def triage_blocked(limit: int, as_json: bool) -> None:
+    """List blocked tickets, the most urgent and then the oldest first, as TSV."""
+    from santiago.board import triage
+
+    with opened_board.opened() as opened, opened.store.reading() as at:
+        rows = triage.triage(at.cards("blocked"), opened_board.utc())[:limit]
+    if as_json:
+        _print(triage.as_data(rows))
+    else:
+        say(triage.as_tsv(rows), verbatim=True)
+
+
+@click.command("weekly-retry-summary")
+@click.option("--weeks", type=int, default=1, show_default=True, help="Sum up the last so many weeks.")
+@click.option("--actor", metavar="NAME", help="Who acts, for the log; default $SANTIAGO_ACTOR or $USER.")
+@_json
+def weekly_retry_summary(weeks: int, actor: str | None, as_json: bool) -> None:
+    """Sum up which tickets ran out of attempts, and write it into the board's history."""
+    from santiago.app.actor import actor as acting
+    from santiago.board import weekly
+
+    now = opened_board.utc()
+    with opened_board.opened() as opened:
+        summary, path = weekly.write(opened.board, opened.place, now, acting(actor), weeks)
+        name = opened.place.named(path)
+    if as_json:
+        _print({**weekly.as_data(summary, now), "file": name})
+    else:
+        say(f"WEEKLY_SUMMARY_FILE:{name}", verbatim=True)
+
+
+@click.command("loop-status")
+@_user
+@_json
+def loop_status(user_facing: bool, as_json: bool) -> int:
+    """Say whether the loop goes on: CONTINUE, STOP_DONE, or STOP_USER_CONFIRMATION (exit 10)."""
+    verdict = _tell(user_facing=user_facing, as_json=as_json, with_next=False)
+    return ExitCode.BLOCKED if verdict.status == "STOP_USER_CONFIRMATION" else ExitCode.OK
+
+
+@click.command("next-prompt")
+@_user
+@_json
+def next_prompt(user_facing: bool, as_json: bool) -> None:
+    """Say what comes next, with a prompt that can be handed on."""
+    _tell(user_facing=user_facing, as_json=as_json, with_next=True)
+
+
+def _tell(*, user_facing: bool, as_json: bool, with_next: bool) -> Verdict:
+    from santiago.board import next_prompt as prompts
+    from santiago.board import rendering, telling, verdict
+
+    with opened_board.opened() as opened:
+        backlog = len(opened_board.synchronise(opened))
+        project = opened.place.project
+        style = rendering.read(project, opened_board.language(project))
+        with opened.store.reading() as at:
+            found = opened_board.judged(at, project, backlog)
+            product = telling.product_of(at, found, lambda: telling.statement_of(project))
+            text, block = prompts.user_text(found, product, style), prompts.prompt_block(found, product, style)
+    for warning in style.warnings:
+        opened_board.warn(warning)
+    target = prompts.target_of(found)
+    if as_json:
+        data = {**verdict.as_data(found), **({"next": prompts.as_data(target)} if with_next else {})}
+        _print({**data, "text": text} if user_facing else data)
+    elif user_facing:
+        say(text, verbatim=True)
+    else:
+        lines = prompts.loop_lines(found) + ([*prompts.prompt_lines(target), block] if with_next else [])
+        say("\n".join(lines), verbatim=True)
+    return found
+
+
+def _print(data: Any) -> None:
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+COMMANDS: dict[str, click.Command] = {
+    one.name: one for one in (triage_blocked, weekly_retry_summary, loop_status, next_prompt) if one.name
+}
+"""What the group `queue` takes in."""

@@ -1,0 +1,101 @@
+"""The board as data, for programs and screens: every queue with its tickets, the verdict, and what has to be decided."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.loading import load
+from santiago.artifacts import registry
+from santiago.board import clock
+from santiago.board.rules import split_links
+from santiago.board.triage import age_days, label
+from santiago.board.verdict import ACTIONABLE, is_for_user
+from santiago.board.verdict import as_data as verdict_data
+from santiago.contract.board import FIELDS
+from santiago.contract.errors import SantiagoError
+from santiago.contract.moments import ms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from santiago.board.store import Reading
+    from santiago.board.verdict import Verdict
+    from santiago.contract.board import Card
+
+_MINUTE_MS = 60_000
+
+
+def board_data(at: Reading, verdict: Verdict, now: str, most: int | None = None) -> dict[str, Any]:
+    """Return the whole board; with `most`, only so many tickets of each queue."""
+    ticks, counts = ticks_of(at), at.counts()
+    cards = {queue: at.cards(queue) if most is None else at.some(queue, most) for queue in ACTIONABLE}
+    return {
+        "queues": {queue: [ticket_data(at, card, now, ticks) for card in found] for queue, found in cards.items()},
+        "counts": {queue: counts.get(queue, 0) for queue in ACTIONABLE},
+        "archived": counts.get("done", 0),
+        "verdict": verdict_data(verdict),
+        "decisions": [
+            {
+                "id": card.id,
+                "title": card.title,
+                "by": "user" if is_for_user(card) else "planner",
+                "priority": label(card),
+            }
+            for card in at.cards("blocked")
+            if needs_decision(card, verdict)
+        ],
+    }
+
+
+def needs_decision(card: Card, verdict: Verdict) -> bool:
+    """Tell whether somebody has to decide before a blocked ticket can go on."""
+    return card.queue == "blocked" and not card.decided and (card.spent or card.id in verdict.user_confirmation_ids)
+
+
+def ticket_data(at: Reading, card: Card, now: str, ticks: int) -> dict[str, Any]:
+    """Return one ticket: its fields, and what they mean at this moment."""
+    return {
+        **{name: getattr(card, name) for name in FIELDS},
+        "queue": card.queue, "role": card.role, "request": card.request, "run": card.run, "story": card.story,
+        "decided": card.decided, "priority": label(card),
+        "age_days": age_days(card.updated_at, now), "age_minutes": age_minutes(card, now),
+        "lease_minutes_left": lease_minutes(card, ticks), "waits_for": at.waits_for(card.id),
+        "evidence": split_links(card.evidence_links),
+    }  # fmt: skip
+
+
+def age_minutes(card: Card, now: str) -> int:
+    return max(0, ms_of(now) - ms_of(card.updated_at)) // _MINUTE_MS
+
+
+def lease_minutes(card: Card, ticks: int) -> int | None:
+    """Return how long a ticket is held yet, by the board's clock; None where nobody holds it, 0 where the lease ended."""
+    return None if card.expires is None else max(0, -((ticks - card.expires) // _MINUTE_MS))
+
+
+def ticks_of(at: Reading) -> int:
+    """Return the board's time for somebody who only looks, and sets no clock."""
+    text = at.meta("clock")
+    if text is None:
+        return 0
+    anchor, (boot, monotonic, wall) = clock.Anchor(**json.loads(text)), clock.machine_clocks()
+    passed = monotonic - anchor.monotonic if boot == anchor.boot else wall - anchor.wall
+    return anchor.ticks + max(0, passed)
+
+
+def asking_tickets(cards: Sequence[Card], project: Path) -> tuple[str, ...]:
+    """Return the blocked tickets whose story waits for a person's answer."""
+    mine = [card for card in cards if card.queue == "blocked" and card.run and not card.decided]
+    common = registry.common_git_dir(project) if mine else None
+    folders = {run.run_id: run.out_dir for run in registry.runs(common)} if common is not None else {}
+    asking = {name: _asking_stories(folders[name]) for name in {card.run for card in mine} if name in folders}
+    return tuple(card.id for card in mine if card.story in asking.get(card.run, ()))
+
+
+def _asking_stories(out_dir: Path) -> frozenset[str]:
+    try:
+        return frozenset(one.story or "" for one in load(out_dir).state.open_questions())
+    except (SantiagoError, OSError):
+        return frozenset()

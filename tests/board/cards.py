@@ -1,0 +1,28 @@
+"""Tickets for tests: what is not said about one is ordinary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from santiago.board import rules
+from santiago.contract.board import Card, Queue
+
+NOW = "2026-11-17T12:00:00Z"
+
+
+def card(name: str, queue: Queue = "developer-todo", **fields: Any) -> Card:
+    """Return a ticket as it would stand in a queue."""
+    usual: dict[str, Any] = {
+        "status": rules.default_status(queue), "phase": rules.default_phase(queue), "worker": "planner",
+        "title": f"Title of {name}", "updated_at": NOW,
+    }  # fmt: skip
+    return Card(id=name, queue=queue, **{**usual, **fields})
+
+
+def blocked(name: str, **fields: Any) -> Card:
+    return card(name, "blocked", **fields)
+
+
+def spent(name: str, **fields: Any) -> Card:
+    """Return a blocked ticket that used its attempts."""
+    return blocked(name, **{"attempt_count": 3, "error_class": "dependency_blocked", **fields})

@@ -1,0 +1,110 @@
+"""Board lines 45, 46, 48 and 49: whether the loop goes on, and who has to decide."""
+
+from __future__ import annotations
+
+import pytest
+
+from santiago.board.verdict import ACTIONABLE, accumulated, judge
+from tests.board.cards import blocked, card, spent
+
+SIGNALS = (
+    "needs_user_confirmation", "external_decision_required", "user_decision_required", "requires user confirmation",
+    "User  Confirmation\nrequired", "note: needs_user_confirmation.", "(user_decision_required)",
+)  # fmt: skip
+
+
+def test_an_empty_board_is_done() -> None:
+    """Board line 45."""
+    verdict = judge([], 0)
+    assert (verdict.status, verdict.actionable) == ("STOP_DONE", 0)
+
+
+@pytest.mark.parametrize("queue", ACTIONABLE)
+def test_one_ticket_in_any_queue_is_not_done(queue: str) -> None:
+    """Board line 45."""
+    verdict = judge([card("T1", queue)], 0)  # type: ignore[arg-type]  # each of the queues
+    assert verdict.status == "CONTINUE"
+    assert {name: number for name, number in verdict.counts.items() if number} == {queue: 1}
+
+
+def test_a_plan_with_open_boxes_is_not_done() -> None:
+    """Board line 45."""
+    assert judge([], 1).status == "CONTINUE"
+
+
+def test_archived_tickets_are_nobodys_work() -> None:
+    """Board line 45."""
+    assert judge([card("T1", "done")], 0).status == "STOP_DONE"
+
+
+@pytest.mark.parametrize("field", ["note", "next_action"])
+@pytest.mark.parametrize("text", SIGNALS)
+def test_a_signal_of_a_blocked_ticket_stops_for_the_user(field: str, text: str) -> None:
+    """Board line 46: also where other work waits; the ids are listed."""
+    verdict = judge([card("T1"), blocked("T2", **{field: text}), blocked("T3")], 0)
+    assert (verdict.status, verdict.user_confirmation_ids) == ("STOP_USER_CONFIRMATION", ("T2",))
+    assert verdict.actionable == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["xneeds_user_confirmation", "needs_user_confirmations", "needs_user_confirmation_later", "pre-user_decision_required",
+     "user_decision_required-not", "user confirmation requirements", "needs user_confirmation", ""],
+)  # fmt: skip
+def test_a_signal_inside_a_longer_word_is_none(text: str) -> None:
+    """Board line 46."""
+    assert judge([blocked("T1", note=text)], 0).status == "CONTINUE"
+
+
+def test_a_signal_in_a_title_or_of_a_ticket_that_is_not_blocked_is_none() -> None:
+    """Board line 46."""
+    word = "needs_user_confirmation"
+    assert judge([blocked("T1", title=word), card("T2", note=word, next_action=word)], 0).status == "CONTINUE"
+
+
+def test_an_open_question_stops_for_the_user() -> None:
+    """Board line 46."""
+    verdict = judge([blocked("T1"), card("T2")], 0, ["T1"])
+    assert (verdict.status, verdict.user_confirmation_ids) == ("STOP_USER_CONFIRMATION", ("T1",))
+    assert verdict.blocked_for_user == 1
+
+
+def test_what_was_decided_is_counted_and_keeps_nobody_at_work() -> None:
+    """Board lines 28 and 45."""
+    cards = [
+        spent("T1", decided="stop", note="needs_user_confirmation"),
+        spent("T2", decided="bypass"),
+        spent("T3", decided="stop"),
+    ]
+    verdict = judge(cards, 0, bypasses=4)
+    assert verdict.status == "STOP_DONE"
+    assert verdict.decided == {"stop": 2, "bypass": 1}
+    assert (verdict.counts["blocked"], verdict.bypasses) == (0, 4)
+
+
+def test_three_exhausted_tickets_pile_up() -> None:
+    """Board line 48."""
+    two = [spent("T1"), spent("T2"), blocked("T3", attempt_count=2), card("T4", attempt_count=3)]
+    assert accumulated(two) == ()
+    assert accumulated([*two, spent("T5")]) == ("T1", "T2", "T5")
+    assert accumulated(two, limit=2) == ("T1", "T2")
+
+
+def test_one_exhausted_ticket_of_the_highest_priority_is_enough() -> None:
+    """Board line 48."""
+    assert accumulated([spent("T1", title="[p0] Sign in")]) == ("T1",)
+    assert accumulated([spent("T1"), blocked("T2", title="p0")]) == ()
+
+
+def test_exhausted_tickets_that_were_decided_do_not_pile_up() -> None:
+    """Board line 48."""
+    assert accumulated([spent(f"T{number}", decided="stop", note="p0") for number in range(5)]) == ()
+
+
+def test_a_board_of_blocked_tickets_alone_does_not_say_that_work_goes_on() -> None:
+    """Board line 49."""
+    verdict = judge([blocked("T1"), spent("T2"), spent("T3", decided="stop")], 0)
+    assert verdict.stuck
+    assert "blocked" in verdict.reason
+    assert not judge([blocked("T1"), card("T2")], 0).stuck
+    assert not judge([blocked("T1")], 1).stuck
