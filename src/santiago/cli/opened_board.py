@@ -6,21 +6,22 @@ import os
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from santiago.cli.view.text import paint, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from santiago.board.opening import Opened
     from santiago.board.store import Reading
     from santiago.board.verdict import Verdict
 
 
 @contextmanager
-def opened() -> Iterator[Any]:
+def opened() -> Iterator[Opened]:
     """Open the board; what is to be said of its files is said when they are written."""
-    from santiago.board.opening import open_board  # type: ignore[import-not-found,unused-ignore]
+    from santiago.board.opening import open_board
 
     with open_board(Path.cwd(), os.environ) as found:
         yield found
@@ -32,9 +33,9 @@ def warn(text: str) -> None:
     say(f"{paint('warning:', 'yellow')} {text}", err=True)
 
 
-def synchronise(board: Any) -> tuple[str, ...]:
+def synchronise(board: Opened) -> tuple[str, ...]:
     """Take plans with open boxes onto the board; return those that could not be."""
-    from santiago.app.board.backlog import synchronise as synchronised  # type: ignore[import-not-found,unused-ignore]
+    from santiago.app.board.backlog import synchronise as synchronised
 
     left: tuple[str, ...] = synchronised(board)
     return left

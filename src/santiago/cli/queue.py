@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from santiago.cli import queue_files, queue_views
+from santiago.cli import opened_board, queue_files, queue_views
 from santiago.cli.options import actor_option
 from santiago.contract.board import BUDGET, CLAIMED_FROM, FIELDS, LEASE_MINUTES, QUEUES, Phase, Status
 from santiago.contract.reasons import ErrorClass
 
 if TYPE_CHECKING:
-    from santiago.board.opening import Opened
+    from pathlib import Path
+
     from santiago.contract.board import Card
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -75,7 +77,7 @@ def add(
         error_class=error_class, attempt_count=attempt_count, retry_budget=retry_budget,  # type: ignore[arg-type]
         checks=checks, role="scientist" if queue == "scientist-todo" else "developer",
     )  # fmt: skip
-    with _opened() as opened:
+    with opened_board.opened() as opened:
         return _show(opened.board.add(card, named(actor), depends_on), as_json=as_json, word="ADDED")
 
 
@@ -86,7 +88,7 @@ def show(queue: str | None, as_json: bool) -> int:
     """Print the tickets, with all fields."""
     from santiago.board.tsv import line
 
-    with _opened() as opened:
+    with opened_board.opened() as opened:
         names = (queue,) if queue else tuple(one for one in QUEUES if one != "done")
         with opened.store.reading() as at:
             found = {one: at.cards(one) if one != "done" else [] for one in names}
@@ -104,7 +106,7 @@ def show(queue: str | None, as_json: bool) -> int:
 @json_option
 def stats(as_json: bool) -> int:
     """Print how many tickets stand in each queue, and how many are archived."""
-    with _opened() as opened:
+    with opened_board.opened() as opened:
         with opened.store.reading() as at:
             counts = at.counts()
         root = opened.place.named(opened.place.root)
@@ -134,9 +136,9 @@ def stats(as_json: bool) -> int:
 def claim(queue: str, worker: str, name: str | None, lease_minutes: int, actor: str | None, as_json: bool) -> int:
     """Take the first ticket of a queue that may be claimed; one claim is one attempt."""
     from santiago.app.board.claiming import claim as take
-    from santiago.board.profiles import profile_hint
+    from santiago.board import profiles
 
-    with _opened() as opened:
+    with opened_board.opened() as opened:
         found = take(opened, queue, worker, actor or worker, name=name, minutes=lease_minutes)  # type: ignore[arg-type]
     if found.card is None:
         word = f"{'NO_RETRY_BUDGET' if found.only_spent else 'NO_PENDING'}:{queue}"
@@ -146,14 +148,12 @@ def claim(queue: str, worker: str, name: str | None, lease_minutes: int, actor: 
             click.echo(word)
         return 0
     card = found.card
-    hint, source = profile_hint(card)
     if as_json:
-        token = f"{card.lease}#{card.attempt_count}"
-        _print({"ticket": _data(card), "lease": token, "profile": hint, "profile_source": source})
+        hint, token = profiles.hint(card), f"{card.lease}#{card.attempt_count}"
+        _print({"ticket": _data(card), "lease": token, "profile": hint.profile, "profile_source": hint.source})
         return 0
-    if queue == "developer-todo":
-        click.echo(f"CLAIM_PROFILE_HINT:{hint}")
-        click.echo(f"CLAIM_PROFILE_SOURCE:{source}")
+    for line in profiles.claim_lines(card):
+        click.echo(line)
     _row(card)
     return 0
 
@@ -168,7 +168,7 @@ def renew(name: str, lease: str, lease_minutes: int, actor: str | None, as_json:
     """Hold a claimed ticket for longer."""
     from santiago.app.actor import actor as named
 
-    with _opened() as opened:
+    with opened_board.opened() as opened:
         return _show(
             opened.board.renew(name, lease, named(actor), minutes=lease_minutes), as_json=as_json, word="RENEWED"
         )
@@ -200,12 +200,12 @@ def move(
     wish = Move(
         to=to, phase=phase, evidence=evidence, note=note, next_action=next_action, error_class=error_class, source=document,  # type: ignore[arg-type]
     )  # fmt: skip
-    with _opened() as opened:
+    with opened_board.opened() as opened:
         if to == "done":
-            card = claiming.accept(opened, name, source, evidence, named(actor), _consents())
+            card = claiming.accept(opened, name, source, evidence, named(actor), _consents())  # type: ignore[arg-type]  # click checked
             _show(card, as_json=as_json, word="DONE")
             if not as_json:
-                click.echo(queue_views.after_done(opened))
+                queue_views.tell(opened, user_facing=True)
             return 0
         card = opened.board.move(name, source, wish, named(actor), lease=lease, worker=worker)  # type: ignore[arg-type]
         return _show(card, as_json=as_json, word="MOVED")
@@ -234,7 +234,7 @@ def verify(
     from santiago.app.actor import actor as named
     from santiago.app.board.verifying import verify as judged
 
-    with _opened() as opened:
+    with opened_board.opened() as opened:
         found = judged(opened, name, ref, checks, attest, named(actor), _consents(trusted=trust_commands))
         _show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL")
         return 0 if found.passed else 30
@@ -256,7 +256,7 @@ def decide(name: str, word: str, budget: int | None, why: str, actor: str | None
     from santiago.app.actor import actor as named
     from santiago.app.board.claiming import refuse_other_than_planner
 
-    with _opened() as opened:
+    with opened_board.opened() as opened:
         who = refuse_other_than_planner(opened, named(actor))
         return _show(opened.board.decide(name, word, who, budget=budget, why=why), as_json=as_json, word="DECIDED")
 
@@ -272,7 +272,7 @@ def reconcile(queue: str | None, every: bool, quiet: bool, actor: str | None) ->
 
     if (queue is None) == (not every):
         raise click.UsageError("name one queue with --queue, or all of them with --all")
-    with _opened() as opened:
+    with opened_board.opened() as opened:
         gone = {one: opened.board.reconcile((one,), named(actor)) for one in CLAIMED_FROM if every or one == queue}
     for one, cards in gone.items():
         if not quiet:
@@ -300,13 +300,24 @@ def guard(worker: str, plan: str | None, actor: str | None) -> int:
     return 2 if word == "ENTRY_GUARD_BLOCKED" else 0
 
 
-def _opened() -> Opened:
-    import os
-    from pathlib import Path
+def enqueue(document: Path, checks: tuple[str, ...], actor: str | None, *, as_json: bool) -> int:
+    """Put a document onto the board as a request of the next free number."""
+    from santiago.app.actor import actor as named
+    from santiago.artifacts.repository import name_inside, resolved
+    from santiago.contract.board import Card
+    from santiago.contract.errors import Kind, SantiagoError
 
-    from santiago.board.opening import open_board
-
-    return open_board(Path.cwd(), os.environ)
+    with opened_board.opened() as opened:
+        name = name_inside(resolved(document), opened.place.project)
+        if not (opened.place.project / name).is_file():
+            raise SantiagoError(Kind.USAGE, f"there is no document {document} in this project", hint="Check the path.")
+        with opened.store.reading() as at:
+            number = next(one for one in itertools.count(1) if at.card(f"REQ-{one}") is None)
+        card = Card(
+            id=f"REQ-{number}", queue="planner-inbox", status="pending", worker="planner", title=f"Carry out {name}",
+            source=f"doc:{name}", updated_at="", phase="planned", next_action="decompose", checks=checks,
+        )  # fmt: skip
+        return _show(opened.board.add(card, named(actor)), as_json=as_json, word="ADDED")
 
 
 def _consents(*, trusted: bool = False) -> Any:

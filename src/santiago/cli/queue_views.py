@@ -12,6 +12,7 @@ from santiago.cli.view.text import say
 from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:
+    from santiago.board.opening import Opened
     from santiago.board.verdict import Verdict
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -72,17 +73,21 @@ def next_prompt(user_facing: bool, as_json: bool) -> None:
 
 
 def _tell(*, user_facing: bool, as_json: bool, with_next: bool) -> Verdict:
+    with opened_board.opened() as opened:
+        return tell(opened, user_facing=user_facing, as_json=as_json, with_next=with_next)
+
+
+def tell(opened: Opened, *, user_facing: bool, as_json: bool = False, with_next: bool = False) -> Verdict:
+    """Print where the loop stands, after plans with open boxes were taken onto the board."""
     from santiago.board import next_prompt as prompts
     from santiago.board import rendering, telling, verdict
 
-    with opened_board.opened() as opened:
-        backlog = len(opened_board.synchronise(opened))
-        project = opened.place.project
-        style = rendering.read(project, opened_board.language(project))
-        with opened.store.reading() as at:
-            found = opened_board.judged(at, project, backlog)
-            product = telling.product_of(at, found, lambda: telling.statement_of(project))
-            text, block = prompts.user_text(found, product, style), prompts.prompt_block(found, product, style)
+    backlog, project = len(opened_board.synchronise(opened)), opened.place.project
+    style = rendering.read(project, opened_board.language(project))
+    with opened.store.reading() as at:
+        found = opened_board.judged(at, project, backlog)
+        product = telling.product_of(at, found, lambda: telling.statement_of(project))
+        text, block = prompts.user_text(found, product, style), prompts.prompt_block(found, product, style)
     for warning in style.warnings:
         opened_board.warn(warning)
     target = prompts.target_of(found)

@@ -22,6 +22,7 @@ from santiago.cli.options import Flags, agent_names, run_options
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
 @click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become stories.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="The run's folder; default .santiago/runs/<run id>.")
+@click.option("--enqueue", is_flag=True, help="Hand the document to the planner instead: a request on the board.")
 @run_options
 def command(
     prd: Path,
@@ -31,6 +32,7 @@ def command(
     playbook: Path | None,
     allow_fallback: bool,
     out_dir: Path | None,
+    enqueue: bool,
     flags: Flags,
 ) -> int:
     """Compile PRD and have an agent carry it out.
@@ -39,6 +41,10 @@ def command(
     santiago run docs/prd.md --agent claude --verify "pytest -q"
     santiago run docs/prd.md --agent "my-agent --flag"
     """
+    if enqueue:
+        from santiago.cli.queue import enqueue as hand_over
+
+        return hand_over(prd, checks, flags.actor, as_json=flags.as_json)
     from santiago.cli.start.document import Worker, carry_out
 
     worker = Worker(agent=agent, model=model, checks=checks, playbook=playbook)

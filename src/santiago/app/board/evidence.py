@@ -15,7 +15,7 @@ from santiago.contract.outcomes import Proof
 from santiago.contract.phases import RunPhase, StoryPhase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from santiago.app.loading import Run
@@ -75,7 +75,7 @@ def _of_attempt(opened: Opened, card: Card, run: Run, story: StoryState) -> Iter
         yield (str(number), card.title, "verify", word, log, str(one.get("command", "")), story.commit or "")
 
 
-def _write(opened: Opened, card: Card, name: str, rows: list[Row], commit: str, *, base: str, passed: bool) -> str:
+def _write(opened: Opened, card: Card, name: str, rows: Sequence[Row], commit: str, *, base: str, passed: bool) -> str:
     path = _folder(opened, card) / name
     lines = ["\t".join(" ".join(value.split()) for value in row) for row in (_COLUMNS, *rows)]
     content = ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")

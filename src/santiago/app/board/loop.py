@@ -17,9 +17,9 @@ from santiago.board.governance import truth
 from santiago.board.rules import Move
 from santiago.board.verdict import accumulated, judge
 from santiago.contract.board import TODO, BoardEvent
-from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
+from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -223,9 +223,9 @@ class Loop:
 
     def _summarise(self) -> None:
         with self.opened.store.reading() as at:
-            due = weekly.due(at)
+            due = weekly.due(at, now := f"{SystemClock().utc()[:19]}Z")
         if due:
-            weekly.write(self.opened, PLANNER)
+            weekly.write(self.opened.board, self.opened.place, now, PLANNER)
 
     # The end
 

@@ -107,7 +107,7 @@ def _renewal(means: Means, cards: Sequence[Card]) -> Callable[[Sequence[Event], 
     """Return a listener that holds the leases as long as the run goes on."""
     renewed = {"at": 0}
 
-    def take(events: Sequence[Event], state: RunState) -> None:
+    def take(_: Sequence[Event], state: RunState) -> None:
         if state.used_ms - renewed["at"] < _RENEW_MS:
             return
         renewed["at"] = state.used_ms

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.app.board.entry import claims_of
 from santiago.app.notice import Notice
 from santiago.app.paths import near
 from santiago.app.start.compose import execute
@@ -69,6 +71,8 @@ def start(
 
         waits = None if flags.trust_project else waiting(repo, request.effective, said)
         return show(request, trusted=flags.trust_commands, as_json=flags.as_json, waits=waits)
+    if (claims := claims_of(repo, out_dir, request.actor)) is not None:
+        request.scope = replace(request.scope, claims=claims)
     if not request.skips:  # leaving a story out starts nothing
         approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
     if asked and not flags.as_json and request.effective.policy.closed & {"detail", "result"}:
@@ -79,8 +83,6 @@ def start(
 
 def _with_a_desk(request: Request, flags: Flags) -> int:
     """Execute with somebody at the terminal who answers; whole lines, since a question would break a live view."""
-    from dataclasses import replace
-
     from santiago.cli.desk import TerminalDesk
 
     desk = TerminalDesk(request.plan, request.out_dir, request.actor)
