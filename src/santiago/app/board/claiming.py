@@ -48,4 +48,7 @@ def accept(opened: Opened, name: str, source: Queue | None, links: str | None, a
     means = Means(opened=opened, consents=consents)
     if lacking := all_missing(means, card, actor):
         raise gate.refusal(card, lacking)
-    return take(means, card, actor)
+    if done := take(means, [card], actor):
+        return done[0]
+    hint = "It is archived by the next look at it, when the stories before it are done: `santiago loop`."
+    raise SantiagoError(Kind.BLOCKED, f"{name} is accepted, and its work comes onto the branch after others", hint=hint)

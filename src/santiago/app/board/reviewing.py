@@ -16,14 +16,14 @@ from santiago.board.governance import gate as governance
 from santiago.board.rules import Move
 from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO
-from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.record import record
 from santiago.contract.ticks import tick
+from santiago.executor.decide import next_to_retire
 from santiago.workspace.ancestry import is_ancestor, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from santiago.app.board.working import Means
     from santiago.app.loading import Run
@@ -46,8 +46,15 @@ class Reviewed:
 def review_all(means: Means) -> Reviewed:
     """Look at every ticket that waits for the planner, then at every request whose tickets are done."""
     found = Reviewed()
+    passing: dict[str, list[Card]] = {}
     for card in _waiting(means, "planner-review"):
-        found = _together(found, _review(means, card))
+        looked = _review(means, card)
+        if looked is None:
+            passing.setdefault(card.run, []).append(card)
+        else:
+            found = _together(found, looked)
+    for cards in passing.values():
+        found = _together(found, Reviewed(done=tuple(card.id for card in accept(means, cards, PLANNER))))
     for card in _waiting(means, "planner-inbox"):
         if card.run and card.status == "in_progress":
             found = _together(found, _review_request(means, card))
@@ -67,7 +74,8 @@ def _together(one: Reviewed, other: Reviewed) -> Reviewed:
     )
 
 
-def _review(means: Means, card: Card) -> Reviewed:
+def _review(means: Means, card: Card) -> Reviewed | None:
+    """Send a ticket back where something is missing, or leave it to a person; None where nothing stands in its way."""
     if card.run and card.story:
         run = load(means.out_dir(card))
         if wish := settling.after_answer(card, run.state):
@@ -77,7 +85,7 @@ def _review(means: Means, card: Card) -> Reviewed:
             return Reviewed()
     lacking = all_missing(means, card, PLANNER)
     if not lacking:
-        return Reviewed(done=(accept(means, card, PLANNER).id,))
+        return None
     text = "\n".join(f"- {one.what}. {one.remedy}" for one in lacking)
     link = evidence.keep_critique(means.opened, card, f"# Sent back by the planner\n\n{text}\n")
     if card.run and card.story:
@@ -124,28 +132,33 @@ def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
     return lambda commit: good and commit in (story.commit, looked_at)
 
 
-def accept(means: Means, card: Card, actor: str) -> Card:
-    """Take work as done: the run's branch gets it first, then the ticket is archived; doing it again finds what was done."""
-    if card.run and card.story:
-        _validate(means, card, actor)
-    done = means.opened.board.accept(card.id, actor, card.attempt_count, "the done gate is open")
-    _tick(means, done)
+def accept(means: Means, cards: Sequence[Card], actor: str) -> list[Card]:
+    """Take the work on tickets of one run as done: its branch gets it first, then they are archived.
+
+    Work whose turn has not come stays in the review, accepted; doing it again finds what was done before.
+    """
+    ready = [card for card in cards if not (card.run and card.story)]
+    stories = [card for card in cards if card.run and card.story]
+    if stories:
+        _validate(means, stories, actor)
+        after = load(means.out_dir(stories[0])).state.stories
+        ready += [card for card in stories if after[card.story].phase is StoryPhase.DONE]
+    done = [means.opened.board.accept(card.id, actor, card.attempt_count, "the done gate is open") for card in ready]
+    for card in done:
+        _tick(means, card)
     return done
 
 
-def _validate(means: Means, card: Card, actor: str) -> None:
-    """Give the planner's word to the run, and have the work integrated."""
-    run = load(means.out_dir(card))
-    story = run.state.stories[card.story]
-    if story.phase is StoryPhase.DONE:
-        return
-    if story.asked:
-        requests.answer(run, story.asked, "validate", actor)
-    start(means, card, {})
-    after = load(means.out_dir(card)).state.stories[card.story]
-    if after.phase is not StoryPhase.DONE:
-        message = f"{card.id} was accepted, and its work did not come onto the branch: {after.reason or after.phase}"
-        raise SantiagoError(Kind.TRANSIENT, message, hint="`santiago loop` goes on with it.")
+def _validate(means: Means, cards: Sequence[Card], actor: str) -> None:
+    """Give the planner's word to the run, and have what is next in order integrated."""
+    run = load(means.out_dir(cards[0]))
+    stories = [run.state.stories[card.story] for card in cards]
+    for story in stories:
+        if story.asked:
+            requests.answer(run, story.asked, "validate", actor)
+    due = next_to_retire(run.state)
+    if any(story.asked for story in stories) or (due is not None and due in stories):
+        start(means, cards[0], {})
 
 
 def _ask_for_change(means: Means, card: Card, text: str) -> None:
@@ -198,4 +211,5 @@ def _review_request(means: Means, card: Card) -> Reviewed:
         card.id, card.queue, Move(to="planner-review", phase="evidence_collected", evidence=link, note=note), PLANNER
     )
     lacking = all_missing(means, reviewed, PLANNER)
-    return Reviewed(done=(accept(means, reviewed, PLANNER).id,)) if not lacking else Reviewed()
+    done = accept(means, [reviewed], PLANNER) if not lacking else []
+    return Reviewed(done=tuple(one.id for one in done))
