@@ -155,5 +155,5 @@ def _verify(card: Card) -> str:
 def refusal(card: Card, found: Sequence[Missing]) -> SantiagoError:
     """Return all that is missing as one error; the ticket stays where it is."""
     kind = Kind.BLOCKED if any(one.kind is Kind.BLOCKED for one in found) else Kind.INPUT
-    lines = [f"{one.what} ({one.remedy})" for one in found]
-    return SantiagoError(kind, f"{card.id} is not done: " + "; ".join(lines), hint=found[0].remedy)
+    what, remedies = "; ".join(one.what for one in found), " ".join(dict.fromkeys(one.remedy for one in found))
+    return SantiagoError(kind, f"{card.id} is not done: {what}", hint=remedies)

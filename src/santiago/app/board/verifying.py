@@ -15,6 +15,7 @@ from santiago.board.board import found
 from santiago.board.rules import Change
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import RunPhase
 from santiago.contract.record import record
 from santiago.workspace.ancestry import resolve
 
@@ -48,6 +49,8 @@ def verify(
         card = route(opened, card, consents, begins_on=_began_on(opened, card))
         if card.queue == "blocked":
             raise SantiagoError(Kind.BLOCKED, f"{card.id}: {card.note}", hint=card.next_action)
+    if load(means.out_dir(card)).state.phase is RunPhase.CREATED:
+        start(means, card, {})  # its checks run on the base first, and its chunk begins
     start(means, card, {}, role=card.role, own_work=(card.story, ref))
     moved = settled(means, card)
     return Verified(card=moved, passed=moved.queue == "planner-review")
