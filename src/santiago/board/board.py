@@ -133,6 +133,7 @@ class Board:
             for change in rules.archived(at.now, actor, why):
                 card = at.change(card, change, actor)
             free(at, card, actor)
+            close_request(at, card, actor)
             return card
 
     def note(self, name: str, event: BoardEvent, actor: str, *, attempt: int = 0, about: dict[str, Any]) -> None:

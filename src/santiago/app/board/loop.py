@@ -10,7 +10,7 @@ from santiago.app.board.reviewing import Reviewed, review_all
 from santiago.app.board.routing import route
 from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL
-from santiago.app.board.working import PLANNER, Means, settled, work_on
+from santiago.app.board.working import PLANNER, Means, leave_out, settled, take_up_answers, work_on
 from santiago.app.loading import load, working
 from santiago.board import weekly
 from santiago.board.governance import truth
@@ -214,9 +214,13 @@ class Loop:
         return found
 
     def _unblock(self) -> None:
-        """Put tickets back whose question a person has answered since."""
-        for card in self._cards(("blocked",)):
-            if card.run and card.story and not card.decided:
+        """Have runs go on without what the planner closed, and put tickets back whose question a person has answered."""
+        resting = [card for card in self._cards(("blocked", "planner-review")) if card.run and card.story]
+        take_up_answers(self.means, [card for card in resting if SIGNAL in card.note])
+        blocked = [card for card in resting if card.queue == "blocked"]
+        leave_out(self.means, [card for card in blocked if card.decided])
+        for card in blocked:
+            if not card.decided:
                 wish = settling.after_answer(card, load(self.means.out_dir(card)).state)
                 if wish is not None and not card.spent:
                     self.opened.board.move(card.id, "blocked", wish, PLANNER)

@@ -98,7 +98,7 @@ def _review(means: Means, card: Card) -> Reviewed | None:
 
 def waits_for_a_person(run: Run, card: Card) -> bool:
     """Tell whether the work waits for a person's word that no planner can give."""
-    asked = run.state.questions.get(run.state.stories[card.story].asked)
+    asked = settling.open_question(run.state, run.state.stories[card.story])
     return asked is not None and asked.kind in JUDGED
 
 
@@ -188,9 +188,6 @@ def _review_request(means: Means, card: Card) -> Reviewed:
         children = at.of_request(card.id)
     if not children or not all(one.queue == "done" or one.decided == "bypass" for one in children):
         return Reviewed()
-    for one in children:
-        if one.decided == "bypass" and not load(means.out_dir(card)).state.stories[one.story].skipped:
-            start(means, card, {}, skips=[(one.story, "bypassed by the planner")])
     if load(means.out_dir(card)).state.phase is not RunPhase.SUCCESS:
         start(means, card, {})
     run = load(means.out_dir(card))

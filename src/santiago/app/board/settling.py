@@ -23,7 +23,7 @@ LONGEST_NOTE = 300
 def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
     """Return where a claimed ticket goes; None while its attempt is still to be made or under way."""
     story = state.stories[card.story]
-    question = state.questions.get(story.asked) if story.asked else None
+    question = open_question(state, story)
     match story.phase:
         case StoryPhase.VERIFIED | StoryPhase.DONE:
             return Move(to="planner-review")
@@ -40,13 +40,18 @@ def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
 def after_answer(card: Card, state: RunState) -> Move | None:
     """Return where a ticket goes that waited for a person, once the question is answered; None while it waits."""
     story = state.stories[card.story]
-    if story.asked or story.phase is not StoryPhase.READY:
+    if open_question(state, story) is not None or story.phase not in (StoryPhase.READY, StoryPhase.BLOCKED):
         return None
     if card.queue == "blocked" and SIGNAL in card.note and any(name in card.note for name in state.questions):
         return Move(to=TODO[card.role], note="answered")
-    if card.queue == "planner-review":
+    if card.queue == "planner-review" and story.phase is StoryPhase.READY:
         return Move(to=TODO[card.role], note="sent back by a person's answer", error_class="soft_fail")
     return None
+
+
+def open_question(state: RunState, story: StoryState) -> Question | None:
+    """Return what a person is asked about a story and has not answered."""
+    return next((one for one in state.open_questions() if story.id in one.about()), None)
 
 
 def _asked(question: Question) -> Move:

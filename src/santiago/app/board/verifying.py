@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.app import requests
 from santiago.app.board import evidence
-from santiago.app.board.reviewing import waits_for_a_person
 from santiago.app.board.routing import route
+from santiago.app.board.settling import open_question
 from santiago.app.board.working import Means, settled, start
 from santiago.app.loading import load
 from santiago.board.board import found
 from santiago.board.rules import Change
+from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
@@ -83,17 +83,14 @@ def _began_on(opened: Opened, card: Card) -> str | None:
 def _attested(means: Means, card: Card, why: str, actor: str) -> Verified:
     """Take a person's word on work that no check can judge: it is recorded in the run, with their name."""
     run = load(means.out_dir(card)) if card.run else None
-    if run is None or not waits_for_a_person(run, card):
-        raise SantiagoError(
-            Kind.INPUT,
-            f"{card.id} has no work that waits for a person's word",
-            hint="`santiago queue verify ID` judges it.",
-        )
-    story = run.state.stories[card.story]
-    requests.answer(run, story.asked, "accept", actor, text=why)
+    asked = open_question(run.state, run.state.stories[card.story]) if run else None
+    if run is None or asked is None or asked.kind not in JUDGED:
+        hint = "`santiago queue verify ID` has its checks judge it."
+        raise SantiagoError(Kind.INPUT, f"{card.id} has no work that waits for a person's word", hint=hint)
+    requests.answer(run, asked.id, "accept", actor, text=why)
     start(means, card, {})
     run = load(means.out_dir(card))
-    link = evidence.keep(means.opened, replace(card), run)
+    link = evidence.keep(means.opened, card, run)
     with means.opened.board.transaction() as at:
         now = found(at, card.id)
         links = f"{now.evidence_links},{link}" if link not in now.evidence_links else now.evidence_links

@@ -13,6 +13,7 @@ from santiago.app.start.compose import execute
 from santiago.app.start.prepare import prepare
 from santiago.app.start.wishes import Wishes
 from santiago.artifacts import repository
+from santiago.artifacts.inbox import Inbox
 from santiago.board.rules import Move
 from santiago.contract.board import TODO
 from santiago.contract.errors import Kind, SantiagoError
@@ -134,6 +135,25 @@ def settled(means: Means, card: Card) -> Card:
         evidence=link,
     )
     return means.opened.board.move(card.id, card.queue, wish, card.worker, lease=f"{card.lease}#{card.attempt_count}")
+
+
+def take_up_answers(means: Means, cards: Sequence[Card]) -> None:
+    """Have runs hear what people answered since they rested."""
+    for run_id in dict.fromkeys(card.run for card in cards):
+        first = next(card for card in cards if card.run == run_id)
+        inbox = Inbox(means.out_dir(first))
+        if any(inbox.answered(one.id) for one in load(means.out_dir(first)).state.open_questions()):
+            start(means, first, {})
+
+
+def leave_out(means: Means, cards: Sequence[Card]) -> None:
+    """Leave stories out of their run whose tickets the planner closed, so that nobody waits behind them."""
+    for run_id in dict.fromkeys(card.run for card in cards):
+        closed = [card for card in cards if card.run == run_id]
+        stories = load(means.out_dir(closed[0])).state.stories
+        skips = [(card.story, f"{card.decided}, by the planner") for card in closed if not stories[card.story].skipped]
+        if skips:
+            start(means, closed[0], {}, skips=skips)
 
 
 def give_back(means: Means, cards: Sequence[Card], why: str) -> None:

@@ -1,0 +1,81 @@
+"""A repository with a board, worked on with plain commands by a person and by the loop."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.loading import Run, load
+from santiago.board.opening import Opened, open_board
+from tests.cli import greeter
+from tests.cli.santiago import santiago
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+    from santiago.contract.board import Card, Happening
+
+REQUEST = ("queue", "add", "--queue", "planner-inbox", "--id", "REQ", "--title", "Greetings", "--source", "doc:prd.md")
+
+
+class Desk:
+    """One repository, and everything that is typed in it."""
+
+    def __init__(self, folder: Path, playbook: str = greeter.GOOD, settings: str = "") -> None:
+        self.repo = greeter.make(folder / "repo", playbook, limits=settings)
+        self.env = greeter.place(self.repo)
+
+    def type(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return santiago(*words, cwd=self.repo, env={**self.env, **env}, trusting=False)
+
+    def ok(self, *words: str, **env: str) -> str:
+        """Type something that must work, and return what it prints."""
+        found = self.type(*words, **env)
+        assert found.returncode == 0, found.stdout + found.stderr
+        return found.stdout
+
+    def refused(self, code: int, *words: str, **env: str) -> str:
+        """Type something that must be refused with this code, and return what is said."""
+        found = self.type(*words, **env)
+        assert found.returncode == code, found.stdout + found.stderr
+        return found.stderr + found.stdout
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.ok(*words, "--json"))
+
+    def loop(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return self.type("loop", "--trust-commands", "--trust-project", *words, **env)
+
+    def add(self, name: str, queue: str = "developer-todo", *words: str) -> None:
+        self.ok("queue", "add", "--queue", queue, "--id", name, "--title", f"Do {name}", *words)
+
+    def claim(self, worker: str = "ada", queue: str = "developer-todo", *words: str) -> Any:
+        return self.json("queue", "claim", "--queue", queue, "--worker", worker, *words)
+
+    def commit(self, **files: str) -> None:
+        """Commit files whose names have `_` in place of a dot."""
+        for name, text in files.items():
+            (self.repo / name.replace("_", ".")).write_text(text)
+        greeter.git(self.repo, "add", "-A")
+        greeter.git(self.repo, "commit", "-q", "-m", "By hand")
+
+    def opened(self) -> Opened:
+        return open_board(self.repo, {})
+
+    def card(self, name: str) -> Card:
+        with self.opened() as opened, opened.store.reading() as at:
+            found = at.card(name)
+        assert found is not None
+        return found
+
+    def events(self, name: str) -> list[Happening]:
+        with self.opened() as opened, opened.store.reading() as at:
+            return list(at.events(ticket=name))
+
+    def run(self, name: str) -> Run:
+        return load(self.repo / ".santiago" / "runs" / name)
+
+    @property
+    def root(self) -> Path:
+        return self.repo / ".santiago" / ".runtime"

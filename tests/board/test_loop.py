@@ -1,0 +1,364 @@
+"""The loop carries requests from the inbox to the archive, and every way in which it stops has a name."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.contract.board import BoardEvent
+from santiago.contract.events import EventKind
+from santiago.contract.phases import StoryPhase
+from tests.board.desk import REQUEST, Desk
+from tests.cli import greeter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """A request that went from the inbox to the archive; its first story was repaired."""
+    desk = Desk(tmp_path_factory.mktemp("finished"))
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (desk.repo.parent / "said.txt").write_text(ran.stdout)
+    return desk
+
+
+def test_a_request_goes_from_the_inbox_to_the_archive(finished: Desk) -> None:
+    """Board lines 37, 39, 43, 45: each step is said, and the loop ends by itself when nothing is left."""
+    said = (finished.repo.parent / "said.txt").read_text().splitlines()
+    assert said[:2] == ["AUTOLOOP_CYCLE:1", "AUTOLOOP_ROUTED:REQ:REQ"]
+    assert "AUTOLOOP_EXECUTE_FAIL:REQ.S1:REQ" in said
+    assert "AUTOLOOP_EXECUTE_PASS:REQ.S1:REQ" in said
+    assert said.index("AUTOLOOP_REVIEW_PASS:REQ.S3") < said.index("AUTOLOOP_REVIEW_PASS:REQ")
+    assert "AUTOLOOP_TERMINAL_STATUS:STOP_DONE" in said
+    assert finished.json("queue", "stats")["archived"] == 4
+
+
+def test_one_claim_is_one_attempt_of_the_story(finished: Desk) -> None:
+    """Board line 4: the ticket's count is that of the run's log, and its budget is the story's limit."""
+    run = finished.run("REQ")
+    begun = [one for one in finished.events("REQ.S1") if one.event is BoardEvent.TICKET_CLAIMED]
+    running = [
+        line
+        for line in (run.out_dir / "progress.ndjson").read_text().splitlines()
+        if json.loads(line)["phase"] == StoryPhase.RUNNING and json.loads(line)["story_id"] == "S1"
+    ]
+    assert finished.card("REQ.S1").attempt_count == len(begun) == len(running) == 2
+    assert run.run_input.limits.story_max_attempts == finished.card("REQ.S1").retry_budget == 3
+
+
+def test_the_second_attempt_knows_what_the_first_did_wrong(finished: Desk) -> None:
+    """Board lines 4 and 42: the critique is carried over, in short in the note and in full in the prompt."""
+    prompt = finished.run("REQ").out_dir / "attempts" / "S1" / "2" / "prompt.md"
+    assert "grep hello hello.txt" in prompt.read_text()
+    given_back = [one for one in finished.events("REQ.S1") if one.changes.get("error_class") == "soft_fail"]
+    assert "story_verification_failed" in str(given_back[0].changes["note"])
+    assert len(str(given_back[0].changes["note"])) <= 300
+
+
+def test_every_attempt_keeps_its_own_evidence(finished: Desk) -> None:
+    """Board line 7: rework adds to the evidence and overwrites nothing; column 4 says PASS or FAIL."""
+    tables = [finished.root / "evidence" / "REQ.S1" / str(number) / "verification-results.tsv" for number in (1, 2)]
+    words = [[line.split("\t")[3] for line in table.read_text().splitlines()[1:]] for table in tables]
+    assert words == [["FAIL"], ["PASS"]]
+
+
+def test_a_story_that_waits_stands_in_its_own_queue_and_cannot_be_claimed(tmp_path: Path) -> None:
+    """Board line 2."""
+    desk = Desk(tmp_path)
+    desk.add("FIRST")
+    desk.add("SECOND", "developer-todo", "--depends-on", "FIRST")
+    assert desk.card("SECOND").error_class == "dependency_blocked"
+    said = desk.refused(10, "queue", "claim", "--queue", "developer-todo", "--worker", "ada", "--id", "SECOND")
+    assert "SECOND waits for FIRST" in said
+    assert desk.claim()["ticket"]["id"] == "FIRST"
+    assert "NO_PENDING:developer-todo" in desk.ok("queue", "claim", "--queue", "developer-todo", "--worker", "bob")
+
+
+def test_the_planner_validates_in_the_run_before_the_ticket_is_archived(finished: Desk) -> None:
+    """Board lines 22, 55, 63: verified, then done, with the archive in the same event; the run knows who accepted."""
+    kinds = [one.event for one in finished.events("REQ.S2")][-2:]
+    assert kinds == [BoardEvent.TICKET_VERIFIED, BoardEvent.TICKET_DONE]
+    assert (finished.card("REQ.S2").archived_by, finished.card("REQ.S2").queue) == ("planner", "done")
+    answered = [one for one in finished.run("REQ").state.questions.values() if one.kind == "result"]
+    assert {(one.answer, one.actor) for one in answered} == {("validate", "planner")}
+
+
+def test_a_later_request_begins_on_the_finished_one_that_is_not_merged(finished: Desk) -> None:
+    """Board line 39: requests contain each other's work."""
+    head = greeter.git(finished.repo, "rev-parse", "santiago/REQ")
+    (finished.repo / "more.md").write_text(MORE)
+    (finished.repo / "playbook.yaml").write_text(greeter.GOOD + '  R4:\n    - write: {more.txt: "more\\n"}\n')
+    finished.ok(
+        "queue", "add", "--queue", "planner-inbox", "--id", "NEXT", "--title", "More", "--source", "doc:more.md"
+    )
+    ran = finished.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert finished.run("NEXT").state.base == head
+    assert greeter.git(finished.repo, "show", "santiago/NEXT:both.txt") == "both"
+
+
+MORE = """\
+# More
+
+### R4: Say more
+
+- [ ] more.txt says more
+
+**Verification:** `grep more more.txt`
+"""
+
+
+def test_a_sentence_without_a_planner_is_a_persons_decision(tmp_path: Path) -> None:
+    """Board lines 39, 46, 47: exit 10, the ids are listed, and other work is finished first."""
+    desk = Desk(tmp_path)
+    desk.ok("queue", "add", "--queue", "planner-inbox", "--id", "IDEA", "--title", "Make it nicer")
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert ran.returncode == 10
+    assert "AUTOLOOP_TERMINAL_STATUS:STOP_USER_CONFIRMATION" in ran.stdout
+    assert "LOOP_USER_CONFIRMATION_IDS:IDEA" in ran.stdout
+    assert desk.card("REQ").queue == "done"
+    assert "needs_user_confirmation" in desk.card("IDEA").note
+
+
+def test_a_document_without_stories_is_blocked_with_what_was_found(tmp_path: Path) -> None:
+    """Board line 39: no decision of a user helps, the document has to be mended."""
+    desk = Desk(tmp_path)
+    (desk.repo / "empty.md").write_text("# Nothing\n\nJust words.\n")
+    desk.ok("queue", "add", "--queue", "planner-inbox", "--id", "BAD", "--title", "Bad", "--source", "doc:empty.md")
+    ran = desk.loop()
+    assert ran.returncode == 10
+    assert "STOP_NO_PROGRESS" in ran.stdout
+    assert desk.card("BAD").error_class == "hard_fail"
+    assert "empty.md gives no plan" in desk.card("BAD").note
+
+
+def test_used_up_attempts_stop_the_loop_when_they_pile_up(tmp_path: Path) -> None:
+    """Board lines 27, 47, 48, 28: the planner replans with a larger budget, and the story goes on where it was."""
+    desk = Desk(tmp_path, greeter.BAD, "[board]\nexhausted_limit = 1\n")
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert ran.returncode == 10
+    assert "AUTOLOOP_TERMINAL_STATUS:STOP_EXHAUSTED" in ran.stdout
+    card = desk.card("REQ.S1")
+    assert (card.queue, card.attempt_count, card.spent) == ("blocked", 3, True)
+    desk.refused(10, "queue", "decide", "REQ.S1", "replan", "--budget", "4", "--actor", "ada")
+    desk.ok("queue", "decide", "REQ.S1", "replan", "--budget", "4", "--actor", "planner")
+    (desk.repo / "playbook.yaml").write_text(AT_LAST)
+    ran = desk.loop()
+    assert desk.card("REQ.S1").attempt_count == 4
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+AT_LAST = """\
+stories:
+  R1: [{}, {}, {}, {write: {hello.txt: "hello\\n"}}]
+  R2:
+    - write: {bye.txt: "goodbye\\n"}
+  R3:
+    - write: {both.txt: "both\\n"}
+"""
+
+
+def test_what_waits_for_a_bypassed_ticket_goes_on_without_it(tmp_path: Path) -> None:
+    """Board line 28: bypass frees the dependents, and is recorded; the run leaves the story out."""
+    desk = Desk(tmp_path, greeter.BAD + '  R3:\n    - write: {both.txt: "both\\n"}\n', "[board]\nexhausted_limit = 1\n")
+    desk.ok(*REQUEST)
+    assert desk.loop().returncode == 10
+    desk.ok("queue", "decide", "REQ.S1", "bypass", "--actor", "planner", "--why", "not needed")
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert desk.card("REQ.S3").queue == "done"
+    assert desk.run("REQ").state.stories["S1"].skipped
+
+
+def test_a_stopped_ticket_closes_what_waits_for_it(tmp_path: Path) -> None:
+    """Board line 28: stop is final, and nothing that depends on it is counted as work any longer."""
+    desk = Desk(tmp_path, greeter.BAD, "[board]\nexhausted_limit = 1\n")
+    desk.ok(*REQUEST)
+    assert desk.loop().returncode == 10
+    desk.ok("queue", "decide", "REQ.S1", "stop", "--actor", "planner")
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert [desk.card(name).decided for name in ("REQ.S1", "REQ.S3", "REQ")] == ["stop"] * 3
+
+
+def test_the_loop_stops_at_its_limit_of_cycles(tmp_path: Path) -> None:
+    """Board lines 37 and 47."""
+    desk = Desk(tmp_path)
+    desk.refused(2, "loop", "--max-cycles", "0")
+    desk.refused(2, "loop", "--no-progress-limit", "0")
+    (desk.repo / "empty.md").write_text("# Nothing\n")
+    desk.ok("queue", "add", "--queue", "planner-inbox", "--id", "BAD", "--title", "Bad", "--source", "doc:empty.md")
+    ran = desk.loop("--max-cycles", "1", "--json")
+    assert ran.returncode == 10
+    assert json.loads(ran.stdout)["reason"] == "max_cycles"
+
+
+def test_a_scientist_goes_first_and_only_a_person_takes_a_package(tmp_path: Path) -> None:
+    """Board lines 40, 41, 76: the developer's story waits; a package without a check needs a person's word."""
+    desk = Desk(tmp_path, SCIENCE, '[board]\nscientist = "scripted"\n')
+    (desk.repo / "prd.md").write_text(RESEARCH)
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert ran.returncode == 10, ran.stdout + ran.stderr
+    assert "LOOP_USER_CONFIRMATION_IDS:REQ.S1" in ran.stdout
+    assert (desk.card("REQ.S1").role, desk.card("REQ.S1").queue) == ("scientist", "planner-review")
+    assert desk.card("REQ.S2").error_class == "dependency_blocked"
+    said = desk.refused(30, "queue", "move", "--id", "REQ.S1", "--to", "done", "--actor", "planner")
+    assert "nothing shows that its checks passed" in said
+    desk.ok("queue", "verify", "REQ.S1", "--attest", "I read it", "--actor", "ann")
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert desk.card("REQ.S2").queue == "done"
+
+
+def test_without_an_agent_for_scientists_their_ticket_waits_for_a_person(tmp_path: Path) -> None:
+    """Board line 41: the loop goes on with the rest."""
+    desk = Desk(tmp_path)
+    desk.add("STUDY", "scientist-todo")
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert ran.returncode == 10
+    assert desk.card("REQ").queue == "done"
+    assert "no agent is set for scientists" in desk.card("STUDY").note
+
+
+RESEARCH = """\
+# Research first
+
+### R1: Which way of rounding is right
+
+Role: scientist
+
+- [ ] study.md names one and says why
+
+### R2: Say hello
+
+Depends on: R1
+
+**Files:** `hello.txt`
+
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+"""
+SCIENCE = """\
+stories:
+  R1:
+    - write: {study.md: "Half to even.\\n"}
+  R2:
+    - write: {hello.txt: "hello\\n"}
+"""
+
+
+def test_plans_with_open_boxes_become_requests_once_and_are_ticked(tmp_path: Path) -> None:
+    """Board lines 8, 15, 44: seeded before every verdict, ticked when done, seeded again only for new boxes."""
+    desk = Desk(tmp_path, PLAYED)
+    desk.ok("queue", "stats")
+    plan = desk.root / "plans" / "greet.md"
+    plan.write_text(PLAN)
+    assert "planner-inbox=1" in desk.ok("queue", "loop-status")
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "- [x] Say hello" in plan.read_text()
+    assert desk.card("PLAN-greetings").source == "plan:greetings"
+    assert "LOOP_STATUS:STOP_DONE" in desk.ok("queue", "loop-status")
+    plan.write_text(plan.read_text() + NEW_BOX)
+    assert "planner-inbox=1" in desk.ok("queue", "loop-status")
+    assert desk.card("PLAN-greetings-2").queue == "planner-inbox"
+
+
+def test_two_plans_of_one_name_are_both_said_and_neither_is_seeded(tmp_path: Path) -> None:
+    """Board line 44."""
+    desk = Desk(tmp_path)
+    desk.ok("queue", "stats")
+    for name in ("one", "two"):
+        (desk.root / "plans" / f"{name}.md").write_text(PLAN)
+    said = desk.loop()
+    assert "one.md and" in said.stdout
+    assert said.returncode == 10
+    assert desk.json("queue", "stats")["queues"]["planner-inbox"] == 0
+
+
+PLAN = """\
+# PlanSpec v2
+
+id: greetings
+owner: ann
+risk: low
+mode: strict
+
+## Delivery Waves
+
+- [ ] Say hello
+  - Targets: hello.txt
+  - Expected behavior: hello.txt says hello
+  - Execute: echo hello > hello.txt
+  - Verification: grep hello hello.txt
+"""
+NEW_BOX = """\
+- [ ] Say goodbye
+  - Targets: bye.txt
+  - Expected behavior: bye.txt says goodbye
+  - Verification: grep goodbye bye.txt
+"""
+PLAYED = """\
+stories:
+  S1:
+    - write: {hello.txt: "hello\\n"}
+"""
+
+
+def test_a_run_that_failed_its_own_verification_blocks_its_request(tmp_path: Path) -> None:
+    """Board line 39: run verification is the gate of a request; mended by a person, it is repeated."""
+    desk = Desk(tmp_path, greeter.GOOD, '[verification]\nrun_commands = ["test ! -e both.txt"]\n')
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert ran.returncode == 10
+    assert "run_verification_failed" in desk.card("REQ").note
+    assert desk.card("REQ.S3").queue == "done"
+
+
+def test_a_killed_claim_is_adopted_by_the_next_loop(tmp_path: Path) -> None:
+    """Board line 50: the claim stands, no second one is made, and no attempt is counted twice."""
+    desk = Desk(tmp_path)
+    desk.ok(*REQUEST)
+    with desk.opened() as opened:
+        from santiago.app.board.routing import Consents, route
+
+        card = desk.card("REQ")
+        consents = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
+        route(opened, card, consents)
+        opened.board.claim("developer-todo", "developer@loop", "planner", name="REQ.S2")
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert desk.card("REQ.S2").attempt_count == 1
+    assert desk.run("REQ").state.stories["S2"].attempts == 1
+
+
+def test_an_answer_puts_a_waiting_ticket_back(tmp_path: Path) -> None:
+    """Board lines 42, 46: a question of the agent waits for a person; answered, the ticket is worked on again."""
+    asking = greeter.GOOD.replace("  R2:\n    - write", "  R2:\n    - ask: Which language?\n    - write")
+    desk = Desk(tmp_path, asking)
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert ran.returncode == 10, ran.stdout + ran.stderr
+    assert "Which language?" in desk.card("REQ.S2").note
+    (question,) = [one for one in desk.run("REQ").state.open_questions() if one.story == "S2" and one.kind == "agent"]
+    desk.ok("answer", "REQ", question.id, "adjust", "--text", "English")
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_events_of_a_run_name_the_planner(finished: Desk) -> None:
+    """Board line 3: the run keeps its own log, and the ticket points at run and story."""
+    first = (finished.run("REQ").out_dir / "progress.ndjson").read_text().splitlines()[0]
+    assert json.loads(first)["event"] == EventKind.RUN_CREATED
+    assert (finished.card("REQ.S1").run, finished.card("REQ.S1").story) == ("REQ", "S1")
