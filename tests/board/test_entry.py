@@ -1,0 +1,86 @@
+"""Single entry: with a board nothing starts unrouted; without one nobody meets it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.board import BoardEvent
+from tests.board.desk import REQUEST, Desk
+from tests.cli import greeter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUN = ("run", "prd.md", "--trust-commands", "--trust-project")
+
+
+def test_an_unrouted_run_is_blocked_and_can_be_handed_to_the_planner(tmp_path: Path) -> None:
+    """Board lines 5, 11, 34: looking at the board binds nobody; the first ticket does."""
+    desk = Desk(tmp_path)
+    desk.ok("queue", "stats")
+    desk.ok(*RUN)
+    desk.add("FIRST", "planner-inbox")
+    said = desk.refused(10, *RUN)
+    assert "No planner has routed this" in said
+    assert "--enqueue" in said
+    assert desk.ok("run", "prd.md", "--enqueue") == "ADDED:REQ-1:planner-inbox\n"
+    assert desk.card("REQ-1").source == "doc:prd.md"
+    assert "No planner has routed this" in desk.ok("explain", "needs_routing")
+
+
+def test_a_run_that_began_before_the_board_goes_on(tmp_path: Path) -> None:
+    """Board line 34."""
+    desk = Desk(tmp_path, greeter.BAD, "[limits]\nstory_max_attempts = 1\n")
+    desk.refused(30, *RUN)
+    desk.add("FIRST", "planner-inbox")
+    said = desk.refused(30, "resume", "--add-attempts", "1", "--trust-project")
+    assert "routed" not in said
+
+
+def test_the_single_entry_can_be_left_by_a_setting(tmp_path: Path) -> None:
+    """Board line 34."""
+    desk = Desk(tmp_path, settings="[board]\nsingle_entry = false\n")
+    desk.add("FIRST", "planner-inbox")
+    desk.ok(*RUN)
+
+
+def test_only_the_word_itself_goes_past_the_entry_and_is_recorded(tmp_path: Path) -> None:
+    """Board line 35."""
+    desk = Desk(tmp_path)
+    desk.add("FIRST", "planner-inbox")
+    for word in ("true", "0", "yes"):
+        desk.refused(10, *RUN, SIGEE_ALLOW_DIRECT_ENTRY=word)
+    desk.ok(*RUN, SIGEE_ALLOW_DIRECT_ENTRY="1")
+    with desk.opened() as opened, opened.store.reading() as at:
+        (passed,) = at.events(event=BoardEvent.ENTRY_BYPASSED)
+    assert passed.actor == "user"
+    assert "bypasses=1" in desk.ok("queue", "loop-status")
+
+
+def test_other_programs_ask_the_guard(tmp_path: Path) -> None:
+    """Board line 34: the words and codes that they know."""
+    desk = Desk(tmp_path)
+    desk.ok("queue", "init")
+    guard = ("queue", "guard", "--worker", "tech-developer")
+    assert "ENTRY_GUARD_BLOCKED" in desk.refused(2, *guard)
+    desk.add("WORK", "developer-todo", "--source", "plan:greet")
+    assert desk.ok(*guard) == "ENTRY_GUARD_PASS\n"
+    assert desk.ok(*guard, "--plan", "greet") == "ENTRY_GUARD_PASS\n"
+    assert "ENTRY_GUARD_BLOCKED" in desk.refused(2, *guard, "--plan", "other")
+    assert "ENTRY_GUARD_BLOCKED" in desk.refused(2, "queue", "guard", "--worker", "scientist")
+    assert "ENTRY_GUARD_BYPASS" in desk.ok("queue", "guard", "--worker", "scientist", SIGEE_ALLOW_DIRECT_ENTRY="1")
+
+
+def test_a_routed_run_begins_only_what_was_claimed(tmp_path: Path) -> None:
+    """Board lines 4 and 34: a person who claimed a ticket may have the agent do it, and nothing else."""
+    desk = Desk(tmp_path)
+    desk.ok(*REQUEST)
+    from santiago.app.board.routing import Consents, route
+
+    with desk.opened() as opened:
+        consents = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
+        route(opened, desk.card("REQ"), consents)
+    desk.ok("queue", "claim", "--queue", "developer-todo", "--worker", "ada", "--id", "REQ.S2")
+    desk.type("resume", "REQ", "--trust-project")
+    stories = desk.run("REQ").state.stories
+    assert (stories["S1"].attempts, stories["S2"].attempts) == (0, 1)

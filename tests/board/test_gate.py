@@ -1,0 +1,111 @@
+"""The done gate believes only what santiago recorded itself, of this ticket, this attempt and this commit."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from santiago.board import gate
+from santiago.board.opening import open_board
+from santiago.board.rules import Move
+from santiago.contract.board import PLANNERS, BoardEvent, Card
+from santiago.contract.errors import Kind
+from tests.board.project import project, ticket
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.board.opening import Opened
+
+COMMIT = "c" * 40
+TABLE = "task_no\ttitle\tkind\tstatus\n1\tx\tverify\tPASS\n"
+
+
+def reviewed(opened: Opened, name: str, *, attempt: int = 1, text: str = TABLE, **about: Any) -> Card:
+    """Return a ticket in the review, with a table of results and, unless nothing is said of it, the event that vouches for it."""
+    opened.board.add(ticket(name), "planner")
+    claimed = opened.board.claim("developer-todo", "ada", "ada", name=name).card
+    assert claimed is not None
+    path = opened.place.project / f"{name}.tsv"
+    path.write_text(text)
+    if about.pop("recorded", True):
+        known = {
+            "path": path.name, "digest": sha256(text.encode()).hexdigest(), "commit": COMMIT, "passed": True, **about,
+        }  # fmt: skip
+        opened.board.note(name, BoardEvent.EVIDENCE_RECORDED, "santiago", attempt=attempt, about=known)
+    return opened.board.move(name, None, Move(to="planner-review", evidence=path.name), "ada")
+
+
+def lacks(opened: Opened, card: Card, actor: str = "planner", commit: str = COMMIT) -> list[str]:
+    with opened.store.reading() as at:
+        found = gate.missing(at, opened.place, card, actor, PLANNERS, lambda one: one == commit)
+    return [one.what for one in found]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    return open_board(project(tmp_path / "p"), {})
+
+
+def test_work_with_a_record_of_its_own_passes(opened: Opened) -> None:
+    """Board lines 52 to 56: nothing is missing, also on the last attempt."""
+    assert lacks(opened, reviewed(opened, "GOOD")) == []
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"recorded": False}, "is no record that santiago made"),
+        ({"passed": False}, "has a FAIL, or no PASS"),
+        ({"dry_run": True}, "is of a dry run"),
+        ({"attempt": 7}, "is of attempt 7, and this is attempt 1"),
+        ({"commit": "d" * 40}, "which is not the one that is integrated"),
+        ({"digest": "0" * 64}, "was changed since santiago wrote it"),
+    ],
+)
+def test_evidence_that_shows_nothing_of_this_work_is_refused(opened: Opened, how: dict[str, Any], said: str) -> None:
+    """Board line 54: forged, failed, of a dry run, of another attempt or commit, or edited."""
+    (found,) = lacks(opened, reviewed(opened, "T", **how))
+    assert said in found
+
+
+def test_evidence_of_another_ticket_is_refused(opened: Opened) -> None:
+    """Board line 54."""
+    reviewed(opened, "OTHER")
+    (found,) = lacks(opened, reviewed(opened, "MINE", recorded=False))
+    assert "MINE.tsv is evidence of OTHER" in found
+
+
+def test_a_path_outside_the_project_is_named(opened: Opened) -> None:
+    """Board line 24."""
+    card = reviewed(opened, "T")
+    card = opened.board.move("T", None, Move(to="planner-review", evidence="../../etc/passwd"), "ada")
+    assert "../../etc/passwd lies outside the project" in lacks(opened, card)
+
+
+def test_all_that_is_missing_is_said_at_once(opened: Opened) -> None:
+    """Board lines 52 and 63: who may not accept is told so, beside everything else."""
+    card = reviewed(opened, "T", recorded=False)
+    found = lacks(opened, card, actor="ada")
+    assert [one.split(":")[0] for one in found] == [
+        "ada is no planner", "ada did the work, and nobody accepts their own", "nothing shows that its checks passed",
+    ]  # fmt: skip
+    with opened.store.reading() as at:
+        missing = gate.missing(at, opened.place, card, "ada", PLANNERS, lambda _: True)
+    error = gate.refusal(card, missing)
+    assert error.kind is Kind.BLOCKED
+    assert "is no planner" in error.message
+    assert "queue verify T" in error.hint
+
+
+def test_a_ticket_without_evidence_cannot_be_done(opened: Opened) -> None:
+    """Board lines 53 and 55."""
+    opened.board.add(ticket("BARE"), "planner")
+    card = opened.board.claim("developer-todo", "ada", "ada").card
+    assert card is not None
+    found = lacks(opened, card)
+    assert "it stands in developer-todo" in found
+    assert "its phase is running" in found
+    assert "it has no evidence" in found
