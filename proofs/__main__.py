@@ -11,6 +11,7 @@ NAMES = (
     "kills",
     "gates",
     "sessions",
+    "loop",
     "powercuts",
     "parity",
     "flood",

@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 SECONDS = 180
-When = Literal["", "before", "after", "half", "eio", "syscall", "watch", "unrecorded", "recorded"]
+When = Literal[
+    "", "before", "after", "half", "eio", "syscall", "watch", "unrecorded", "recorded", "uncommitted", "committed"
+]
 """Never; before or after an effect; in the middle of a write; not at all, but a sync fails; at a system call; not at
-all, but the order of writes and syncs is watched; before or after an event is on disk."""
+all, but the order of writes and syncs is watched; before or after an event is on disk; before or after a run or the board
+records anything."""
 STORE = ("freeze", "start", "append", "put", "put_many", "put_result")
 WORKSPACE = ("begin", "open", "prepared", "snapshot", "restore", "checkout", "integrate", "advance", "close", "discard")
 
@@ -48,6 +51,8 @@ class Order:
     """Everything that it started dies with it, as when a container is stopped."""
     plant: str = ""
     library: str = ""
+    folder: str = ""
+    """Where it is typed."""
     cut: str = ""
     """A mounted file system whose power is cut at that moment."""
 
@@ -141,6 +146,11 @@ class Ports:
         FileStore.append = self._telling(FileStore.append)  # type: ignore[method-assign]
         if self.order.when in ("unrecorded", "recorded"):
             FileStore.append = self._at_event(FileStore.append)  # type: ignore[method-assign]
+        elif self.order.when in ("uncommitted", "committed"):
+            from santiago.board import store
+
+            FileStore.append = self._recording(FileStore.append)  # type: ignore[method-assign]
+            store._commit = self._recording(store._commit)
         elif self.order.when == "half":
             for module in (beneath, log, repair):
                 module.write_all = self._torn(module.write_all)  # type: ignore[attr-defined]
@@ -174,6 +184,17 @@ class Ports:
                 self.die("append")
 
         return append
+
+    def _recording(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def record(*arguments: Any) -> None:
+            number = self._next()
+            if number == self.order.at and self.order.when == "uncommitted":
+                self.die("record")
+            real(*arguments)
+            if number == self.order.at:
+                self.die("record")
+
+        return record
 
     def _torn(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def write_all(handle: int, content: bytes) -> None:
@@ -223,6 +244,8 @@ def _child(order: Order, wire: Wire) -> int:
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.environ["XDG_CACHE_HOME"] = f"{order.top}/cache"
+    if order.folder:
+        os.chdir(order.folder)
     ports = Ports(order, wire)
     with contextlib.ExitStack() as stack:
         watch = None

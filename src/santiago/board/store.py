@@ -281,7 +281,7 @@ class Store:
                 at = Writing(connection)
                 yield at
                 at.note_behind()
-                connection.execute("COMMIT")
+                _commit(connection)
             except BaseException:
                 if connection.in_transaction:  # a full disk ends some by itself
                     connection.execute("ROLLBACK")
@@ -309,6 +309,11 @@ class Store:
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
             connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
         return connection
+
+
+def _commit(connection: sqlite3.Connection) -> None:
+    """From here on what a command did holds."""
+    connection.execute("COMMIT")
 
 
 def _card(body: str) -> Card:

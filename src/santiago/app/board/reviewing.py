@@ -11,6 +11,7 @@ from santiago.app.board.settings import board_settings
 from santiago.app.board.working import PLANNER, start
 from santiago.app.loading import load
 from santiago.artifacts.files import read_bytes, write_whole
+from santiago.artifacts.inbox import Inbox
 from santiago.board import gate
 from santiago.board.governance import gate as governance
 from santiago.board.rules import Move
@@ -155,7 +156,7 @@ def _validate(means: Means, cards: Sequence[Card], actor: str) -> None:
     stories = [run.state.stories[card.story] for card in cards]
     for story in stories:
         if story.asked:
-            requests.answer(run, story.asked, "validate", actor)
+            _say(run, story.asked, "validate", actor)
     due = next_to_retire(run.state)
     if any(story.asked for story in stories) or (due is not None and due in stories):
         start(means, cards[0], {})
@@ -164,8 +165,14 @@ def _validate(means: Means, cards: Sequence[Card], actor: str) -> None:
 def _ask_for_change(means: Means, card: Card, text: str) -> None:
     run = load(means.out_dir(card))
     if asked := run.state.stories[card.story].asked:
-        requests.answer(run, asked, "change", PLANNER, text=text[:2000])
+        _say(run, asked, "change", PLANNER, text[:2000])
         start(means, card, {})
+
+
+def _say(run: Run, question: str, word: str, actor: str, text: str = "") -> None:
+    """Leave the planner's word for a run, unless it has one already: the first counts, whoever died since."""
+    if Inbox(run.out_dir).answered(question) is None:
+        requests.answer(run, question, word, actor, text=text)
 
 
 def _tick(means: Means, card: Card) -> None:

@@ -1,0 +1,105 @@
+"""A loop over a board that is killed whenever it or one of its runs records something: nothing is lost and nothing done twice."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.app.loading import load
+from santiago.board.opening import open_board
+from santiago.contract.board import BoardEvent
+from tests.board.desk import REQUEST
+from tests.cli import greeter
+from tests.crash.nursery import Nursery, Order, Report, When
+from tests.crash.world import memory_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WHENS: tuple[When, ...] = ("uncommitted", "committed")
+STARTS = 6
+"""Loops after which everything must be done, however the first one died."""
+STORIES = ("S1", "S2", "S3")
+
+
+@dataclass
+class Tally:
+    deaths: int = 0
+    violations: list[str] = field(default_factory=list)
+
+
+class Boarded:
+    """A repository with one request of three stories on its board."""
+
+    def __init__(self, nursery: Nursery, top: Path) -> None:
+        self.nursery, self.top, self.repo = nursery, top, top / "repo"
+
+    def count(self) -> int:
+        """Return how often anything is recorded in a loop that nobody disturbs."""
+        self._reset()
+        report = self._loop("committed", 0)
+        assert report.code == 0, report.words
+        return report.count
+
+    def episode(self, when: When, at: int) -> Tally:
+        """Come through with one death."""
+        self._reset()
+        tally = Tally()
+        for number in range(STARTS):
+            report = self._loop(when, at) if number == 0 else self._loop("", 0)
+            tally.deaths += report.code == 137
+            if report.code != 137:
+                break
+        if report.code != 0:
+            tally.violations.append(f"{when} {at}: the loop ended with {report.code}: {report.words[-500:]}")
+        tally.violations += [f"{when} {at}: {wrong}" for wrong in self._wrong()]
+        return tally
+
+    def _loop(self, when: When, at: int) -> Report:
+        words = ["loop", "--trust-commands", "--trust-project", "--no-input"]
+        return self.nursery._give(Order(top=str(self.top), arguments=words, when=when, at=at, folder=str(self.repo)))
+
+    def _reset(self) -> None:
+        shutil.rmtree(self.repo, ignore_errors=True)
+        shutil.rmtree(self.top / "cache", ignore_errors=True)
+        greeter.make(self.repo)
+        done = self.nursery._give(Order(top=str(self.top), arguments=list(REQUEST), folder=str(self.repo)))
+        assert done.code == 0, done.words
+
+    def _wrong(self) -> Iterator[str]:
+        run = load(self.repo / ".santiago" / "runs" / "REQ")
+        with open_board(self.repo, {}) as opened, opened.store.reading() as at:
+            if (counts := at.counts()) != {"done": 4}:
+                yield f"tickets: {counts}"
+            for name in ("REQ", *(f"REQ.{one}" for one in STORIES)):
+                events = list(at.events(ticket=name))
+                kinds = Counter(one.event for one in events)
+                card = at.card(name)
+                assert card is not None
+                if kinds[BoardEvent.TICKET_DONE] != 1:
+                    yield f"{name} was done {kinds[BoardEvent.TICKET_DONE]} times"
+                if kinds[BoardEvent.TICKET_CLAIMED] != card.attempt_count:
+                    yield f"{name} counts {card.attempt_count} of {kinds[BoardEvent.TICKET_CLAIMED]} claims"
+                if card.story and run.state.stories[card.story].counted > card.attempt_count:
+                    yield f"{name}: the run counts more attempts than there were claims"
+        if len(list((self.repo / ".santiago" / "runs").iterdir())) != 1:
+            yield "there is more than one run"
+        audit = self.nursery._give(Order(top=str(self.top), arguments=["audit", str(run.out_dir)]))
+        if audit.code:
+            yield f"audit: {audit.words[-300:]}"
+
+
+@contextmanager
+def boarded() -> Iterator[Boarded]:
+    """Make a place to work and die in."""
+    top = Path(tempfile.mkdtemp(dir=memory_folder()))
+    try:
+        with Nursery({"USER": "ann"}) as nursery:
+            yield Boarded(nursery, top)
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
