@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
+
+from santiago.cli import opened_board, queue_views
+from santiago.contract.reasons import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.app.board.loop import Ended
+    from santiago.app.start.request import Request
+    from santiago.contract.events import Event
+    from santiago.contract.state import RunState
 
 
 @click.command("loop")
@@ -44,19 +56,17 @@ def command(
 
     with open_board(Path.cwd(), os.environ) as opened:
         approve(opened.place.project, asked=not no_input and sys.stdin.isatty(), trusted=trust_project)
-        means = Means(opened=opened, consents=consents(trusted=trust_commands, no_input=no_input), jobs=jobs)
+        asking = consents(trusted=trust_commands, no_input=no_input)
+        means = Means(opened=opened, consents=asking, jobs=jobs, follow=_follow)
         while True:
-            ended = Loop(
-                means=means,
-                max_cycles=max_cycles,
-                no_progress_limit=no_progress_limit,
-                say=lambda text: say(text, err=as_json),
-            ).run()
+            ended = Loop(means, max_cycles, no_progress_limit, lambda text: say(text, err=as_json)).run()
             if minutes is None or not wait_for_change(opened, minutes):
                 break
+        if not as_json:
+            _tell(ended)
+            queue_views.tell(opened, user_facing=True)
     for notice in opened.notices:
-        say(f"note: {notice}", err=True)
-    code = 0 if ended.reason is None else 10
+        opened_board.warn(notice)
     if as_json:
         found = {
             "status": ended.status,
@@ -64,17 +74,32 @@ def command(
             "cycles": ended.cycles,
             "no_progress": ended.no_progress,
         }
-        click.echo(
-            json.dumps({**found, "done": list(ended.done), "ids": list(ended.ids)}, indent=2, ensure_ascii=False)
-        )
-        return code
+        click.echo(json.dumps({**found, "done": ended.done, "ids": ended.ids}, indent=2, ensure_ascii=False))
+    return ExitCode.OK if ended.reason is None else ExitCode.BLOCKED
+
+
+def _tell(ended: Ended) -> None:
+    """Say how the loop ended, in the words that other programs read."""
+    from santiago.cli.view.text import say
+
     say(f"AUTOLOOP_TERMINAL_STATUS:{ended.status}")
     say(f"AUTOLOOP_TOTAL_CYCLES:{ended.cycles}")
     say(f"AUTOLOOP_NO_PROGRESS_COUNT:{ended.no_progress}")
     if ended.ids:
-        say(
-            f"LOOP_USER_CONFIRMATION_IDS:{','.join(ended.ids)}"
-            if ended.status == "STOP_USER_CONFIRMATION"
-            else f"AUTOLOOP_IDS:{','.join(ended.ids)}"
-        )
-    return code
+        word = "LOOP_USER_CONFIRMATION_IDS" if ended.status == "STOP_USER_CONFIRMATION" else "AUTOLOOP_IDS"
+        say(f"{word}:{','.join(ended.ids)}")
+
+
+def _follow(request: Request) -> None:
+    """Say on standard error what becomes of each story, for whoever watches."""
+    from santiago.cli.view.lines import Lines
+    from santiago.cli.view.text import say
+
+    lines = Lines(request.plan, request.effective.limits, request.out_dir)
+
+    def take(events: Sequence[Event], state: RunState) -> None:
+        for event in events:
+            if event.story_id is not None and (line := lines.of(event, state)) is not None:
+                say(line.painted(event.timestamp[11:19]), err=True)
+
+    request.listeners.append(take)

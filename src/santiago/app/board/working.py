@@ -44,7 +44,8 @@ class Means:
     opened: Opened
     consents: Consents
     jobs: int = 1
-    listeners: tuple[Callable[[Sequence[Event], RunState], None], ...] = ()
+    follow: Callable[[Request], None] = lambda _: None
+    """Hears of each start before it begins, and may listen to it."""
 
     def out_dir(self, card: Card) -> Path:
         return self.opened.place.project / repository.RUNS / card.run
@@ -68,7 +69,8 @@ def start(
 ) -> RunState:  # fmt: skip
     """Go on with a run, beginning only what was claimed; what waits for its integration gets onto the branch."""
     request = _request(means, of, claims, role, own_work, skips)
-    request.listeners += [*means.listeners, _renewal(means, renewed)]
+    means.follow(request)
+    request.listeners.append(_renewal(means, renewed))
     means.opened.store.close()  # the start forks, and nobody may have the store open then
     return execute(request)
 
