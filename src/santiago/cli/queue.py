@@ -314,10 +314,18 @@ def enqueue(document: Path, checks: tuple[str, ...], actor: str | None, *, as_js
         with opened.store.reading() as at:
             number = next(one for one in itertools.count(1) if at.card(f"REQ-{one}") is None)
         card = Card(
-            id=f"REQ-{number}", queue="planner-inbox", status="pending", worker="planner", title=f"Carry out {name}",
+            id=f"REQ-{number}", queue="planner-inbox", status="pending", worker="planner", title=_title(opened.place.project / name),
             source=f"doc:{name}", updated_at="", phase="planned", next_action="decompose", checks=checks,
         )  # fmt: skip
         return _show(opened.board.add(card, named(actor)), as_json=as_json, word="ADDED")
+
+
+def _title(document: Path) -> str:
+    """Return what a document calls itself, or its name."""
+    from santiago.artifacts.files import read_text
+
+    headings = (line.lstrip("#").strip() for line in read_text(document).splitlines() if line.startswith("# "))
+    return next((heading[:200] for heading in headings if heading), f"Carry out {document.name}")
 
 
 def _consents(*, trusted: bool = False) -> Any:
