@@ -287,6 +287,11 @@ class Store:
                     connection.execute("ROLLBACK")
                 raise
 
+    def changes(self) -> int:
+        """Return a number that is another one after others changed the board; to ask for it reads no ticket."""
+        with self._guarded() as connection:
+            return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
     def close(self) -> None:
         """Close the file; the next question opens it again. No process may be forked while it is open."""
         if self._connection is not None:

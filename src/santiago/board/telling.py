@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from santiago.board.next_prompt import FINISHED, Product, target_of
-from santiago.board.verdict import judge_counted
+from santiago.board import rendering
+from santiago.board.next_prompt import FINISHED, Product, Target, prompt_block, target_of, user_text
+from santiago.board.verdict import Verdict, judge_counted
 from santiago.contract.board import BoardEvent
+from santiago.contract.record import record
 from santiago.util import regular
 from santiago.util.inside import is_inside
 
@@ -16,13 +18,38 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.board.store import Reading
-    from santiago.board.verdict import Verdict
 
 _ENOUGH = 50
 """Tickets among which one with a title for users is looked for."""
 _VISION = ".sigee/product-truth/vision.yaml"
 _LARGEST = 2**20
 _STATEMENT = re.compile(r"^[ \t-]{0,40}statement:[ \t]{1,8}([^\s|>#][^\n]{0,500})$", re.MULTILINE)
+
+
+@record
+class Told:
+    """What the board says, for programs and for users."""
+
+    verdict: Verdict
+    target: Target
+    text: str
+    """For users: effect, confidence, risk, and the prompt."""
+    prompt: str
+    """The prompt alone, in its fence."""
+    warnings: tuple[str, ...]
+
+
+def tell(at: Reading, project: Path, backlog: int, open_questions: Sequence[str] = (), language: str = "") -> Told:
+    """Return everything that is said after a verdict; `language` is the setting, empty where there is none."""
+    verdict, style = verdict_of(at, backlog, open_questions), rendering.read(project, language)
+    product = product_of(at, verdict, lambda: statement_of(project))
+    return Told(
+        verdict=verdict,
+        target=target_of(verdict),
+        text=user_text(verdict, product, style),
+        prompt=prompt_block(verdict, product, style),
+        warnings=style.warnings,
+    )
 
 
 def verdict_of(at: Reading, backlog: int, open_questions: Sequence[str] = ()) -> Verdict:

@@ -31,6 +31,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Look": {
         "watch": ("watch", "browse a run on the screen: follow, answer, stop, resume, select"),
         "status": ("status", "where a run stands, and what needs you"),
+        "board": ("board", "queues and tickets on the screen: claim, move, decide"),
         "log": ("log", "the history of a run; --follow goes on"),
         "show": ("show", "one story: attempts, checks, critique, changes"),
         "audit": ("audit", "re-check a run offline: log, digests, verdicts, git"),

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from santiago.board.opening import Opened
     from santiago.board.store import Reading
-    from santiago.board.verdict import Verdict
 
 
 @contextmanager
@@ -41,12 +40,11 @@ def synchronise(board: Opened) -> tuple[str, ...]:
     return left
 
 
-def judged(at: Reading, project: Path, backlog: int) -> Verdict:
-    """Return the verdict on the board, with the questions that are open in its runs."""
-    from santiago.board.telling import verdict_of
-    from santiago.report.board import asking_tickets
+def asking(at: Reading, project: Path) -> tuple[str, ...]:
+    """Return the blocked tickets whose run asks something of a person."""
+    from santiago.app.board_questions import asking_tickets
 
-    return verdict_of(at, backlog, asking_tickets(at.cards("blocked"), project))
+    return asking_tickets(at.cards("blocked"), project)
 
 
 def language(project: Path) -> str:

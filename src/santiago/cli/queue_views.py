@@ -80,26 +80,23 @@ def _tell(*, user_facing: bool, as_json: bool, with_next: bool) -> Verdict:
 def tell(opened: Opened, *, user_facing: bool, as_json: bool = False, with_next: bool = False) -> Verdict:
     """Print where the loop stands, after plans with open boxes were taken onto the board."""
     from santiago.board import next_prompt as prompts
-    from santiago.board import rendering, telling, verdict
+    from santiago.board import telling, verdict
 
     backlog, project = len(opened_board.synchronise(opened)), opened.place.project
-    style = rendering.read(project, opened_board.language(project))
     with opened.store.reading() as at:
-        found = opened_board.judged(at, project, backlog)
-        product = telling.product_of(at, found, lambda: telling.statement_of(project))
-        text, block = prompts.user_text(found, product, style), prompts.prompt_block(found, product, style)
-    for warning in style.warnings:
+        asking, language = opened_board.asking(at, project), opened_board.language(project)
+        told = telling.tell(at, project, backlog, asking, language)
+    for warning in told.warnings:
         opened_board.warn(warning)
-    target = prompts.target_of(found)
     if as_json:
-        data = {**verdict.as_data(found), **({"next": prompts.as_data(target)} if with_next else {})}
-        _print({**data, "text": text} if user_facing else data)
+        data = {**verdict.as_data(told.verdict), **({"next": prompts.as_data(told.target)} if with_next else {})}
+        _print({**data, "text": told.text} if user_facing else data)
     elif user_facing:
-        say(text, verbatim=True)
+        say(told.text, verbatim=True)
     else:
-        lines = prompts.loop_lines(found) + ([*prompts.prompt_lines(target), block] if with_next else [])
-        say("\n".join(lines), verbatim=True)
-    return found
+        lines = [*prompts.prompt_lines(told.target), told.prompt] if with_next else []
+        say("\n".join([*prompts.loop_lines(told.verdict), *lines]), verbatim=True)
+    return told.verdict
 
 
 def _print(data: Any) -> None:

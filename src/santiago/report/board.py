@@ -5,21 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from santiago.app.loading import load
-from santiago.artifacts import registry
 from santiago.board import clock
 from santiago.board.rules import split_links
 from santiago.board.triage import age_days, label
 from santiago.board.verdict import ACTIONABLE, is_for_user
 from santiago.board.verdict import as_data as verdict_data
 from santiago.contract.board import FIELDS
-from santiago.contract.errors import SantiagoError
 from santiago.contract.moments import ms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from santiago.board.store import Reading
     from santiago.board.verdict import Verdict
     from santiago.contract.board import Card
@@ -83,19 +77,3 @@ def ticks_of(at: Reading) -> int:
     anchor, (boot, monotonic, wall) = clock.Anchor(**json.loads(text)), clock.machine_clocks()
     passed = monotonic - anchor.monotonic if boot == anchor.boot else wall - anchor.wall
     return anchor.ticks + max(0, passed)
-
-
-def asking_tickets(cards: Sequence[Card], project: Path) -> tuple[str, ...]:
-    """Return the blocked tickets whose story waits for a person's answer."""
-    mine = [card for card in cards if card.queue == "blocked" and card.run and not card.decided]
-    common = registry.common_git_dir(project) if mine else None
-    folders = {run.run_id: run.out_dir for run in registry.runs(common)} if common is not None else {}
-    asking = {name: _asking_stories(folders[name]) for name in {card.run for card in mine} if name in folders}
-    return tuple(card.id for card in mine if card.story in asking.get(card.run, ()))
-
-
-def _asking_stories(out_dir: Path) -> frozenset[str]:
-    try:
-        return frozenset(one.story or "" for one in load(out_dir).state.open_questions())
-    except (SantiagoError, OSError):
-        return frozenset()

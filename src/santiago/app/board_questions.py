@@ -1,0 +1,40 @@
+"""What the runs behind tickets ask of people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.app.loading import load
+from santiago.artifacts import registry
+from santiago.contract.errors import SantiagoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from santiago.contract.board import Card
+    from santiago.contract.state import Question
+
+
+def asking_tickets(cards: Iterable[Card], project: Path) -> tuple[str, ...]:
+    """Return the blocked tickets whose story waits for a person's answer."""
+    mine = [card for card in cards if card.queue == "blocked" and card.run and not card.decided]
+    asking = {run: {one.story or "" for one in _asked(run, project)} for run in {card.run for card in mine}}
+    return tuple(card.id for card in mine if card.story in asking[card.run])
+
+
+def questions_of(run: str, story: str, project: Path) -> list[str]:
+    """Return what is asked in a story, each with the command that answers it."""
+    asked = [one for one in _asked(run, project) if (one.story or "") == story] if run else []
+    return [f"{one.id}: {one.text}  (santiago answer {run} {one.id})" for one in asked]
+
+
+def _asked(run: str, project: Path) -> list[Question]:
+    """Return the open questions of a run; none where it is gone or cannot be read, for then nobody can answer them."""
+    common = registry.common_git_dir(project)
+    known = registry.runs(common) if common is not None else []
+    folder = next((one.out_dir for one in known if one.run_id == run), None)
+    try:
+        return load(folder).state.open_questions() if folder is not None else []
+    except (SantiagoError, OSError):
+        return []

@@ -1,0 +1,250 @@
+"""The board on the whole terminal: queues as columns, one ticket in detail, and what others change as it happens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+from textual.containers import Horizontal, Vertical
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from santiago.app.board_questions import questions_of
+from santiago.board.verdict import ACTIONABLE
+from santiago.contract.errors import SantiagoError
+from santiago.report.board import board_data
+from santiago.report.board_pages import headline, standing, ticket_page, tone_of
+from santiago.tui.board_acting import Acting
+from santiago.tui.board_keys import BOARD
+from santiago.tui.look import TONES, cut, joined, shown
+from santiago.tui.pane import Pane
+from santiago.util.text import flat, width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from santiago.board.board import Board
+    from santiago.board.store import Reading
+    from santiago.board.verdict import Verdict
+    from santiago.report.pages import Tone
+
+SECONDS = 0.5
+"""Between two looks whether another process changed the board."""
+SLOW = 60
+"""Looks between two readings of a board that nobody changed: its ages and leases go on."""
+MOST = 200
+"""Tickets of a queue that are shown; `santiago queue list` has all."""
+WIDE = 100
+LEAST = (40, 12)
+_STATUS = {"CONTINUE": "busy", "STOP_DONE": "good", "STOP_USER_CONFIRMATION": "warn"}
+
+
+class Column(Vertical):
+    """One queue."""
+
+    def __init__(self, queue: str, *, plain: bool) -> None:
+        super().__init__(id=queue)
+        self.queue, self.plain = queue, plain
+        self.tickets: list[dict[str, Any]] = []
+        self._painted: list[tuple[str, str, Tone]] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static(classes="name")
+        yield OptionList(compact=True)
+
+    @property
+    def options(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    @property
+    def current(self) -> dict[str, Any] | None:
+        place = self.options.highlighted
+        return self.tickets[place] if place is not None and place < len(self.tickets) else None
+
+    def show(self, tickets: list[dict[str, Any]], number: int, asking: list[str]) -> None:
+        """Show these tickets; the cursor stays on its own, wherever that stands now."""
+        name = Text(cut(f"{self.queue} {number:,}", max(4, self.size.width - 1)), no_wrap=True, style=TONES["head"])
+        self.query_one(".name", Static).update(name)
+        room = max(8, self.size.width - 3)
+        painted = [
+            (
+                cut(f"{one['id']} {flat(one['title'])}", room),
+                cut(standing(one), room),
+                tone_of(one, asking=one["id"] in asking),
+            )
+            for one in tickets
+        ]
+        chosen = self.current
+        self.tickets = tickets
+        if painted == self._painted:
+            return
+        self._painted = painted
+        places = [place for place, one in enumerate(tickets) if chosen is not None and one["id"] == chosen["id"]]
+        self.options.clear_options()
+        self.options.add_options([Option(self._text(*one)) for one in painted])
+        self.options.highlighted = places[0] if places else (0 if tickets else None)
+
+    def _text(self, title: str, told: str, tone: Tone) -> Text:
+        text = Text(shown(title, plain=self.plain), style=TONES[tone], no_wrap=True)
+        return text.append(f"\n{shown(told, plain=self.plain)}", style=TONES["dim"])
+
+
+class BoardScreen(Acting):
+    """Shows one board; what people do here follows the same rules as on the command line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *((key.keys, key.action) for key in BOARD if key.action),
+        ("left", "beside(-1)"),
+        ("right", "beside(1)"),
+    ]
+
+    def __init__(
+        self,
+        board: Board,
+        project: Path,
+        judge: Callable[[Reading], Verdict],
+        utc: Callable[[], str],
+        actor: str,
+        *,
+        plain: bool = False,
+    ) -> None:
+        super().__init__()
+        self.board, self.project, self.judge, self.utc, self.actor = board, project, judge, utc, actor
+        self.plain = plain
+        self.data: dict[str, Any] = {}
+        self.at = 0
+        """The column with the cursor."""
+        self.told = ("", "")
+        self._seen = -1
+        self._ticks = 0
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="head")
+        with Horizontal(id="columns"):
+            for queue in ACTIONABLE:
+                yield Column(queue, plain=self.plain)
+        yield Pane(plain=self.plain)
+        yield Static(id="preview")
+        yield Static(id="keys")
+        yield Static(id="small")
+
+    def on_mount(self) -> None:
+        self.columns = list(self.query(Column))
+        self.pane = self.query_one(Pane)
+        self.reload()
+        self.at = next((place for place, one in enumerate(self.columns) if one.tickets), 0)
+        self.columns[self.at].options.focus()
+        self._turn()
+        self.set_interval(SECONDS, self.tick)
+
+    def on_resize(self) -> None:
+        columns, rows = self.size
+        self.set_class(columns < LEAST[0] or rows < LEAST[1], "small")
+        self.set_class(columns < WIDE, "narrow")
+        need = f"this terminal is {columns}x{rows};\nthe board needs {LEAST[0]}x{LEAST[1]}\nq leaves; `santiago queue list` prints"
+        self.query_one("#small", Static).update(Text(need))
+        self.call_after_refresh(self.paint)
+
+    # Following
+
+    def tick(self) -> None:
+        """Read the board where another process changed it, and now and then for its ages; nothing while a window is open."""
+        if not self.is_current:
+            return
+        self._ticks += 1
+        try:
+            seen = self.board.store.changes()
+        except SantiagoError as error:
+            self.say(error.message, "bad")
+            return
+        if seen != self._seen or self._ticks % SLOW == 0:
+            self.reload()
+
+    def reload(self) -> None:
+        """Read the whole board, as it is at this moment."""
+        try:
+            self._seen = self.board.store.changes()
+            with self.board.store.reading() as at:
+                self.data = board_data(at, self.judge(at), self.utc(), MOST)
+        except SantiagoError as error:
+            self.say(f"{error.message}. {error.hint}".strip(), "bad")
+            return
+        self.paint()
+
+    @property
+    def ticket(self) -> dict[str, Any] | None:
+        return self.columns[self.at].current
+
+    # Painting
+
+    def paint(self) -> None:
+        """Paint everything from what was read last."""
+        if not self.data or not hasattr(self, "pane"):
+            return
+        self._paint_head()
+        for column in self.columns:
+            tickets, number = self.data["queues"][column.queue], self.data["counts"][column.queue]
+            column.show(tickets, number, self.data["verdict"]["user_confirmation_ids"])
+        self._paint_page()
+        self._paint_keys()
+        self.say(*self.told)
+
+    def _paint_head(self) -> None:
+        room, status = max(10, self.size.width - 2), self.data["verdict"]["status"]
+        head = Text(no_wrap=True, overflow="ellipsis")
+        head.append(status, style=TONES[_STATUS[status]])
+        first, *rest = headline(self.data)
+        head.append(f"  {cut(first, room - width(status) - 2)}\n")
+        head.append(shown(joined(rest, room, " · "), plain=self.plain), style=TONES["dim"])
+        self.query_one("#head", Static).update(head)
+
+    def _paint_page(self) -> None:
+        ticket = self.ticket
+        if ticket is None:
+            self.pane.show([])
+            return
+        asking = ticket["id"] in self.data["verdict"]["user_confirmation_ids"]
+        questions = questions_of(ticket["run"], ticket["story"], self.project) if asking else []
+        self.pane.show(ticket_page(ticket, asking=asking, questions=questions))
+
+    def _paint_keys(self) -> None:
+        text, room = Text(no_wrap=True), self.size.width - 2
+        for key in sorted((key for key in BOARD if key.label), key=lambda key: key.action not in ("keys", "leave")):
+            part = f"{key.shown} {key.label}  "
+            if width(part) > room:
+                break
+            room -= width(part)
+            text.append(key.shown, style=TONES["busy"])
+            text.append(f" {key.label}  ", style=TONES["dim"])
+        self.query_one("#keys", Static).update(text)
+
+    def say(self, text: str, tone: str = "") -> None:
+        self.told = (flat(text), tone)
+        self.query_one("#preview", Static).update(Text(shown(self.told[0], plain=self.plain), style=TONES[tone]))
+
+    # The cursor
+
+    def action_beside(self, step: int) -> None:
+        self.at = (self.at + step) % len(self.columns)
+        self.columns[self.at].options.focus()
+        self._turn()
+
+    def _turn(self) -> None:
+        """Show which column has the cursor; where there is no room, only that one is shown."""
+        for place, column in enumerate(self.columns):
+            column.set_class(place == self.at, "here")
+        self.call_after_refresh(self.paint)
+
+    def on_descendant_focus(self) -> None:
+        at = next((place for place, one in enumerate(self.columns) if one.options.has_focus), self.at)
+        if at != self.at:
+            self.at = at
+            self._turn()
+
+    def on_option_list_option_highlighted(self) -> None:
+        if self.data:
+            self._paint_page()

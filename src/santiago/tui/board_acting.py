@@ -1,0 +1,167 @@
+"""What people do on the board: claim, move and decide, each asked about first and said in words afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from santiago.board.rules import Move
+from santiago.contract.board import CLAIMED_FROM, MOVES, PLANNERS
+from santiago.contract.errors import SantiagoError
+from santiago.report.pages import Line
+from santiago.tui.board_keys import BOARD
+from santiago.tui.deciding import Deciding, Saying
+from santiago.tui.dialogs import Picking, Reading
+from santiago.util.text import flat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.board.board import Board
+    from santiago.contract.board import Card, Queue
+
+MORE_TRIES = 3
+"""Attempts that a ticket gets more of, where it is planned anew and nobody says how many."""
+
+
+class Acting(Screen[None]):
+    """The actions; what is shown, and where, is for those who inherit them."""
+
+    plain: bool
+    board: Board
+    actor: str
+    planners: tuple[str, ...] = PLANNERS
+
+    @property
+    def ticket(self) -> dict[str, Any] | None:
+        """The ticket under the cursor."""
+        raise NotImplementedError
+
+    def say(self, text: str, tone: str = "") -> None:
+        raise NotImplementedError
+
+    def reload(self) -> None:
+        raise NotImplementedError
+
+    def action_claim(self) -> None:
+        ticket = self.ticket
+        if ticket is None or ticket["queue"] not in CLAIMED_FROM:
+            self.say(f"claimed are tickets of {', '.join(CLAIMED_FROM)}", "warn")
+            return
+        lines = [Line("One claim is one attempt. Hand it over with m when it is ready.")]
+
+        def chosen(key: str | None) -> None:
+            if key == "y":
+                self._do(lambda: self._claim(ticket))
+
+        self._ask(f"Claim {_named(ticket)}?", lines, {"y": f"claim it as {self.actor}"}, chosen)
+
+    def _claim(self, ticket: dict[str, Any]) -> str:
+        card = self.board.claim(ticket["queue"], self.actor, self.actor, name=ticket["id"]).card
+        if card is None:
+            return f"{ticket['id']} has no attempt left; it went to blocked, and the planner decides"
+        return f"{card.id} is yours: try {card.attempt_count} of {card.retry_budget}"
+
+    def action_move(self) -> None:
+        ticket = self.ticket
+        if ticket is None:
+            self.say("go to a ticket first")
+            return
+        queues = [queue for queue in MOVES[ticket["queue"]] if queue not in ("done", ticket["queue"])]
+        lines = [
+            Line(f"{ticket['id']} is accepted by the planner: santiago queue move --id {ticket['id']} --to done", "dim")
+        ]
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self._move(ticket, queues[place])
+
+        shown = lines if ticket["queue"] == "planner-review" else []
+        self.app.push_screen(Picking(f"Move {_named(ticket)} to", shown, queues, plain=self.plain), chosen)
+
+    def _move(self, ticket: dict[str, Any], to: Queue) -> None:
+        """Move at once, or ask first for what a move to that queue needs."""
+        if to == "blocked":
+            self._say_with(ticket, f"Why is {ticket['id']} blocked?", lambda text: Move(to=to, note=text))
+        elif to == "planner-review" and not ticket["evidence"]:
+            title = f"Which files show the work on {ticket['id']}?"
+            self._say_with(ticket, title, lambda text: Move(to=to, evidence=text))
+        else:
+            self._do(lambda: self._moved(ticket, Move(to=to)))
+
+    def _say_with(self, ticket: dict[str, Any], title: str, wish: Callable[[str], Move]) -> None:
+        self._type(title, "", lambda text: self._moved(ticket, wish(text)))
+
+    def _moved(self, ticket: dict[str, Any], wish: Move) -> str:
+        card = self.board.move(ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
+        return f"{card.id} stands in {card.queue} now"
+
+    def action_decide(self) -> None:
+        """Ask the planner's word on a ticket that has no attempt left."""
+        ticket = self.ticket
+        if ticket is None or ticket["queue"] != "blocked" or ticket["decided"]:
+            self.say("decided are blocked tickets without an attempt left", "warn")
+            return
+        if self.actor not in self.planners:
+            self.say(f"{self.actor} is no planner; begin with `santiago board --actor {self.planners[0]}`", "bad")
+            return
+        keys = {"r": "replan with more attempts", "b": "bypass: whoever waits goes on", "s": "stop"}
+
+        def chosen(key: str | None) -> None:
+            if key == "r":
+                usual = str(ticket["attempt_count"] + MORE_TRIES)
+                self._type(
+                    f"How many attempts in all for {ticket['id']}?", usual, lambda text: self._replan(ticket, text)
+                )
+            elif key is not None:
+                word = {"b": "bypass", "s": "stop"}[key]
+                self._do(lambda: _decided(self.board.decide(ticket["id"], word, self.actor)))
+
+        self._ask(f"Decide on {_named(ticket)}", [Line(flat(ticket["note"]))], keys, chosen)
+
+    def _replan(self, ticket: dict[str, Any], typed: str) -> str:
+        if not typed.isdecimal():
+            raise ValueError(f"{flat(typed)[:20]!r} is no number")
+        return _decided(self.board.decide(ticket["id"], "replan", self.actor, budget=int(typed[:6])))
+
+    def action_keys(self) -> None:
+        lines = []
+        for key in BOARD:
+            lines += [Line(f"{key.shown:<12} {key.does}"), Line(f"{'':12} $ {key.command}", "dim")]
+        self.app.push_screen(Reading("Keys, and the commands that do the same", lines, plain=self.plain))
+
+    def action_leave(self) -> None:
+        self.app.exit("")
+
+    def _ask(self, title: str, lines: list[Line], keys: dict[str, str], chosen: Callable[[str | None], None]) -> None:
+        self.app.push_screen(Deciding(title, lines, keys, plain=self.plain), chosen)
+
+    def _type(self, title: str, value: str, act: Callable[[str], str]) -> None:
+        """Ask for a line of text; what is wrong with it is said in the window, and nothing typed is lost."""
+
+        def send(text: str) -> str:
+            try:
+                self.say(act(text), "good")
+            except ValueError as error:
+                return str(error)
+            except SantiagoError as error:
+                return f"{error.message}. {error.hint}".strip()
+            return ""
+
+        self.app.push_screen(Saying(title, [], send, plain=self.plain, value=value), lambda _: self.reload())
+
+    def _do(self, act: Callable[[], str]) -> None:
+        try:
+            self.say(act(), "good")
+        except SantiagoError as error:
+            self.say(f"{error.message}. {error.hint}".strip(), "bad")
+        self.reload()
+
+
+def _named(ticket: dict[str, Any]) -> str:
+    return f"{ticket['id']} {flat(ticket['title'])}"
+
+
+def _decided(card: Card) -> str:
+    return f"{card.id} is closed: {card.decided}" if card.decided else f"{card.id} stands in {card.queue} now"

@@ -1,0 +1,15 @@
+"""The keys of the board: what each does, and the command that does the same; help and footer read this."""
+
+from __future__ import annotations
+
+from santiago.tui.keys import Key
+
+BOARD = (
+    Key("c", "c", "claim", "claim", "claim the ticket: one attempt at it begins, and it is yours for an hour", "santiago queue claim --queue QUEUE --id ID"),
+    Key("m", "m", "move", "move", "move the ticket to another queue, with evidence or a word on why", "santiago queue move --id ID --to QUEUE"),
+    Key("d", "d", "decide", "decide", "decide on a ticket without attempts: replan, bypass or stop", "santiago queue decide ID replan|bypass|stop"),
+    Key("left,right", "left, right", "", "queues", "go to the queue beside", "santiago queue list --queue QUEUE"),
+    Key("tab", "tab", "", "", "go between the queues and the ticket", "santiago queue list"),
+    Key("question_mark", "?", "keys", "keys", "this list", "santiago board --help"),
+    Key("q,ctrl+c", "q", "leave", "quit", "leave; the board stays as it is", "santiago queue stats"),
+)  # fmt: skip

@@ -1,0 +1,213 @@
+"""The board in the TUI, and where there is no terminal: queues, tickets, what people do, what others do meanwhile."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.board.telling import verdict_of
+from santiago.cli.board import command
+from santiago.contract.board import FIELDS
+from santiago.report.board import board_data
+from santiago.tui.board import BoardScreen
+from santiago.tui.board_keys import BOARD
+from tests.board.boards import Opened, opened
+from tests.board.cards import NOW, card, spent
+from tests.board.screens import HERE, PICTURES, TICKS, drawn, filled, look
+
+if TYPE_CHECKING:
+    from tests.board.screens import Person
+
+__all__ = ["opened"]
+
+OTHER = """
+import sys
+from pathlib import Path
+from santiago.board.board import Board
+from santiago.board.store import Store
+claim = Board(Store(Path(sys.argv[1]))).claim("developer-todo", "ben", "ben")
+print(claim.card.id)
+"""
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_board_looks_as_in_its_picture(name: str) -> None:
+    """The board in the TUI: wide with columns, narrow with one at a time; `python -m tests.board.screens` draws them."""
+    assert drawn(name) == (HERE / name).read_text(encoding="utf-8")
+
+
+def test_what_another_process_does_is_shown(opened: Opened) -> None:
+    """The board in the TUI follows other processes live."""
+    opened.add(card("T1"))
+
+    async def watches(person: Person) -> None:
+        assert "ben" not in person.page()
+        done = subprocess.run(
+            [sys.executable, "-c", OTHER, str(opened.place.store)], check=True, capture_output=True, text=True
+        )
+        assert done.stdout == "T1\n"
+        await person.until(lambda: "ben, 60 min left · try 1/3" in person.page())
+
+    look(opened, watches)
+
+
+def test_claim_by_key_after_a_word(opened: Opened) -> None:
+    """The board in the TUI: c claims, and any other key than y does not."""
+    opened.add(card("T1"), card("T2"))
+
+    async def claims(person: Person) -> None:
+        await person.press("down", "c", "enter", "escape")
+        await person.press("c", "y")
+        assert person.said() == "T2 is yours: try 1 of 3"
+        await person.press("c", "y")
+        assert "T2 is held by ann" in person.said()
+
+    look(opened, claims)
+    with opened.store.reading() as at:
+        assert [(one.id, one.holder, one.attempt_count) for one in at.cards("developer-todo")] == [
+            ("T1", "", 0),
+            ("T2", "ann", 1),
+        ]
+
+
+def test_move_asks_for_what_the_queue_needs(opened: Opened) -> None:
+    """The board in the TUI: m moves; evidence is asked for, and what was typed is not lost where it is no evidence."""
+    opened.add(card("T1"))
+    opened.board.claim("developer-todo", "ann", "ann")
+
+    async def moves(person: Person) -> None:
+        await person.press("m", "enter", *"none", "enter")
+        assert "without evidence" in person.text()
+        await person.press(*["backspace"] * 4, *"log", "enter")
+        assert person.said() == "T1 stands in planner-review now"
+        assert person.tickets("planner-review") == ["T1"]
+        await person.press("right", "m")
+        assert "--to done" in person.text()
+        await person.press("escape")
+
+    look(opened, moves)
+    with opened.store.reading() as at:
+        (found,) = at.cards("planner-review")
+        assert (found.evidence_links, found.phase) == ("log", "evidence_collected")
+
+
+def test_what_somebody_else_holds_is_not_moved(opened: Opened) -> None:
+    """The board in the TUI keeps the rules of the command line."""
+    opened.add(card("T1"))
+    opened.board.claim("developer-todo", "ben", "ben")
+
+    async def moves(person: Person) -> None:
+        await person.press("m", "down", "enter", *"stuck", "enter")
+        assert "ben holds it now" in person.text()
+        await person.press("escape")
+
+    look(opened, moves)
+    with opened.store.reading() as at:
+        assert at.counts() == {"developer-todo": 1}
+
+
+def test_only_a_planner_decides(opened: Opened) -> None:
+    """The board in the TUI, board line 28: d decides on what has no attempt left."""
+    opened.keep(spent("T1"), spent("T2", arrival=1), spent("T3", arrival=2))
+
+    async def is_refused(person: Person) -> None:
+        await person.press("d")
+        assert person.said().startswith("ann is no planner")
+
+    async def decides(person: Person) -> None:
+        await person.press("d", "s")
+        assert person.said() == "T1 is closed: stop"
+        await person.press("down", "d", "r", *["backspace"], "x", "enter")
+        assert "is no number" in person.text()
+        await person.press("backspace", "5", "enter")
+        assert person.said() == "T2 stands in planner-inbox now"
+        assert person.tickets("planner-inbox") == ["T2"]
+
+    look(opened, is_refused)
+    look(opened, decides, actor="planner")
+    with opened.store.reading() as at:
+        assert [(one.id, one.decided) for one in at.cards("blocked")] == [("T1", "stop"), ("T3", "")]
+
+
+def test_a_narrow_terminal_shows_one_queue_at_a_time(opened: Opened) -> None:
+    """The board in the TUI."""
+    filled(opened)
+
+    async def turns(person: Person) -> None:
+        assert person.visible() == ["planner-inbox"]
+        await person.press("left")
+        assert person.visible() == ["blocked"]
+        assert "PAY-1" in person.page()
+        await person.press("down")
+        assert "A person has to decide" in person.page()
+
+    look(opened, turns, size=(60, 24))
+
+
+def test_the_help_names_every_key_with_its_command(opened: Opened) -> None:
+    """The board in the TUI."""
+    actions = {
+        name.removeprefix("action_")
+        for kind in (BoardScreen, *BoardScreen.__bases__)
+        for name in vars(kind)
+        if name.startswith("action_")
+    }
+    assert actions - {"beside"} == {key.action for key in BOARD if key.action}
+
+    async def asks(person: Person) -> None:
+        await person.press("question_mark")
+        assert all(f"$ {key.command}" in person.text() for key in BOARD)
+
+    look(opened, asks)
+
+
+def test_without_a_terminal_the_board_is_a_list(
+    opened: Opened, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The board without a terminal."""
+    filled(opened)
+    monkeypatch.setattr("santiago.report.board.ticks_of", lambda _: TICKS)
+    monkeypatch.setattr("santiago.cli.opened_board.utc", lambda: NOW)
+    assert command.main(["--plain"], standalone_mode=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("STOP_USER_CONFIRMATION, a person has to decide, planner-inbox 1,")
+    assert "developer-todo: 2 tickets" in lines
+    assert "  AUTH.S1, Sign in with a passkey, ben, 43 min left, try 1/3, 0 min" in lines
+    assert "  AUTH.S2, Sign out everywhere, waits for AUTH.S1, 0 min" in lines
+    assert "  PAY-2, Which bank?, 0 min, a person has to decide" in lines
+
+
+def test_the_board_as_data(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+    """Fourteen fields in their order, and what they mean now; what has to be decided, and by whom."""
+    filled(opened)
+    assert command.main(["--json"], standalone_mode=False) == 0
+    data = json.loads(capsys.readouterr().out)
+    review = data["queues"]["planner-review"][0]
+    assert tuple(review)[:14] == FIELDS
+    assert review["evidence"] == ["a/results.tsv", "b.log"]
+    assert data["queues"]["developer-todo"][1]["waits_for"] == ["AUTH.S1"]
+    assert [(one["id"], one["by"], one["priority"]) for one in data["decisions"]] == [
+        ("PAY-1", "planner", "P0"),
+        ("PAY-2", "user", "P3"),
+    ]
+    assert (data["archived"], data["verdict"]["status"]) == (1, "STOP_USER_CONFIRMATION")
+
+
+def test_a_long_queue_is_shown_from_its_beginning(opened: Opened) -> None:
+    opened.keep(*(card(f"T{number}", arrival=number) for number in range(5)))
+    with opened.store.reading() as at:
+        data = board_data(at, verdict_of(at, 0), NOW, 2)
+    assert [one["id"] for one in data["queues"]["developer-todo"]] == ["T0", "T1"]
+    assert data["counts"]["developer-todo"] == 5
+
+
+@pytest.mark.parametrize(("minutes", "left"), [(60, 60), (1, 1), (0, 0), (-5, 0)])
+def test_a_lease_is_told_in_whole_minutes_by_the_boards_clock(minutes: int, left: int) -> None:
+    from santiago.report.board import lease_minutes
+
+    assert lease_minutes(card("T1", expires=TICKS + minutes * 60_000), TICKS) == left
+    assert lease_minutes(card("T1"), TICKS) is None
