@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from santiago.app.board_questions import questions_of
+from santiago.app.loading import load
+from santiago.artifacts.registry import common_git_dir, register
 from santiago.board import archive, telling, weekly
 from santiago.cli.archive import command as archive_command
 from santiago.cli.queue_views import COMMANDS
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
 from tests.board.boards import Opened, opened
-from tests.board.cards import blocked, card, spent
+from tests.board.cards import NOW, blocked, card, spent
+from tests.tui.made import asking_run
 
 if TYPE_CHECKING:
     import click
@@ -50,6 +54,23 @@ def test_the_loops_status_is_told_and_is_the_exit_code(opened: Opened, capsys: p
     assert ran(COMMANDS["loop-status"]) == 10
     assert "LOOP_USER_CONFIRMATION_IDS:T2" in capsys.readouterr().out
     assert opened.synchronised == 3
+
+
+def test_a_question_that_a_run_asks_stops_for_the_user(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+    """Board line 46: a blocked ticket points at its run and story, and the run is asked."""
+    run = asking_run(opened.place.project / ".santiago" / "runs" / "r1")
+    name = load(run.out_dir).run_id
+    common = common_git_dir(opened.place.project)
+    assert common
+    register(common, name, run.out_dir, NOW)
+    opened.keep(
+        blocked("T1", run=name, story="S3"), blocked("T2", run=name, story="S4"), blocked("T3", run="gone", story="S3")
+    )
+    assert ran(COMMANDS["loop-status"]) == 10
+    assert "LOOP_USER_CONFIRMATION_IDS:T1\n" in capsys.readouterr().out
+    (question,) = questions_of(name, "S3", opened.place.project)
+    assert question.startswith("S3-agent-1: Should a second refund")
+    assert question.endswith(f"(santiago answer {name} S3-agent-1)")
 
 
 def test_the_next_prompt_for_programs_and_for_users(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:

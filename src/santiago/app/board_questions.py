@@ -32,8 +32,7 @@ def questions_of(run: str, story: str, project: Path) -> list[str]:
 def _asked(run: str, project: Path) -> list[Question]:
     """Return the open questions of a run; none where it is gone or cannot be read, for then nobody can answer them."""
     common = registry.common_git_dir(project)
-    known = registry.runs(common) if common is not None else []
-    folder = next((one.out_dir for one in known if one.run_id == run), None)
+    folder = registry.place_of(common, run) if common is not None else None
     try:
         return load(folder).state.open_questions() if folder is not None else []
     except (SantiagoError, OSError):
