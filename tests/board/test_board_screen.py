@@ -40,8 +40,9 @@ def test_the_board_looks_as_in_its_picture(name: str) -> None:
     assert drawn(name) == (HERE / name).read_text(encoding="utf-8")
 
 
-def test_what_another_process_does_is_shown(opened: Opened) -> None:
-    """The board in the TUI follows other processes live."""
+def test_what_another_process_does_is_shown(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board in the TUI follows other processes live, not only by reading all of it now and then."""
+    monkeypatch.setattr("santiago.tui.board.SLOW", 10**9)
     opened.add(card("T1"))
 
     async def watches(person: Person) -> None:

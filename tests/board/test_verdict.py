@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.board.verdict import ACTIONABLE, accumulated, judge
+from santiago.board.verdict import ACTIONABLE, accumulated, is_for_user, judge
 from tests.board.cards import blocked, card, spent
 
 SIGNALS = (
@@ -60,6 +60,7 @@ def test_a_signal_in_a_title_or_of_a_ticket_that_is_not_blocked_is_none() -> Non
     """Board line 46."""
     word = "needs_user_confirmation"
     assert judge([blocked("T1", title=word), card("T2", note=word, next_action=word)], 0).status == "CONTINUE"
+    assert not is_for_user(card("T2", note=word))
 
 
 def test_an_open_question_stops_for_the_user() -> None:

@@ -40,7 +40,7 @@ def status(as_json: bool = False) -> None:
         return
     for month, number in held.items():
         say(f"{month}  {count(number, 'ticket')}")
-    say(f"total    {count(sum(held.values()), 'ticket')}" if held else "the archive is empty: nothing was accepted yet")
+    say(f"total    {count(sum(held.values()), 'ticket')}" if held else "the archive is empty")
 
 
 @command.command("flush")
