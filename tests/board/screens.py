@@ -11,11 +11,10 @@ from unittest.mock import patch
 
 from textual.widgets import OptionList, Static
 
-from santiago.board.telling import verdict_of
 from santiago.tui.app import SantiagoApp
 from santiago.tui.board import BoardScreen, Column
 from santiago.tui.pane import Pane
-from tests.board.boards import Opened
+from tests.board.boards import Desk
 from tests.board.cards import NOW, blocked, card, spent
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class Person:
 
 
 def look(
-    opened: Opened,
+    desk: Desk,
     script: Callable[[Person], Awaitable[None]],
     *,
     size: tuple[int, int] = (120, 30),
@@ -74,7 +73,7 @@ def look(
     """Open the board's screen, and carry a script out."""
 
     async def carried_out() -> None:
-        screen = BoardScreen(opened.board, opened.place.project, lambda at: verdict_of(at, 0), lambda: NOW, actor)
+        screen = BoardScreen(desk.opened, 0, actor, lambda: NOW)
         app = SantiagoApp(screen)
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
@@ -83,9 +82,9 @@ def look(
     asyncio.run(carried_out())
 
 
-def filled(opened: Opened) -> None:
+def filled(desk: Desk) -> None:
     """Put one of everything onto a board."""
-    opened.keep(
+    desk.keep(
         card("AUTH", "planner-inbox", title="Sign in everywhere", updated_at="2026-11-17T11:40:00Z"),
         card("LAB-1", "scientist-todo", title="How long may a session live?", updated_at="2026-11-17T09:00:00Z"),
         card(
@@ -98,7 +97,7 @@ def filled(opened: Opened) -> None:
         blocked("PAY-2", title="Which bank?", note="needs_user_confirmation", arrival=2),
         card("OLD", "done", archived_at=NOW, archived_by="planner"),
     )  # fmt: skip
-    with opened.store.writing() as at:
+    with desk.store.writing() as at:
         at.add_wait("AUTH.S2", "AUTH.S1")
 
 
@@ -113,10 +112,10 @@ def drawn(name: str) -> str:
         found.append(person.app.export_screenshot(title="santiago board"))
 
     with tempfile.TemporaryDirectory() as folder, patch("santiago.report.board.ticks_of", lambda _: TICKS):
-        opened = Opened(Path(folder).resolve())
-        filled(opened)
-        look(opened, paints, size=size)
-        opened.store.close()
+        desk = Desk(Path(folder).resolve())
+        filled(desk)
+        look(desk, paints, size=size)
+        desk.store.close()
     svg = re.sub(r"@font-face \{.*?\}", "", found[0], flags=re.DOTALL).replace("Fira Code", "monospace")
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 

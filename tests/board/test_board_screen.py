@@ -15,14 +15,14 @@ from santiago.contract.board import FIELDS
 from santiago.report.board import board_data
 from santiago.tui.board import BoardScreen
 from santiago.tui.board_keys import BOARD
-from tests.board.boards import Opened, opened
+from tests.board.boards import Desk, desk
 from tests.board.cards import NOW, card, spent
 from tests.board.screens import HERE, PICTURES, TICKS, drawn, filled, look
 
 if TYPE_CHECKING:
     from tests.board.screens import Person
 
-__all__ = ["opened"]
+__all__ = ["desk"]
 
 OTHER = """
 import sys
@@ -40,25 +40,25 @@ def test_the_board_looks_as_in_its_picture(name: str) -> None:
     assert drawn(name) == (HERE / name).read_text(encoding="utf-8")
 
 
-def test_what_another_process_does_is_shown(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_another_process_does_is_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The board in the TUI follows other processes live, not only by reading all of it now and then."""
     monkeypatch.setattr("santiago.tui.board.SLOW", 10**9)
-    opened.add(card("T1"))
+    desk.add(card("T1"))
 
     async def watches(person: Person) -> None:
         assert "ben" not in person.page()
         done = subprocess.run(
-            [sys.executable, "-c", OTHER, str(opened.place.store)], check=True, capture_output=True, text=True
+            [sys.executable, "-c", OTHER, str(desk.place.store)], check=True, capture_output=True, text=True
         )
         assert done.stdout == "T1\n"
         await person.until(lambda: "ben, 60 min left · try 1/3" in person.page())
 
-    look(opened, watches)
+    look(desk, watches)
 
 
-def test_claim_by_key_after_a_word(opened: Opened) -> None:
+def test_claim_by_key_after_a_word(desk: Desk) -> None:
     """The board in the TUI: c claims, and any other key than y does not."""
-    opened.add(card("T1"), card("T2"))
+    desk.add(card("T1"), card("T2"))
 
     async def claims(person: Person) -> None:
         await person.press("down", "c", "enter", "escape")
@@ -67,18 +67,18 @@ def test_claim_by_key_after_a_word(opened: Opened) -> None:
         await person.press("c", "y")
         assert "T2 is held by ann" in person.said()
 
-    look(opened, claims)
-    with opened.store.reading() as at:
+    look(desk, claims)
+    with desk.store.reading() as at:
         assert [(one.id, one.holder, one.attempt_count) for one in at.cards("developer-todo")] == [
             ("T1", "", 0),
             ("T2", "ann", 1),
         ]
 
 
-def test_move_asks_for_what_the_queue_needs(opened: Opened) -> None:
+def test_move_asks_for_what_the_queue_needs(desk: Desk) -> None:
     """The board in the TUI: m moves; evidence is asked for, and what was typed is not lost where it is no evidence."""
-    opened.add(card("T1"))
-    opened.board.claim("developer-todo", "ann", "ann")
+    desk.add(card("T1"))
+    desk.board.claim("developer-todo", "ann", "ann")
 
     async def moves(person: Person) -> None:
         await person.press("m", "enter", *"none", "enter")
@@ -90,30 +90,30 @@ def test_move_asks_for_what_the_queue_needs(opened: Opened) -> None:
         assert "--to done" in person.text()
         await person.press("escape")
 
-    look(opened, moves)
-    with opened.store.reading() as at:
+    look(desk, moves)
+    with desk.store.reading() as at:
         (found,) = at.cards("planner-review")
         assert (found.evidence_links, found.phase) == ("log", "evidence_collected")
 
 
-def test_what_somebody_else_holds_is_not_moved(opened: Opened) -> None:
+def test_what_somebody_else_holds_is_not_moved(desk: Desk) -> None:
     """The board in the TUI keeps the rules of the command line."""
-    opened.add(card("T1"))
-    opened.board.claim("developer-todo", "ben", "ben")
+    desk.add(card("T1"))
+    desk.board.claim("developer-todo", "ben", "ben")
 
     async def moves(person: Person) -> None:
         await person.press("m", "down", "enter", *"stuck", "enter")
         assert "ben holds it now" in person.text()
         await person.press("escape")
 
-    look(opened, moves)
-    with opened.store.reading() as at:
+    look(desk, moves)
+    with desk.store.reading() as at:
         assert at.counts() == {"developer-todo": 1}
 
 
-def test_only_a_planner_decides(opened: Opened) -> None:
+def test_only_a_planner_decides(desk: Desk) -> None:
     """The board in the TUI, board line 28: d decides on what has no attempt left."""
-    opened.keep(spent("T1"), spent("T2", arrival=1), spent("T3", arrival=2))
+    desk.keep(spent("T1"), spent("T2", arrival=1), spent("T3", arrival=2))
 
     async def is_refused(person: Person) -> None:
         await person.press("d")
@@ -128,15 +128,15 @@ def test_only_a_planner_decides(opened: Opened) -> None:
         assert person.said() == "T2 stands in planner-inbox now"
         assert person.tickets("planner-inbox") == ["T2"]
 
-    look(opened, is_refused)
-    look(opened, decides, actor="planner")
-    with opened.store.reading() as at:
+    look(desk, is_refused)
+    look(desk, decides, actor="planner")
+    with desk.store.reading() as at:
         assert [(one.id, one.decided) for one in at.cards("blocked")] == [("T1", "stop"), ("T3", "")]
 
 
-def test_a_narrow_terminal_shows_one_queue_at_a_time(opened: Opened) -> None:
+def test_a_narrow_terminal_shows_one_queue_at_a_time(desk: Desk) -> None:
     """The board in the TUI."""
-    filled(opened)
+    filled(desk)
 
     async def turns(person: Person) -> None:
         assert person.visible() == ["planner-inbox"]
@@ -146,10 +146,10 @@ def test_a_narrow_terminal_shows_one_queue_at_a_time(opened: Opened) -> None:
         await person.press("down")
         assert "A person has to decide" in person.page()
 
-    look(opened, turns, size=(60, 24))
+    look(desk, turns, size=(60, 24))
 
 
-def test_the_help_names_every_key_with_its_command(opened: Opened) -> None:
+def test_the_help_names_every_key_with_its_command(desk: Desk) -> None:
     """The board in the TUI."""
     actions = {
         name.removeprefix("action_")
@@ -163,14 +163,14 @@ def test_the_help_names_every_key_with_its_command(opened: Opened) -> None:
         await person.press("question_mark")
         assert all(f"$ {key.command}" in person.text() for key in BOARD)
 
-    look(opened, asks)
+    look(desk, asks)
 
 
 def test_without_a_terminal_the_board_is_a_list(
-    opened: Opened, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The board without a terminal."""
-    filled(opened)
+    filled(desk)
     monkeypatch.setattr("santiago.report.board.ticks_of", lambda _: TICKS)
     monkeypatch.setattr("santiago.cli.opened_board.utc", lambda: NOW)
     assert command.main(["--plain"], standalone_mode=False) == 0
@@ -182,9 +182,9 @@ def test_without_a_terminal_the_board_is_a_list(
     assert "  PAY-2, Which bank?, 0 min, a person has to decide" in lines
 
 
-def test_the_board_as_data(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_board_as_data(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Fourteen fields in their order, and what they mean now; what has to be decided, and by whom."""
-    filled(opened)
+    filled(desk)
     assert command.main(["--json"], standalone_mode=False) == 0
     data = json.loads(capsys.readouterr().out)
     review = data["queues"]["planner-review"][0]
@@ -198,9 +198,9 @@ def test_the_board_as_data(opened: Opened, capsys: pytest.CaptureFixture[str]) -
     assert (data["archived"], data["verdict"]["status"]) == (1, "STOP_USER_CONFIRMATION")
 
 
-def test_a_long_queue_is_shown_from_its_beginning(opened: Opened) -> None:
-    opened.keep(*(card(f"T{number}", arrival=number) for number in range(5)))
-    with opened.store.reading() as at:
+def test_a_long_queue_is_shown_from_its_beginning(desk: Desk) -> None:
+    desk.keep(*(card(f"T{number}", arrival=number) for number in range(5)))
+    with desk.store.reading() as at:
         data = board_data(at, verdict_of(at, 0), NOW, 2)
     assert [one["id"] for one in data["queues"]["developer-todo"]] == ["T0", "T1"]
     assert data["counts"]["developer-todo"] == 5

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.app.board_questions import questions_of
+from santiago.app.board.questions import questions_of
 from santiago.app.loading import load
 from santiago.artifacts.registry import common_git_dir, register
 from santiago.board import archive, telling, weekly
@@ -15,14 +15,14 @@ from santiago.cli.archive import command as archive_command
 from santiago.cli.queue_views import COMMANDS
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
-from tests.board.boards import Opened, opened
+from tests.board.boards import Desk, desk
 from tests.board.cards import NOW, blocked, card, spent
 from tests.tui.made import asking_run
 
 if TYPE_CHECKING:
     import click
 
-__all__ = ["opened"]
+__all__ = ["desk"]
 
 
 def ran(command: click.Command, *words: str) -> int:
@@ -30,11 +30,11 @@ def ran(command: click.Command, *words: str) -> int:
     return code if isinstance(code, int) else 0
 
 
-def test_triage_of_the_whole_board(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+def test_triage_of_the_whole_board(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 65."""
     assert ran(COMMANDS["triage-blocked"]) == 0
     assert capsys.readouterr().out == "NO_BLOCKED_TICKETS\n"
-    opened.add(*(blocked(f"T{number}", note="why") for number in range(25)), blocked("T99", note="p0"))
+    desk.add(*(blocked(f"T{number}", note="why") for number in range(25)), blocked("T99", note="p0"))
     ran(COMMANDS["triage-blocked"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 21
@@ -43,39 +43,54 @@ def test_triage_of_the_whole_board(opened: Opened, capsys: pytest.CaptureFixture
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["T99", "T0"]
 
 
-def test_the_loops_status_is_told_and_is_the_exit_code(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_loops_status_is_told_and_is_the_exit_code(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board lines 44 to 46: plans are taken in first."""
     assert ran(COMMANDS["loop-status"]) == 0
     assert "LOOP_STATUS:STOP_DONE" in capsys.readouterr().out
-    opened.add(card("T1"))
+    desk.add(card("T1"))
     assert ran(COMMANDS["loop-status"]) == 0
     assert "LOOP_STATUS:CONTINUE" in capsys.readouterr().out
-    opened.add(blocked("T2", next_action="needs_user_confirmation"))
+    desk.add(blocked("T2", next_action="needs_user_confirmation"))
     assert ran(COMMANDS["loop-status"]) == 10
     assert "LOOP_USER_CONFIRMATION_IDS:T2" in capsys.readouterr().out
-    assert opened.synchronised == 3
 
 
-def test_a_question_that_a_run_asks_stops_for_the_user(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
-    """Board line 46: a blocked ticket points at its run and story, and the run is asked."""
-    run = asking_run(opened.place.project / ".santiago" / "runs" / "r1")
+def test_plans_with_open_boxes_are_taken_in_before_a_verdict(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Board line 44: and those that cannot be are named, and keep the loop from being done."""
+    (desk.place.plans / "one.md").write_text("# One\n\n- [ ] open\n", encoding="utf-8")
+    assert ran(COMMANDS["loop-status"]) == 0
+    assert "LOOP_COUNTS:planner-inbox=1 " in capsys.readouterr().out
+    for name in ("a", "b"):
+        (desk.place.plans / f"{name}.md").write_text("id: same\n\n- [ ] open\n", encoding="utf-8")
+    ran(COMMANDS["next-prompt"])
+    told = capsys.readouterr()
+    assert "backlog=1" in told.out
+    assert "two plans are called same" in told.err
+
+
+def test_a_question_that_a_run_asks_stops_for_the_user(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Board line 46: a ticket points at its run and story, and the run is asked."""
+    run = asking_run(desk.place.project / ".santiago" / "runs" / "r1")
     name = load(run.out_dir).run_id
-    common = common_git_dir(opened.place.project)
+    common = common_git_dir(desk.place.project)
     assert common
     register(common, name, run.out_dir, NOW)
-    opened.keep(
-        blocked("T1", run=name, story="S3"), blocked("T2", run=name, story="S4"), blocked("T3", run="gone", story="S3")
+    desk.keep(
+        blocked("T1", run=name, story="S3"),
+        blocked("T2", run=name, story="S4"),
+        blocked("T3", run="gone", story="S3"),
+        card("T4", "planner-review", run=name, story="S3", evidence_links="x"),
     )
     assert ran(COMMANDS["loop-status"]) == 10
-    assert "LOOP_USER_CONFIRMATION_IDS:T1\n" in capsys.readouterr().out
-    (question,) = questions_of(name, "S3", opened.place.project)
+    assert "LOOP_USER_CONFIRMATION_IDS:T1,T4\n" in capsys.readouterr().out
+    (question,) = questions_of(name, "S3", desk.place.project)
     assert question.startswith("S3-agent-1: Should a second refund")
     assert question.endswith(f"(santiago answer {name} S3-agent-1)")
 
 
-def test_the_next_prompt_for_programs_and_for_users(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_next_prompt_for_programs_and_for_users(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 68."""
-    opened.add(card("auth.1", title="Sign in (auth.1)"))
+    desk.add(card("auth.1", title="Sign in (auth.1)"))
     assert ran(COMMANDS["next-prompt"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("LOOP_STATUS:CONTINUE\n")
@@ -94,32 +109,32 @@ def test_the_next_prompt_for_programs_and_for_users(opened: Opened, capsys: pyte
     )
 
 
-def test_the_truth_of_the_product_tells_why(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_truth_of_the_product_tells_why(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 68: in its first statement; a starter that nobody replaced says nothing."""
-    truth = opened.place.project / ".sigee" / "product-truth" / "vision.yaml"
+    truth = desk.place.project / ".sigee" / "product-truth" / "vision.yaml"
     truth.parent.mkdir(parents=True)
     truth.write_text(
         'visions:\n  - id: VIS-1\n    statement: "Nobody loses a file"\n  - statement: Second\n', encoding="utf-8"
     )
     ran(COMMANDS["next-prompt"], "--user-facing")
-    assert "Why now: Nobody loses a file.\n" in capsys.readouterr().out
+    assert "Why this now: Nobody loses a file.\n" in capsys.readouterr().out
     truth.write_text("visions:\n  - id: VIS-BOOT-001\n    statement: Replace me\n", encoding="utf-8")
-    assert telling.statement_of(opened.place.project) == ""
+    assert telling.statement_of(desk.place.project) == ""
 
 
-def test_exhaustion_is_summed_up_by_week(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exhaustion_is_summed_up_by_week(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 66: once per ISO week it is due."""
-    opened.add(card("T1", title="Print | labels"), card("T2", "scientist-todo", title="p0 Measure"))
-    opened.exhaust("T1")
-    opened.exhaust("T2", "scientist-todo")
-    with opened.store.reading() as at:
+    desk.add(card("T1", title="Print | labels"), card("T2", "scientist-todo", title="p0 Measure"))
+    desk.exhaust("T1")
+    desk.exhaust("T2", "scientist-todo")
+    with desk.store.reading() as at:
         now = next(at.events()).at
         assert weekly.due(at, now)
     ran(COMMANDS["weekly-retry-summary"], "--weeks", "2", "--actor", "ann")
     told = capsys.readouterr().out.strip()
     name = f".santiago/.runtime/orchestration/history/weekly-retry-summary-{weekly.iso_week(now)}-last2w.md"
     assert told == f"WEEKLY_SUMMARY_FILE:{name}"
-    text = (opened.place.project / name).read_text(encoding="utf-8")
+    text = (desk.place.project / name).read_text(encoding="utf-8")
     for line in (
         "- window_days: 14",
         "- retry_budget_exhausted_events: 2",
@@ -130,82 +145,82 @@ def test_exhaustion_is_summed_up_by_week(opened: Opened, capsys: pytest.CaptureF
     assert "| developer-todo | 1 |" in text
     assert "| P0 | 1 |" in text
     assert "| P1 | 0 | T1 | Print \\| labels |" in text
-    with opened.store.reading() as at:
+    with desk.store.reading() as at:
         assert not weekly.due(at, now)
         assert weekly.due(at, "2031-01-01T00:00:00Z")
         assert weekly.summed(at, "2031-01-01T00:00:00Z").events == 0
         assert [one.actor for one in at.events(event=BoardEvent.SUMMARY_WRITTEN)] == ["ann"]
 
 
-def test_a_summary_leaves_out_what_was_decided(opened: Opened) -> None:
+def test_a_summary_leaves_out_what_was_decided(desk: Desk) -> None:
     """Board line 66."""
-    opened.keep(spent("T1"), spent("T2", decided="stop"), blocked("T3"))
-    with opened.store.reading() as at:
+    desk.keep(spent("T1"), spent("T2", decided="stop"), blocked("T3"))
+    with desk.store.reading() as at:
         assert [one.id for one in weekly.summed(at, "2026-11-17T12:00:00Z").open] == ["T1"]
 
 
 @pytest.mark.parametrize("weeks", ["0", "-1", "100000"])
-def test_a_summary_of_no_weeks_is_refused(weeks: str, opened: Opened) -> None:
+def test_a_summary_of_no_weeks_is_refused(weeks: str, desk: Desk) -> None:
     """Board line 66."""
     with pytest.raises(SantiagoError) as refused:
         ran(COMMANDS["weekly-retry-summary"], "--weeks", weeks)
     assert refused.value.kind is Kind.USAGE
-    assert not opened.place.history.exists()
+    assert not list(desk.place.history.glob("weekly*"))
 
 
 def archived(name: str, month: str) -> object:
     return card(name, "done", archived_at=f"{month}-01T00:00:00Z", archived_by="planner")
 
 
-def test_the_archive_by_month(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_archive_by_month(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 67."""
     ran(archive_command)
     assert "empty" in capsys.readouterr().out
-    opened.keep(*(archived(f"T{number}", "2026-10") for number in range(2)), archived("T9", "2026-11"))  # type: ignore[arg-type]
+    desk.keep(*(archived(f"T{number}", "2026-10") for number in range(2)), archived("T9", "2026-11"))  # type: ignore[arg-type]
     ran(archive_command, "status")
     assert capsys.readouterr().out.splitlines() == ["2026-10  2 tickets", "2026-11  1 ticket", "total    3 tickets"]
     ran(archive_command, "status", "--json")
     assert json.loads(capsys.readouterr().out) == {"months": {"2026-10": 2, "2026-11": 1}, "total": 3}
 
 
-def test_flush_archives_what_an_import_left(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+def test_flush_archives_what_an_import_left(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 67: on a board of santiago's own there is nothing, and it says so."""
     ran(archive_command, "flush")
     assert "nothing to flush" in capsys.readouterr().out
-    opened.keep(card("T1", "done"), archived("T2", "2026-10"))  # type: ignore[arg-type]
+    desk.keep(card("T1", "done"), archived("T2", "2026-10"))  # type: ignore[arg-type]
     ran(archive_command, "flush", "--actor", "ann")
     assert "archived 1 ticket" in capsys.readouterr().out
-    with opened.store.reading() as at:
+    with desk.store.reading() as at:
         first, second = at.card("T1"), at.card("T2")
         assert first
         assert second
         assert (first.archived_by, second.archived_at) == ("ann", "2026-10-01T00:00:00Z")
 
 
-def test_a_person_empties_the_archive_and_that_is_recorded(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_person_empties_the_archive_and_that_is_recorded(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 67: only with --yes; what is not archived stays."""
-    opened.keep(archived("T1", "2026-10"), card("T2"))  # type: ignore[arg-type]
+    desk.keep(archived("T1", "2026-10"), card("T2"))  # type: ignore[arg-type]
     with pytest.raises(SantiagoError) as refused:
         ran(archive_command, "clear", "--actor", "ann")
     assert refused.value.kind is Kind.USAGE
-    with opened.store.reading() as at:
+    with desk.store.reading() as at:
         assert at.card("T1")
     ran(archive_command, "clear", "--yes", "--actor", "ann")
     assert "removed 1 archived ticket" in capsys.readouterr().out
-    with opened.store.reading() as at:
+    with desk.store.reading() as at:
         assert at.counts() == {"developer-todo": 1}
         (event,) = at.events(event=BoardEvent.ARCHIVE_CLEARED)
         assert (event.actor, event.about) == ("ann", {"months": {"2026-10": 1}, "tickets": 1})
 
 
 @pytest.mark.parametrize("actor", ["worker-7", "Developer", "tech-planner-agent", "planner-agent", "claude"])
-def test_no_worker_empties_the_archive(actor: str, opened: Opened) -> None:
+def test_no_worker_empties_the_archive(actor: str, desk: Desk) -> None:
     """Board line 67: exit 10, and nothing is gone."""
-    opened.keep(archived("T1", "2026-10"))  # type: ignore[arg-type]
-    opened.add(card("T2"))
-    opened.board.claim("developer-todo", "worker-7", "worker-7")
+    desk.keep(archived("T1", "2026-10"))  # type: ignore[arg-type]
+    desk.add(card("T2"))
+    desk.board.claim("developer-todo", "worker-7", "worker-7")
     with pytest.raises(SantiagoError) as refused:
         ran(archive_command, "clear", "--yes", "--actor", actor)
     assert refused.value.exit_code == 10
-    with opened.store.reading() as at:
+    with desk.store.reading() as at:
         assert archive.months(at) == {"2026-10": 1}

@@ -20,36 +20,26 @@ def command(plain: bool, actor: str | None, as_json: bool) -> int:
     What other processes change is shown as it happens. Press ? for the keys and the commands that do the same.
     """
     from santiago.app.actor import actor as acting
-    from santiago.board.telling import verdict_of
     from santiago.cli import opened_board
     from santiago.cli.view.text import say
     from santiago.cli.watch import has_screen
 
     who = acting(actor)
     with opened_board.opened() as opened:
-        backlog, project = len(opened_board.synchronise(opened)), opened.place.project
+        backlog = opened_board.synchronise(opened)
         if as_json or plain or not has_screen():
-            from santiago.report.board import board_data
+            from santiago.report.board import whole_board
             from santiago.report.board_pages import listing
 
-            with opened.store.reading() as at:
-                data = board_data(at, verdict_of(at, backlog, opened_board.asking(at, project)), opened_board.utc())
-            say(
-                json.dumps(data, indent=2, ensure_ascii=False) if as_json else "\n".join(listing(data)),
-                verbatim=as_json,
-            )
+            data = whole_board(opened, backlog, opened_board.utc())
+            if as_json:
+                click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+            else:
+                say("\n".join(listing(data)))
             return 0
         from santiago.tui.app import run as show
         from santiago.tui.board import BoardScreen
         from santiago.tui.look import tells_unicode
 
-        screen = BoardScreen(
-            opened.board,
-            project,
-            lambda at: verdict_of(at, backlog, opened_board.asking(at, project)),
-            opened_board.utc,
-            who,
-            plain=not tells_unicode(),
-        )
-        code, _ = show(screen)
+        code, _ = show(BoardScreen(opened, backlog, who, opened_board.utc, plain=not tells_unicode()))
         return code

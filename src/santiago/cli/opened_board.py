@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from santiago.board.opening import Opened
-    from santiago.board.store import Reading
 
 
 @contextmanager
@@ -32,27 +31,14 @@ def warn(text: str) -> None:
     say(f"{paint('warning:', 'yellow')} {text}", err=True)
 
 
-def synchronise(board: Opened) -> tuple[str, ...]:
-    """Take plans with open boxes onto the board; return those that could not be."""
+def synchronise(board: Opened) -> int:
+    """Take plans with open boxes onto the board; say which could not be, and return how many."""
     from santiago.app.board.backlog import synchronise as synchronised
 
-    left: tuple[str, ...] = synchronised(board)
-    return left
-
-
-def asking(at: Reading, project: Path) -> tuple[str, ...]:
-    """Return the blocked tickets whose run asks something of a person."""
-    from santiago.app.board_questions import asking_tickets
-
-    return asking_tickets(at.cards("blocked"), project)
-
-
-def language(project: Path) -> str:
-    """Return the language that the settings ask for; empty where they do not."""
-    from santiago.app.config import load
-
-    setting = load(project).get("board.language")
-    return str(setting.value or "") if setting is not None else ""
+    left = synchronised(board)
+    for notice in left:
+        warn(notice)
+    return len(left)
 
 
 def utc() -> str:

@@ -79,13 +79,15 @@ def _tell(*, user_facing: bool, as_json: bool, with_next: bool) -> Verdict:
 
 def tell(opened: Opened, *, user_facing: bool, as_json: bool = False, with_next: bool = False) -> Verdict:
     """Print where the loop stands, after plans with open boxes were taken onto the board."""
+    from santiago.app.board.questions import asking_tickets
+    from santiago.app.board.settings import board_settings
     from santiago.board import next_prompt as prompts
     from santiago.board import telling, verdict
 
-    backlog, project = len(opened_board.synchronise(opened)), opened.place.project
+    backlog, project = opened_board.synchronise(opened), opened.place.project
+    language = board_settings(project).language or ""
     with opened.store.reading() as at:
-        asking, language = opened_board.asking(at, project), opened_board.language(project)
-        told = telling.tell(at, project, backlog, asking, language)
+        told = telling.tell(at, project, backlog, asking_tickets(at, project), language)
     for warning in told.warnings:
         opened_board.warn(warning)
     if as_json:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from santiago.app.board.questions import asking_tickets
 from santiago.board import clock
 from santiago.board.rules import split_links
+from santiago.board.telling import verdict_of
 from santiago.board.triage import age_days, label
 from santiago.board.verdict import ACTIONABLE, is_for_user
 from santiago.board.verdict import as_data as verdict_data
@@ -14,11 +16,19 @@ from santiago.contract.board import FIELDS
 from santiago.contract.moments import ms_of
 
 if TYPE_CHECKING:
+    from santiago.board.opening import Opened
     from santiago.board.store import Reading
     from santiago.board.verdict import Verdict
     from santiago.contract.board import Card
 
 _MINUTE_MS = 60_000
+
+
+def whole_board(opened: Opened, backlog: int, now: str, most: int | None = None) -> dict[str, Any]:
+    """Read a board, and return it as data; `backlog` is the number of plans that could not become tickets."""
+    with opened.store.reading() as at:
+        verdict = verdict_of(at, backlog, asking_tickets(at, opened.place.project))
+        return board_data(at, verdict, now, most)
 
 
 def board_data(at: Reading, verdict: Verdict, now: str, most: int | None = None) -> dict[str, Any]:

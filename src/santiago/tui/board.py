@@ -9,10 +9,10 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from santiago.app.board_questions import questions_of
+from santiago.app.board.questions import questions_of
 from santiago.board.verdict import ACTIONABLE
 from santiago.contract.errors import SantiagoError
-from santiago.report.board import board_data
+from santiago.report.board import whole_board
 from santiago.report.board_pages import headline, standing, ticket_page, tone_of
 from santiago.tui.board_acting import Acting
 from santiago.tui.board_keys import BOARD
@@ -22,14 +22,11 @@ from santiago.util.text import flat, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from santiago.board.board import Board
-    from santiago.board.store import Reading
-    from santiago.board.verdict import Verdict
+    from santiago.board.opening import Opened
     from santiago.report.pages import Tone
 
 SECONDS = 0.5
@@ -103,17 +100,10 @@ class BoardScreen(Acting):
     ]
 
     def __init__(
-        self,
-        board: Board,
-        project: Path,
-        judge: Callable[[Reading], Verdict],
-        utc: Callable[[], str],
-        actor: str,
-        *,
-        plain: bool = False,
+        self, opened: Opened, backlog: int, actor: str, utc: Callable[[], str], *, plain: bool = False
     ) -> None:
         super().__init__()
-        self.board, self.project, self.judge, self.utc, self.actor = board, project, judge, utc, actor
+        self.opened, self.backlog, self.actor, self.utc = opened, backlog, actor, utc
         self.plain = plain
         self.data: dict[str, Any] = {}
         self.at = 0
@@ -157,7 +147,7 @@ class BoardScreen(Acting):
             return
         self._ticks += 1
         try:
-            seen = self.board.store.changes()
+            seen = self.opened.store.changes()
         except SantiagoError as error:
             self.say(error.message, "bad")
             return
@@ -167,9 +157,8 @@ class BoardScreen(Acting):
     def reload(self) -> None:
         """Read the whole board, as it is at this moment."""
         try:
-            self._seen = self.board.store.changes()
-            with self.board.store.reading() as at:
-                self.data = board_data(at, self.judge(at), self.utc(), MOST)
+            self._seen = self.opened.store.changes()
+            self.data = whole_board(self.opened, self.backlog, self.utc(), MOST)
         except SantiagoError as error:
             self.say(f"{error.message}. {error.hint}".strip(), "bad")
             return
@@ -208,7 +197,7 @@ class BoardScreen(Acting):
             self.pane.show([])
             return
         asking = ticket["id"] in self.data["verdict"]["user_confirmation_ids"]
-        questions = questions_of(ticket["run"], ticket["story"], self.project) if asking else []
+        questions = questions_of(ticket["run"], ticket["story"], self.opened.place.project) if asking else []
         self.pane.show(ticket_page(ticket, asking=asking, questions=questions))
 
     def _paint_keys(self) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from santiago.app.board import claiming
 from santiago.board.rules import Move
-from santiago.contract.board import CLAIMED_FROM, MOVES, PLANNERS
+from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
 from santiago.report.pages import Line
 from santiago.tui.board_keys import BOARD
@@ -18,7 +19,7 @@ from santiago.util.text import flat
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from santiago.board.board import Board
+    from santiago.board.opening import Opened
     from santiago.contract.board import Card, Queue
 
 MORE_TRIES = 3
@@ -29,9 +30,8 @@ class Acting(Screen[None]):
     """The actions; what is shown, and where, is for those who inherit them."""
 
     plain: bool
-    board: Board
+    opened: Opened
     actor: str
-    planners: tuple[str, ...] = PLANNERS
 
     @property
     def ticket(self) -> dict[str, Any] | None:
@@ -58,7 +58,9 @@ class Acting(Screen[None]):
         self._ask(f"Claim {_named(ticket)}?", lines, {"y": f"claim it as {self.actor}"}, chosen)
 
     def _claim(self, ticket: dict[str, Any]) -> str:
-        card = self.board.claim(ticket["queue"], self.actor, self.actor, name=ticket["id"]).card
+        card = claiming.claim(
+            self.opened, ticket["queue"], self.actor, self.actor, name=ticket["id"], minutes=LEASE_MINUTES
+        ).card
         if card is None:
             return f"{ticket['id']} has no attempt left; it went to blocked, and the planner decides"
         return f"{card.id} is yours: try {card.attempt_count} of {card.retry_budget}"
@@ -94,7 +96,7 @@ class Acting(Screen[None]):
         self._type(title, "", lambda text: self._moved(ticket, wish(text)))
 
     def _moved(self, ticket: dict[str, Any], wish: Move) -> str:
-        card = self.board.move(ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
+        card = self.opened.board.move(ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
         return f"{card.id} stands in {card.queue} now"
 
     def action_decide(self) -> None:
@@ -103,8 +105,10 @@ class Acting(Screen[None]):
         if ticket is None or ticket["queue"] != "blocked" or ticket["decided"]:
             self.say("decided are blocked tickets without an attempt left", "warn")
             return
-        if self.actor not in self.planners:
-            self.say(f"{self.actor} is no planner; begin with `santiago board --actor {self.planners[0]}`", "bad")
+        try:
+            claiming.refuse_other_than_planner(self.opened, self.actor)
+        except SantiagoError as error:
+            self.say(f"{error.message}. {error.hint}", "bad")
             return
         keys = {"r": "replan with more attempts", "b": "bypass: whoever waits goes on", "s": "stop"}
 
@@ -116,14 +120,14 @@ class Acting(Screen[None]):
                 )
             elif key is not None:
                 word = {"b": "bypass", "s": "stop"}[key]
-                self._do(lambda: _decided(self.board.decide(ticket["id"], word, self.actor)))
+                self._do(lambda: _decided(self.opened.board.decide(ticket["id"], word, self.actor)))
 
         self._ask(f"Decide on {_named(ticket)}", [Line(flat(ticket["note"]))], keys, chosen)
 
     def _replan(self, ticket: dict[str, Any], typed: str) -> str:
         if not typed.isdecimal():
             raise ValueError(f"{flat(typed)[:20]!r} is no number")
-        return _decided(self.board.decide(ticket["id"], "replan", self.actor, budget=int(typed[:6])))
+        return _decided(self.opened.board.decide(ticket["id"], "replan", self.actor, budget=int(typed[:6])))
 
     def action_keys(self) -> None:
         lines = []

@@ -9,16 +9,17 @@ from santiago.artifacts import registry
 from santiago.contract.errors import SantiagoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
-    from santiago.contract.board import Card
+    from santiago.board.store import Reading
     from santiago.contract.state import Question
 
 
-def asking_tickets(cards: Iterable[Card], project: Path) -> tuple[str, ...]:
-    """Return the blocked tickets whose story waits for a person's answer."""
-    mine = [card for card in cards if card.queue == "blocked" and card.run and not card.decided]
+def asking_tickets(at: Reading, project: Path) -> tuple[str, ...]:
+    """Return the tickets whose story waits for a person's answer: blocked ones, and work that a verdict holds back."""
+    mine = [
+        card for queue in ("blocked", "planner-review") for card in at.cards(queue) if card.run and not card.decided
+    ]
     asking = {run: {one.story or "" for one in _asked(run, project)} for run in {card.run for card in mine}}
     return tuple(card.id for card in mine if card.story in asking[card.run])
 
