@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from santiago.board.telling import verdict_of
 from santiago.cli.board import command
+from santiago.cli.main import santiago
 from santiago.contract.board import FIELDS
 from santiago.report.board import board_data
 from santiago.tui.board import BoardScreen
@@ -20,6 +23,7 @@ from tests.board.cards import NOW, card, spent
 from tests.board.screens import HERE, PICTURES, TICKS, drawn, filled, look
 
 if TYPE_CHECKING:
+    from santiago.tui.keys import Key
     from tests.board.screens import Person
 
 __all__ = ["desk"]
@@ -164,6 +168,18 @@ def test_the_help_names_every_key_with_its_command(desk: Desk) -> None:
         assert all(f"$ {key.command}" in person.text() for key in BOARD)
 
     look(desk, asks)
+
+
+@pytest.mark.parametrize("key", BOARD, ids=lambda key: key.shown)
+def test_the_command_of_every_key_exists_with_its_options(key: Key) -> None:
+    """The board in the TUI."""
+    _, name, *words = key.command.split()
+    found: click.Command | None = santiago.get_command(click.Context(santiago), name)
+    if isinstance(found, click.Group):
+        found = found.commands[words[0]]
+    assert found is not None
+    known = {option for one in found.params for option in one.opts} | {"--help"}
+    assert set(re.findall(r"--[a-z-]+", key.command)) <= known
 
 
 def test_without_a_terminal_the_board_is_a_list(

@@ -12,6 +12,7 @@ from santiago.app.loading import load
 from santiago.artifacts.registry import common_git_dir, register
 from santiago.board import archive, telling, weekly
 from santiago.cli.archive import command as archive_command
+from santiago.cli.main import main
 from santiago.cli.queue_views import COMMANDS
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
@@ -21,6 +22,8 @@ from tests.tui.made import asking_run
 
 if TYPE_CHECKING:
     import click
+
+    from santiago.contract.board import Card
 
 __all__ = ["desk"]
 
@@ -168,7 +171,7 @@ def test_a_summary_of_no_weeks_is_refused(weeks: str, desk: Desk) -> None:
     assert not list(desk.place.history.glob("weekly*"))
 
 
-def archived(name: str, month: str) -> object:
+def archived(name: str, month: str) -> Card:
     return card(name, "done", archived_at=f"{month}-01T00:00:00Z", archived_by="planner")
 
 
@@ -176,7 +179,7 @@ def test_the_archive_by_month(desk: Desk, capsys: pytest.CaptureFixture[str]) ->
     """Board line 67."""
     ran(archive_command)
     assert "empty" in capsys.readouterr().out
-    desk.keep(*(archived(f"T{number}", "2026-10") for number in range(2)), archived("T9", "2026-11"))  # type: ignore[arg-type]
+    desk.keep(*(archived(f"T{number}", "2026-10") for number in range(2)), archived("T9", "2026-11"))
     ran(archive_command, "status")
     assert capsys.readouterr().out.splitlines() == ["2026-10  2 tickets", "2026-11  1 ticket", "total    3 tickets"]
     ran(archive_command, "status", "--json")
@@ -187,7 +190,7 @@ def test_flush_archives_what_an_import_left(desk: Desk, capsys: pytest.CaptureFi
     """Board line 67: on a board of santiago's own there is nothing, and it says so."""
     ran(archive_command, "flush")
     assert "nothing to flush" in capsys.readouterr().out
-    desk.keep(card("T1", "done"), archived("T2", "2026-10"))  # type: ignore[arg-type]
+    desk.keep(card("T1", "done"), archived("T2", "2026-10"))
     ran(archive_command, "flush", "--actor", "ann")
     assert "archived 1 ticket" in capsys.readouterr().out
     with desk.store.reading() as at:
@@ -199,24 +202,27 @@ def test_flush_archives_what_an_import_left(desk: Desk, capsys: pytest.CaptureFi
 
 def test_a_person_empties_the_archive_and_that_is_recorded(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 67: only with --yes; what is not archived stays."""
-    desk.keep(archived("T1", "2026-10"), card("T2"))  # type: ignore[arg-type]
+    desk.keep(archived("T1", "2026-10"), card("T2"))
+    file = desk.place.archive / "done-2026-10.tsv"
     with pytest.raises(SantiagoError) as refused:
         ran(archive_command, "clear", "--actor", "ann")
     assert refused.value.kind is Kind.USAGE
     with desk.store.reading() as at:
         assert at.card("T1")
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 2
     ran(archive_command, "clear", "--yes", "--actor", "ann")
     assert "removed 1 archived ticket" in capsys.readouterr().out
     with desk.store.reading() as at:
         assert at.counts() == {"developer-todo": 1}
         (event,) = at.events(event=BoardEvent.ARCHIVE_CLEARED)
         assert (event.actor, event.about) == ("ann", {"months": {"2026-10": 1}, "tickets": 1})
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 1, "only the header is left"
 
 
 @pytest.mark.parametrize("actor", ["worker-7", "Developer", "tech-planner-agent", "planner-agent", "claude"])
 def test_no_worker_empties_the_archive(actor: str, desk: Desk) -> None:
     """Board line 67: exit 10, and nothing is gone."""
-    desk.keep(archived("T1", "2026-10"))  # type: ignore[arg-type]
+    desk.keep(archived("T1", "2026-10"))
     desk.add(card("T2"))
     desk.board.claim("developer-todo", "worker-7", "worker-7")
     with pytest.raises(SantiagoError) as refused:
@@ -224,3 +230,20 @@ def test_no_worker_empties_the_archive(actor: str, desk: Desk) -> None:
     assert refused.value.exit_code == 10
     with desk.store.reading() as at:
         assert archive.months(at) == {"2026-10": 1}
+
+
+def test_status_tells_of_the_board(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """The board in `status`: alone where there is no run yet, and beside the run where there is one."""
+    assert main(["status"]) == 2, "nobody has used the board yet"
+    desk.add(card("T1"))
+    capsys.readouterr()
+    assert main(["status"]) == 0
+    assert "developer-todo: 1 ticket\n  T1, Title of T1, 0 min\n" in capsys.readouterr().out
+    assert main(["status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["board"]["counts"]["developer-todo"] == 1
+    run = asking_run(desk.place.project / ".santiago" / "runs" / "r1").out_dir
+    assert main(["status", str(run)]) == 0
+    assert "board: CONTINUE, tickets are left to work on, developer-todo 1, 0 archived" in capsys.readouterr().out
+    assert main(["status", str(run), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["board"]["verdict"]["status"], bool(data["run_id"])) == ("CONTINUE", True)

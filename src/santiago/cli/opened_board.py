@@ -6,9 +6,10 @@ import os
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from santiago.cli.view.text import paint, say
+from santiago.contract.errors import SantiagoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,27 @@ def opened() -> Iterator[Opened]:
 
 def warn(text: str) -> None:
     say(f"{paint('warning:', 'yellow')} {text}", err=True)
+
+
+def board_here() -> dict[str, Any] | None:
+    """Return the board of this project as data; None where its work goes through none, or it cannot be read, which is said."""
+    from santiago.board import root
+
+    try:
+        place = root.find(Path.cwd(), os.environ)
+        if not place.store.is_file():
+            return None
+        from santiago.board.opening import is_on_board
+        from santiago.report.board import whole_board
+
+        if not is_on_board(place):
+            return None
+        with opened() as found:
+            return whole_board(found, synchronise(found), utc())
+    except SantiagoError as error:
+        if not os.environ.get("SANTIAGO_STORY"):  # within an attempt there is no board
+            warn(f"the board cannot be read: {error.message}")
+        return None
 
 
 def synchronise(board: Opened) -> int:

@@ -13,6 +13,7 @@ from santiago.app.finding import find_run, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
 from santiago.app.shortage import unchecked
+from santiago.cli.opened_board import board_here
 from santiago.cli.view.frames import framed, title_line
 from santiago.cli.view.text import columns_of, glyph, joint, paint, rows_that_fit, say, unicode
 from santiago.contract import codec
@@ -21,6 +22,7 @@ from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
 from santiago.report import pauses, spending
 from santiago.report.agent_activity import Doing
+from santiago.report.board_pages import headline, listing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import Report
 from santiago.report.marks import mark, mark_of
@@ -45,10 +47,17 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as_json: bool) -> None:
     """Show where RUN (a folder or an id) stands, or the run that is running, or the newest one here."""
-    out_dir = find_run(run)
+    board = board_here() if not as_tasks else None
+    try:
+        out_dir = find_run(run)
+    except SantiagoError:
+        if run is None and board is not None:
+            _only_board(board, as_json=as_json)
+            return
+        raise
     found = load(out_dir)
     if as_json or as_tasks:
-        shown = _mirror(found) if as_tasks else document(found)
+        shown = _mirror(found) if as_tasks else {**document(found), **({"board": board} if board else {})}
         click.echo(json.dumps(shown, indent=2, ensure_ascii=not unicode(stderr=False)))
         return
     _head(found)
@@ -65,7 +74,20 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
     if failed:
         _failed(found)
     _others(found)
+    if board:
+        say(f"board: {', '.join([board['verdict']['status'], *headline(board)])}   (`santiago board` shows it)")
     for text in _next(found):
+        say(text)
+
+
+def _only_board(board: dict[str, Any], *, as_json: bool) -> None:
+    """Show the board of a project that has no run yet."""
+    if as_json:
+        click.echo(
+            json.dumps({"contract_version": 1, "board": board}, indent=2, ensure_ascii=not unicode(stderr=False))
+        )
+        return
+    for text in listing(board):
         say(text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from santiago.tui.keys import Key
 
 BOARD = (
-    Key("c", "c", "claim", "claim", "claim the ticket: one attempt at it begins, and it is yours for an hour", "santiago queue claim --queue QUEUE --id ID"),
+    Key("c", "c", "claim", "claim", "claim the ticket for an hour: one attempt at it begins", "santiago queue claim --queue QUEUE --worker NAME --id ID"),
     Key("m", "m", "move", "move", "move the ticket to another queue, with evidence or a word on why", "santiago queue move --id ID --to QUEUE"),
     Key("d", "d", "decide", "decide", "decide on a ticket without attempts: replan, bypass or stop", "santiago queue decide ID replan|bypass|stop"),
     Key("left,right", "left, right", "", "queues", "go to the queue beside", "santiago queue list --queue QUEUE"),
