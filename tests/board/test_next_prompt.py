@@ -107,6 +107,24 @@ def test_a_board_of_blocked_tickets_alone_does_not_say_that_work_goes_on(tmp_pat
     assert "Still open" not in text
 
 
+def test_what_waits_for_something_that_was_given_up_is_stuck(tmp_path: Path) -> None:
+    """Board line 49."""
+    cards = [card("T1", title="Send a receipt", error_class="dependency_blocked"), spent("T0", decided="stop")]
+    text = told(cards, tmp_path)
+    assert (
+        "Everything that is left is stuck (1), and nothing moves until somebody decides. Given up or passed over: 1."
+        in text
+    )
+    assert "Find out why “Send a receipt” is stuck" in text
+
+
+def test_a_title_that_only_names_a_document_or_a_priority_says_nothing(tmp_path: Path) -> None:
+    """Board line 68."""
+    text = told([card("T1", "planner-inbox", title="Carry out the plan auth", source="plan:auth")], tmp_path)
+    assert "Plan the next piece of work: split it" in text
+    assert "Build “Pay by card” so" in told([card("T1", title="[P0] Pay by card")], tmp_path)
+
+
 def test_a_decision_is_asked_for_by_its_title(tmp_path: Path) -> None:
     """Board line 68."""
     text = told([ASKING, card("D")], tmp_path)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from santiago.board.telling import verdict_of
 from santiago.board.verdict import ACTIONABLE, accumulated, is_for_user, judge
+from tests.board.boards import Desk, desk
 from tests.board.cards import blocked, card, spent
+
+if TYPE_CHECKING:
+    from santiago.contract.board import Card
+
+__all__ = ["desk"]
 
 SIGNALS = (
     "needs_user_confirmation", "external_decision_required", "user_decision_required", "requires user confirmation",
@@ -102,10 +111,42 @@ def test_exhausted_tickets_that_were_decided_do_not_pile_up() -> None:
     assert accumulated([spent(f"T{number}", decided="stop", note="p0") for number in range(5)]) == ()
 
 
-def test_a_board_of_blocked_tickets_alone_does_not_say_that_work_goes_on() -> None:
+ROUTED = card("R", "planner-inbox", status="in_progress")
+"""A request that became tickets, and waits for them."""
+STUCK: list[tuple[list[Card], bool]] = [
+    ([blocked("T1"), spent("T2"), spent("T3", decided="stop")], True),
+    ([ROUTED, blocked("T1", request="R"), card("T2", request="R", error_class="dependency_blocked")], True),
+    ([ROUTED, spent("T1", request="R", decided="stop")], True),
+    ([ROUTED, spent("T1", request="R", decided="bypass")], False),
+    ([ROUTED], False),
+    ([blocked("T1"), card("T2")], False),
+    ([blocked("T1"), card("T2", attempt_count=3)], False),
+    ([blocked("T1"), card("T2", status="in_progress", lease="held:ann:2026-11-17T12:00:00Z", expires=9)], False),
+    ([blocked("T1"), card("T2", "planner-review")], False),
+]
+
+
+@pytest.mark.parametrize(("cards", "stuck"), STUCK)
+def test_where_nothing_can_be_worked_on_it_is_not_said_that_work_goes_on(cards: list[Card], stuck: bool) -> None:
+    """Board line 49: a request that waits for its blocked tickets does not move either."""
+    verdict = judge(cards, 0)
+    assert (verdict.status, verdict.stuck) == ("CONTINUE", stuck)
+    assert ("tickets are left to work on" in verdict.reason) is not stuck
+
+
+def test_a_plan_that_waits_can_be_worked_on() -> None:
     """Board line 49."""
-    verdict = judge([blocked("T1"), spent("T2"), spent("T3", decided="stop")], 0)
-    assert verdict.stuck
-    assert "blocked" in verdict.reason
-    assert not judge([blocked("T1"), card("T2")], 0).stuck
     assert not judge([blocked("T1")], 1).stuck
+
+
+def test_work_that_a_person_has_to_judge_does_not_move() -> None:
+    """Board line 49."""
+    assert judge([blocked("T1"), card("T2", "planner-review")], 0, ["T2"]).moving == 0
+
+
+@pytest.mark.parametrize(("cards", "_"), STUCK)
+def test_the_verdict_is_the_same_without_reading_every_ticket(cards: list[Card], _: bool, desk: Desk) -> None:
+    """Board lines 45 and 49."""
+    desk.keep(*cards)
+    with desk.store.reading() as at:
+        assert verdict_of(at, 0) == judge(cards, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 FINISHED = 3
 """Titles of finished work that are named."""
 _LONGEST_TITLE = 160
+_PRIORITY = re.compile(r"^[\s\[(]{0,4}p[0-3]\b[\s\]):-]{0,4}", re.IGNORECASE)
 
 
 @record
@@ -59,7 +61,11 @@ def target_of(verdict: Verdict) -> Target:
         return _DECISION
     if verdict.status == "STOP_DONE":
         return _DONE
-    return next((one for one in _ORDER if verdict.counts[one.queue] > 0), _BACKLOG)
+    found = next((one for one in _ORDER if verdict.counts[one.queue] > 0), _BACKLOG)
+    if verdict.stuck and found.situation in ("research", "build", "plan"):
+        reason = "what is left waits for tickets that were closed"
+        return Target(target="tech-planner", queue=found.queue, reason=reason, situation="stuck")
+    return found
 
 
 # For programs
@@ -142,7 +148,10 @@ def _candidates(target: Target, verdict: Verdict, product: Product) -> list[Card
 
 
 def _title(card: Card, product: Product) -> str:
-    title = leaks.clean(card.title, product.is_id)
+    """Return a title as users may read it; one that only repeats the name of a document or a plan says nothing."""
+    if card.source.partition(":")[2] and card.title.endswith(card.source.partition(":")[2]):
+        return ""
+    title = leaks.clean(_PRIORITY.sub("", card.title), product.is_id)
     return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1].rstrip() + "…"
 
 
@@ -173,9 +182,9 @@ def _risk(verdict: Verdict, rendering: Rendering) -> str:
     found = []
     if verdict.user_confirmation_ids:
         found.append(words.decisions.format(n=len(verdict.user_confirmation_ids)))
-    if verdict.stuck and stuck:
-        found.append(words.all_stuck.format(n=verdict.counts["blocked"]))
-    elif not verdict.stuck and left:
+    if verdict.stuck and (stuck or not verdict.user_confirmation_ids):
+        found.append(words.all_stuck.format(n=left - verdict.blocked_for_user))
+    elif left and not verdict.stuck:
         found.append(words.open.format(n=left))
         found += [words.some_stuck.format(n=stuck)] if stuck else []
     elif not left:

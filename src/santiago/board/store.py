@@ -94,6 +94,12 @@ class Reading:
     def counts(self) -> dict[str, int]:
         return dict(self._all("SELECT queue, count(*) FROM cards GROUP BY queue").fetchall())
 
+    def moving(self) -> int:
+        """Return how many tickets somebody holds or could claim."""
+        marked = "SELECT count(*) FROM cards WHERE mark IS NOT NULL"
+        held = "SELECT count(*) FROM cards WHERE expires IS NOT NULL"
+        return int(self._all(f"SELECT ({marked}) + ({held})").fetchone()[0])  # words of ours
+
     def waits_for(self, ticket: str) -> list[str]:
         rows = self._all("SELECT on_ticket FROM waits WHERE ticket = ? ORDER BY on_ticket", (ticket,))
         return [row[0] for row in rows]

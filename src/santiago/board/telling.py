@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.board import rendering
 from santiago.board.next_prompt import FINISHED, Product, Target, prompt_block, target_of, user_text
-from santiago.board.verdict import Verdict, judge_counted
+from santiago.board.verdict import Verdict, is_ending, judge_counted
 from santiago.contract.board import BoardEvent
 from santiago.contract.record import record
 from santiago.util import regular
@@ -55,7 +55,9 @@ def tell(at: Reading, project: Path, backlog: int, open_questions: Sequence[str]
 def verdict_of(at: Reading, backlog: int, open_questions: Sequence[str] = ()) -> Verdict:
     """Return the verdict on the board; only blocked tickets are read, so that a long queue costs nothing."""
     bypasses = sum(1 for _ in at.events(event=BoardEvent.ENTRY_BYPASSED))
-    return judge_counted(at.counts(), at.cards("blocked"), backlog, open_questions, bypasses=bypasses)
+    # Where nothing moves, the inbox holds only requests that became tickets, and those are few.
+    moving = at.moving() or sum(is_ending(card, at.of_request(card.id)) for card in at.cards("planner-inbox"))
+    return judge_counted(at.counts(), at.cards("blocked"), moving, backlog, open_questions, bypasses=bypasses)
 
 
 def product_of(at: Reading, verdict: Verdict, statement: Callable[[], str] = lambda: "") -> Product:
@@ -63,7 +65,7 @@ def product_of(at: Reading, verdict: Verdict, statement: Callable[[], str] = lam
     target = target_of(verdict)
     named = (at.card(name) for name in verdict.user_confirmation_ids[:_ENOUGH])
     waiting = [card for card in named if card is not None]
-    if target.situation == "stuck":
+    if target.queue == "blocked":
         waiting = at.cards("blocked")
     elif target.situation not in ("decision", "done"):
         waiting = at.some(target.queue, _ENOUGH)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
+from santiago.board.rules import claim_mark
 from santiago.board.triage import priority
 from santiago.contract.board import QUEUES, Queue
 from santiago.contract.record import record
@@ -33,6 +34,8 @@ class Verdict:
     reason: str
     counts: dict[str, int]
     """Tickets that somebody has to do something about, by queue; those that were decided are not among them."""
+    moving: int
+    """How many of them somebody works on, could claim, or has to review."""
     backlog: int
     """Plans with open boxes that no ticket stands for."""
     user_confirmation_ids: tuple[str, ...]
@@ -50,40 +53,60 @@ class Verdict:
 
     @property
     def stuck(self) -> bool:
-        """Whether everything that is left is blocked."""
-        return self.counts["blocked"] > 0 and self.counts["blocked"] == sum(self.counts.values()) and not self.backlog
+        """Whether nothing of what is left can go on until somebody decides."""
+        return sum(self.counts.values()) > 0 and self.moving == 0 and self.backlog == 0
 
 
 def judge(cards: Iterable[Card], backlog: int, open_questions: Sequence[str] = (), *, bypasses: int = 0) -> Verdict:
     """Return the verdict on the board's live tickets; `open_questions` names tickets that wait for a person's answer."""
     live = [card for card in cards if card.queue != "done"]
     blocked = [card for card in live if card.queue == "blocked"]
-    return judge_counted(Counter(card.queue for card in live), blocked, backlog, open_questions, bypasses=bypasses)
+    moving = sum(is_moving(card) or is_ending(card, (one for one in live if one.request == card.id)) for card in live)
+    standing = Counter(card.queue for card in live)
+    return judge_counted(standing, blocked, moving, backlog, open_questions, bypasses=bypasses)
 
 
 def judge_counted(
     standing: Mapping[Any, int],
     blocked: Sequence[Card],
+    moving: int,
     backlog: int,
     open_questions: Sequence[str] = (),
     *,
     bypasses: int = 0,
 ) -> Verdict:
-    """Return the verdict on a board of which only the blocked tickets were read; only these can be closed by a decision."""
+    """Return the verdict on a board of which only the blocked tickets were read; only these can be closed by a decision.
+
+    `moving` counts the others that can be worked on, or are; what waits for review is added here.
+    """
     undecided = [card for card in blocked if not card.decided]
     counts: dict[str, int] = {**{queue: standing.get(queue, 0) for queue in ACTIONABLE}, "blocked": len(undecided)}
     asking = tuple(dict.fromkeys([*(card.id for card in undecided if is_for_user(card)), *open_questions]))
-    status, reason = _judged(counts, backlog, asking)
+    for_user = sum(card.id in asking for card in undecided)
+    moving += max(0, counts["planner-review"] - (len(asking) - for_user))
+    status, reason = _judged(counts, moving, backlog, asking)
     return Verdict(
         status=status,
         reason=reason,
         counts=counts,
+        moving=moving,
         backlog=backlog,
         user_confirmation_ids=asking,
-        blocked_for_user=sum(card.id in asking for card in undecided),
+        blocked_for_user=for_user,
         decided=dict(Counter(card.decided for card in blocked if card.decided)),
         bypasses=bypasses,
     )
+
+
+def is_moving(card: Card) -> bool:
+    """Tell whether somebody works on a ticket, or could claim it."""
+    return card.held or claim_mark(card) is not None
+
+
+def is_ending(card: Card, parts: Iterable[Card]) -> bool:
+    """Tell whether a request that became tickets only waits for its own acceptance: all of them are done or passed over."""
+    routed = card.queue == "planner-inbox" and card.status == "in_progress" and not card.held
+    return routed and all(one.queue == "done" or one.decided == "bypass" for one in parts)
 
 
 def is_for_user(card: Card) -> bool:
@@ -93,7 +116,7 @@ def is_for_user(card: Card) -> bool:
     return bool(_SIGNAL.search(card.note) or _SIGNAL.search(card.next_action))
 
 
-def _judged(counts: dict[str, int], backlog: int, asking: tuple[str, ...]) -> tuple[LoopStatus, str]:
+def _judged(counts: dict[str, int], moving: int, backlog: int, asking: tuple[str, ...]) -> tuple[LoopStatus, str]:
     total = sum(counts.values())
     if asking:
         return "STOP_USER_CONFIRMATION", "a person has to decide"
@@ -101,8 +124,8 @@ def _judged(counts: dict[str, int], backlog: int, asking: tuple[str, ...]) -> tu
         return "STOP_DONE", "all queues and the plan backlog are empty"
     if total == 0:
         return "CONTINUE", "plans with open boxes are left"
-    if counts["blocked"] == total and backlog == 0:
-        return "CONTINUE", "everything that is left is blocked; the planner has to decide"
+    if moving == 0 and backlog == 0:
+        return "CONTINUE", "everything that is left is blocked or waits for it; the planner has to decide"
     return "CONTINUE", "tickets are left to work on"
 
 
