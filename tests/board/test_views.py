@@ -112,6 +112,28 @@ def test_the_next_prompt_for_programs_and_for_users(desk: Desk, capsys: pytest.C
     )
 
 
+def test_what_was_finished_last_is_named_first(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Board line 68: a few of many."""
+    desk.keep(*(card(f"T-{number}", "done", title=f"Page {number}", arrival=number) for number in range(20)))
+    ran(COMMANDS["loop-status"], "--user-facing")
+    out = capsys.readouterr().out
+    assert "Finished last: “Page 19”, “Page 18”, “Page 17” (20 in all)." in out
+    assert "It follows “Page 19”" in out
+
+
+def test_no_attempt_hears_of_the_board_in_status(
+    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The board in `status`: an agent that looks is told of its run alone."""
+    desk.add(card("T1"))
+    monkeypatch.setenv("SANTIAGO_STORY", "S1")
+    run = asking_run(desk.place.project / ".santiago" / "runs" / "r1").out_dir
+    assert main(["status", str(run)]) == 0
+    told = capsys.readouterr()
+    assert "board" not in told.out
+    assert told.err == ""
+
+
 def test_the_truth_of_the_product_tells_why(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 68: in its first statement; a starter that nobody replaced says nothing."""
     truth = desk.place.project / ".sigee" / "product-truth" / "vision.yaml"

@@ -32,8 +32,11 @@ def warn(text: str) -> None:
     say(f"{paint('warning:', 'yellow')} {text}", err=True)
 
 
-def board_here() -> dict[str, Any] | None:
-    """Return the board of this project as data; None where its work goes through none, or it cannot be read, which is said."""
+def board_here(most: int | None) -> dict[str, Any] | None:
+    """Return the board of this project as data; None where its work goes through none, or it cannot be read, which is said.
+
+    With `most`, only so many tickets of each queue.
+    """
     from santiago.board import root
 
     try:
@@ -46,7 +49,7 @@ def board_here() -> dict[str, Any] | None:
         if not is_on_board(place):
             return None
         with opened() as found:
-            return whole_board(found, synchronise(found), utc())
+            return whole_board(found, synchronise(found), utc(), most)
     except SantiagoError as error:
         if not os.environ.get("SANTIAGO_STORY"):  # within an attempt there is no board
             warn(f"the board cannot be read: {error.message}")

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as_json: bool) -> None:
     """Show where RUN (a folder or an id) stands, or the run that is running, or the newest one here."""
-    board = board_here() if not as_tasks else None
+    board = board_here(None if as_json else _MOST) if not as_tasks else None
     try:
         out_dir = find_run(run)
     except SantiagoError:
@@ -96,6 +96,8 @@ def _mirror(run: Run) -> dict[str, Any]:
     return {"contract_version": 1, "run_id": run.run_id, "tasks": listed, "update_plan": steps}
 
 
+_MOST = 50
+"""Tickets of a queue that are listed."""
 _COLOURS = {"success": "green", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow"}
 
 
