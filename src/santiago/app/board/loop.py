@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from santiago.app.board import backlog, settling
+from santiago.app.board.questions import asking_tickets
 from santiago.app.board.reviewing import Reviewed, review_all
 from santiago.app.board.routing import route
 from santiago.app.board.settings import board_settings
@@ -251,7 +252,8 @@ class Loop:
         return None
 
     def _verdict(self, cards: Sequence[Card]) -> Verdict:
-        waiting = [card.id for card in cards if card.queue == "planner-review" and SIGNAL in card.next_action]
+        with self.opened.store.reading() as at:
+            waiting = asking_tickets(at, self.opened.place.project)
         return judge(cards, len(self.notices), waiting)
 
     def _end(self, status: str, reason: Reason | None, cycles: int, ids: tuple[str, ...] = ()) -> Ended:

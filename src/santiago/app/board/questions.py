@@ -35,6 +35,7 @@ def _asked(run: str, project: Path) -> list[Question]:
     common = registry.common_git_dir(project)
     folder = registry.place_of(common, run) if common is not None else None
     try:
-        return load(folder).state.open_questions() if folder is not None else []
+        asked = load(folder).state.open_questions() if folder is not None else []
     except (SantiagoError, OSError):
         return []
+    return [one for one in asked if one.kind != "result"]  # that one is the planner's

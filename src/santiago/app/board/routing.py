@@ -104,7 +104,7 @@ def document_of(opened: Opened, card: Card) -> Path:
             return plans[0]
         raise _undecided(f"there is no plan {rest} with an open box below {opened.place.named(opened.place.plans)}")
     path = opened.place.project / rest
-    if card.queue in TODO.values() or card.run:
+    if card.queue in TODO.values():
         return _own_document(opened, card)
     if kind == "doc" and rest and is_inside(path, opened.place.project) and path.is_file():
         return path
