@@ -75,7 +75,7 @@ def test_what_cannot_be_meant_is_a_usage_error(project: Path, words: tuple[str, 
 
 
 @pytest.mark.parametrize("name", ["SANTIAGO_RUNTIME_ROOT", "SIGEE_RUNTIME_ROOT"])
-@pytest.mark.parametrize("root", ["/tmp/x", ".", "a/../../b", ".."])
+@pytest.mark.parametrize("root", ["/tmp/x", ".", "a/../../b", "..", "a/../b"])
 def test_a_runtime_root_outside_the_project_is_refused(project: Path, name: str, root: str) -> None:
     """Board line 72: the copies stay below the project."""
     assert inside("scenario", "compile", cwd=project, env={name: root}).returncode == 2

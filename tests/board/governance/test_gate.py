@@ -119,6 +119,14 @@ def test_the_impact_result_of_another_range_is_refused(
     assert f"{ROOT}/impact.json is for" in found
 
 
+def test_an_impact_result_of_the_same_files_in_another_range_is_refused(project: Path, change: Change) -> None:
+    """Board line 59: commits are compared, and not only what lies between them."""
+    later = Change(ticket="T-1", base=change.base, head=commit(project), evidence=())
+    handed_in = attach(project, change)
+    (found, _) = told(project, Change(ticket="T-1", base=later.base, head=later.head, evidence=handed_in.evidence))
+    assert "no impact result is for" in found
+
+
 def test_an_impact_result_that_says_less_is_refused(project: Path, change: Change, run: Callable[[str], None]) -> None:
     """Board line 59: the gate compares it with what the range has."""
     run("T-1")

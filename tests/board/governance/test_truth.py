@@ -91,6 +91,13 @@ def test_starters_hold_together_but_are_no_product(tmp_path: Path) -> None:
     assert all("starter" in line for line in found)
 
 
+def test_a_comment_is_no_starter(project: Path) -> None:
+    """Board line 61: what only speaks of one that was replaced is left alone."""
+    path = project / TRUTH / "vision.yaml"
+    path.write_text(f"# VIS-BOOT-1 stood here once\n{path.read_text()}")
+    assert told(project) == []
+
+
 def test_only_what_is_missing_is_seeded(project: Path) -> None:
     """Board line 12: what is there stays, and what is added belongs to its revision."""
     (project / TRUTH / "core-overrides.yaml").unlink()
