@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,13 +54,21 @@ def validate(strict: bool, as_json: bool) -> int:
 @click.option("--base", metavar="REF", help="The commit before the change; HEAD~1 where nothing is said.")
 @click.option("--head", metavar="REF", help="The commit after it; HEAD where nothing is said.")
 @click.option("--changed-file", "files", metavar="FILE", multiple=True, help="A changed file, in place of commits.")
+@click.option("--ticket", metavar="ID", help="Also keep the result for this ticket, where its done gate looks for it.")
 @click.option("--enforce-layer-guard", "enforce", is_flag=True, help="Refuse core impact without an active override.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def concerned(base: str | None, head: str | None, files: tuple[str, ...], enforce: bool, as_json: bool) -> int:
+def concerned(
+    base: str | None, head: str | None, files: tuple[str, ...], ticket: str | None, enforce: bool, as_json: bool
+) -> int:
     """Say what a change concerns, and what must be verified. Exit 10 where the layer guard refuses it."""
+    from santiago.board.governance import impact
+    from santiago.board.governance.place import runtime_root
     from santiago.contract.reasons import ExitCode
 
-    found = impact_of(governed(), base, head, files, enforce=enforce)
+    project = governed()
+    found = impact_of(project, base, head, files, enforce=enforce)
+    if ticket is not None:
+        impact.keep(runtime_root(project, os.environ), ticket, found)
     if as_json:
         click.echo(json.dumps(found.to_data(), indent=2, ensure_ascii=False))
     else:

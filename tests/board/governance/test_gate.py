@@ -17,6 +17,7 @@ from santiago.board.governance.starters import seed
 from santiago.process.fence import Sandbox
 from santiago.process.server import ProcessServer
 from tests.board.governance.product import BYE, commit, override, write, write_scenario
+from tests.workspace.conftest import git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -198,11 +199,53 @@ def test_numbers_without_results_are_refused(project: Path, change: Change, run:
 def test_tests_that_the_scenario_no_longer_has_do_not_count(
     project: Path, change: Change, run: Callable[[str], None]
 ) -> None:
-    """Board line 60: the commands are those of the scenario as it is."""
+    """Board line 60: the commands are those of the scenario as the commit has it."""
     run("T-1")
-    handed_in = attach(project, change)
-    write_scenario(project, BYE, title="The shop says goodbye", unit_normal_tests="make a|||make b")
-    assert told(project, handed_in) == ["bye: 0 of 2 unit_normal tests have a result that passed"]
+    write_scenario(project, BYE, unit_normal_tests="make a|||make b")
+    later = Change(ticket="T-1", base=change.base, head=commit(project), evidence=())
+    path = project / ROOT / "dag/state/T-1/last-run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "commit": later.head}))
+    assert told(project, attach(project, later)) == ["bye: 0 of 2 unit_normal tests have a result that passed"]
+
+
+def test_the_gate_looks_at_the_commit_and_not_at_what_stands_beside_it(project: Path) -> None:
+    """Board line 57: a fault of the commit counts, and one of files that nobody would accept does not."""
+    base = commit(project)
+    write(project, f"{TRUTH}/vision.yaml", "visions: []\n")
+    broken = commit(project)
+    assert any("revision is no whole" in line for line in told(project, _of(base, broken)))
+    git(project, "checkout", "-q", base, "--", TRUTH)
+    assert any("revision is no whole" in line for line in told(project, _of(base, broken)))
+    mended = commit(project)
+    write(project, f"{TRUTH}/vision.yaml", "visions: []\n")
+    assert told(project, _of(base, mended)) == []
+
+
+def test_a_truth_that_nobody_committed_is_told(project: Path) -> None:
+    """Board line 57: the commit that would be accepted has to hold it."""
+    git(project, "rm", "-rq", "--cached", ".sigee")
+    git(project, "commit", "-qm", "without")
+    base = git(project, "rev-parse", "HEAD")
+    (found,) = told(project, _of(base, base))
+    assert found.startswith(f"{TRUTH} is not part of")
+
+
+def test_the_impact_result_is_found_where_the_command_keeps_it(
+    project: Path, change: Change, run: Callable[[str], None]
+) -> None:
+    """Board line 59: `truth impact --ticket` hands it in; that of another ticket is not looked at."""
+    run("T-1")
+    assert change.base
+    assert change.head
+    found = impact.of_range(project, change.base, change.head, enforce=False)
+    impact.keep(project / ROOT, "T-2", found)
+    assert len(told(project, change)) == 1
+    impact.keep(project / ROOT, "T-1", found)
+    assert told(project, change) == []
+
+
+def _of(base: str, head: str) -> Change:
+    return Change(ticket="T-1", base=base, head=head, evidence=())
 
 
 def test_an_expired_override_closes_the_gate_for_core_changes_only(project: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from santiago.board.governance import compiling, impact, scenarios, truth
-from santiago.board.governance.hierarchy import CONTRACT, OVERRIDES, path_of
+from santiago.artifacts.repository import name_inside
+from santiago.board.governance import compiling, impact, ranges, scenarios, truth
+from santiago.board.governance.hierarchy import CONTRACT, OVERRIDES, TRUTH, path_of
 from santiago.board.governance.summary import digest_of, load, state_file
 from santiago.board.governance.truth import is_on
 from santiago.contract.errors import SantiagoError
@@ -14,8 +15,9 @@ from santiago.contract.record import record
 from santiago.util.inside import is_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from santiago.board.governance.faults import Fault
     from santiago.board.governance.impact import Impact
     from santiago.board.governance.scenarios import Scenario
 
@@ -44,35 +46,51 @@ class Missing:
 
 
 def missing(project: Path, root: Path, change: Change) -> tuple[Missing, ...]:
-    """Return all that governance lacks for a change; nothing where it is off. The project's folder holds the files of `head`."""
+    """Return all that governance lacks for a change, by the files of the commit that would be accepted; nothing where it is off."""
     if not is_on(project):
         return ()
-    faults = (*truth.validate(project, strict=True), *compiling.without_source(project, root))
-    found = [Missing(what=f"{one.where}: {one.message}", remedy=one.remedy) for one in faults]
+    found = [_of_fault(one) for one in compiling.without_source(project, root)]
     if change.head is None:
-        return tuple(found)
+        return (*found, *map(_of_fault, truth.validate(project, strict=True)))
     try:
         concerned = impact.of_range(project, change.base or f"{change.head}^", change.head, enforce=True)
-        found += _of_impact(project, concerned, change)
-        found += _of_tests(project, root, concerned, change)
+        with ranges.governance_at(project, change.head) as folder:
+            found += _of_truth(folder, concerned)
+            found += _of_impact(project, root, concerned, change)
+            found += _of_tests(project, root, scenarios.read(folder).scenarios, concerned, change)
     except SantiagoError as error:
         found.append(Missing(what=f"what the change concerns cannot be told: {error.message}", remedy=error.hint))
     return tuple(found)
 
 
-def _of_impact(project: Path, concerned: Impact, change: Change) -> Iterator[Missing]:
+def _of_truth(folder: Path, concerned: Impact) -> Iterator[Missing]:
+    """The product truth is part of the commit, and holds there."""
+    if is_on(folder):
+        yield from map(_of_fault, truth.validate(folder, strict=True))
+    else:
+        what = f"{TRUTH} is not part of {_short(concerned.head)}"
+        yield Missing(what=what, remedy=f"Commit {' and '.join(ranges.FOLDERS)}.")
+
+
+def _of_fault(one: Fault) -> Missing:
+    return Missing(what=f"{one.where}: {one.message}", remedy=one.remedy)
+
+
+def _of_impact(project: Path, root: Path, concerned: Impact, change: Change) -> Iterator[Missing]:
     """A change of product truth or scenarios brings the impact result of its own range; the core layer needs a permission."""
     if not concerned.guard.passes:
         what = f"{concerned.guard.reason}: {', '.join(concerned.core)}"
         yield Missing(what=what, remedy=f"Have a person add one to {path_of(OVERRIDES)}, with a reason and an end.")
     if not concerned.touches_truth:
         return
-    remedy = f"Run `santiago truth impact --base {concerned.base} --head {concerned.head} --json`, and hand in what it prints."
-    handed_in = [(path, data) for path in change.evidence if (data := _impact_in(project / path))]
+    remedy = f"Run `santiago truth impact --base {concerned.base} --head {concerned.head} --ticket {change.ticket}`."
+    kept = impact.file_of(root, change.ticket)
+    paths = [*(project / path for path in change.evidence), kept]
+    handed_in = {name_inside(path, project): data for path in paths if (data := _impact_in(path))}
     if not handed_in:
         yield Missing(what="product truth or scenarios changed, and no impact result was handed in", remedy=remedy)
-    elif not any(_is_same(data, concerned) for _, data in handed_in):
-        told = ", ".join(f"{path} is for {_span(data)}" for path, data in handed_in)
+    elif not any(_is_same(data, concerned) for data in handed_in.values()):
+        told = ", ".join(f"{name} is for {_span(data)}" for name, data in handed_in.items())
         own = f"{_short(concerned.base)}..{_short(concerned.head)}"
         yield Missing(what=f"no impact result is for {own} as it is now: {told}", remedy=remedy)
 
@@ -95,7 +113,9 @@ def _short(commit: object) -> str:
     return str(commit)[:12] if commit else "files"
 
 
-def _of_tests(project: Path, root: Path, concerned: Impact, change: Change) -> Iterator[Missing]:
+def _of_tests(
+    project: Path, root: Path, known: Mapping[str, Scenario], concerned: Impact, change: Change
+) -> Iterator[Missing]:
     """The scenarios that a change concerns have their tests run for this ticket, on this commit, all with a pass."""
     names = concerned.impacted["scenarios"]
     if not names:
@@ -112,7 +132,6 @@ def _of_tests(project: Path, root: Path, concerned: Impact, change: Change) -> I
     where = path.relative_to(project)
     told = [f"{where}: {odd}" for odd in _odd(data, concerned, change.ticket)]
     yield from (Missing(what=what, remedy=remedy) for what in told)
-    known = scenarios.read(project).scenarios
     for name in names:
         for lack in _lacking(project, data, known[name]):
             yield Missing(what=f"{name}: {lack}", remedy=remedy)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from santiago.board.governance import hierarchy, ranges, scenarios
+from santiago.artifacts.repository import keep_out_of_git, refuse_linked
+from santiago.board.governance import hierarchy, ranges, scenarios, summary
 from santiago.board.governance.faults import Faults
 from santiago.board.governance.hierarchy import LAYERS, LEVELS, LINKS, TRUTH, path_of
 from santiago.board.governance.scenarios import CATALOGUE, concerns
+from santiago.board.governance.summary import state_file
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -72,27 +74,37 @@ class Impact:
 
 
 def of_range(project: Path, base: str, head: str, *, enforce: bool) -> Impact:
-    """Return what the change between two commits concerns; the catalogue is that of the project's own folder."""
+    """Return what the change between two commits concerns, by the governance files of both."""
     first, last = ranges.commit_of(project, base), ranges.commit_of(project, head)
     files = ranges.changed_files(project, first, last)
-    truths = [_truth_at(project, commit) for commit in (first, last)] if _TRUTH_FILES.intersection(files) else []
-    return _impact(project, files, truths, (first, last), enforce=enforce)
+    with ranges.governance_at(project, first) as before, ranges.governance_at(project, last) as after:
+        truths = [hierarchy.read(folder, Faults()) for folder in (before, after)]
+        return _impact(after, files, truths, (first, last), enforce=enforce)
 
 
 def of_files(project: Path, files: Iterable[str], *, enforce: bool) -> Impact:
-    """Return what a change of these files concerns, whatever it is."""
+    """Return what a change of these files concerns, whatever it is, by the governance files that stand there."""
     return _impact(project, tuple(sorted(set(files))), [], (None, None), enforce=enforce)
 
 
-def _truth_at(project: Path, commit: str) -> Truth:
-    texts = {name: ranges.text_at(project, commit, name) for name in sorted(_TRUTH_FILES)}
-    return hierarchy.parse({name: text for name, text in texts.items() if text is not None}, Faults())
+def file_of(root: Path, ticket: str) -> Path:
+    """Return where the impact result of a ticket is kept."""
+    return state_file(root, ticket).with_name("change-impact.json")
+
+
+def keep(root: Path, ticket: str, found: Impact) -> Path:
+    """Keep the impact result of a ticket, where the done gate looks for it."""
+    path = file_of(root, ticket)
+    refuse_linked(path.parent)
+    keep_out_of_git(root)
+    summary.keep(path, found.to_data())
+    return path
 
 
 def _impact(
-    project: Path, files: tuple[str, ...], truths: list[Truth], commits: tuple[str | None, str | None], *, enforce: bool
+    folder: Path, files: tuple[str, ...], truths: list[Truth], commits: tuple[str | None, str | None], *, enforce: bool
 ) -> Impact:
-    truth, catalogue = hierarchy.read(project, Faults()), scenarios.read(project).scenarios
+    truth, catalogue = hierarchy.read(folder, Faults()), scenarios.read(folder).scenarios
     found = {one.id for one in catalogue.values() if concerns(one, files)}
     picked: set[str] = set()
     if _TRUTH_FILES.intersection(files):
@@ -178,6 +190,6 @@ def _required(found: set[str], files: tuple[str, ...], commits: tuple[str | None
         return ()
     told = ["santiago truth validate --strict", "santiago scenario compile --check-only"]
     if found:
-        span = f" --base {commits[0]} --head {commits[1]}" if commits[0] else ""
+        span = f" --base {commits[0]} --head {commits[1]} --at {commits[1]}" if commits[0] else ""
         told.append(f"santiago scenario run --changed-only{span} --ticket ID")
     return tuple(told)

@@ -1,17 +1,24 @@
-"""What git knows of a change: its two commits, the files between them, and how a file was before."""
+"""What git knows of a change: its two commits, the files between them, and how governance stood at each."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from santiago.board.governance.documents import MOST
+from santiago.board.governance.hierarchy import TRUTH
+from santiago.board.governance.scenarios import CATALOGUE
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.disk import guarding
+from santiago.workspace.git import call, environment
 from santiago.workspace.inspect import ask
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
+FOLDERS = (TRUTH, CATALOGUE)
 _LIST = (
     "diff-tree",
     "-r",
@@ -47,7 +54,28 @@ def changed_files(project: Path, base: str, head: str) -> tuple[str, ...]:
     return tuple(sorted(name.decode("utf-8", "backslashreplace") for name in found.out.split(b"\0") if name))
 
 
-def text_at(project: Path, commit: str, name: str) -> str | None:
-    """Return a file's text as a commit has it; None where that has no such file, or too large a one."""
-    found = ask(project, "cat-file", "blob", f"{commit}:./{name}", accept=(0, 128))
-    return None if found.code or len(found.out) > MOST else found.out.decode("utf-8", "replace")
+@contextmanager
+def governance_at(project: Path, commit: str) -> Iterator[Path]:
+    """Provide the governance files as a commit has them, in a folder of their own; links among them are left out."""
+    listed = ask(project, "ls-tree", "-r", "-z", commit, "--", *FOLDERS)
+    found = [row.partition(b"\t") for row in listed.out.split(b"\0") if row]
+    blobs = {name.decode("utf-8", "replace"): head.split()[2] for head, _, name in found if head.startswith(b"100")}
+    with TemporaryDirectory(prefix="santiago-governance-") as folder, guarding(folder):
+        for name, content in zip(blobs, _contents(project, list(blobs.values())), strict=True):
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        yield Path(folder)
+
+
+def _contents(project: Path, blobs: list[bytes]) -> Iterator[bytes]:
+    """Return what stands in git's objects, in the same order."""
+    if not blobs:
+        return
+    out = call(("cat-file", "--batch"), environment(home=True), project, stdin=b"\n".join(blobs) + b"\n").out
+    place = 0
+    for _ in blobs:
+        end = out.index(b"\n", place)
+        size = int(out[place:end].split()[2])
+        yield out[end + 1 : end + 1 + size]
+        place = end + size + 2  # git ends each with a line end of its own
