@@ -24,11 +24,12 @@ from santiago.util.text import count, first, flat
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from santiago.contract.outcomes import CheckResult
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.judge import Examination, Proposal
+    from santiago.judge.commands import CommandRunner
     from santiago.process.place import Dependency
     from santiago.process.server import ProcessServer
 
@@ -74,6 +75,17 @@ class Tried:
         }  # fmt: skip
 
 
+@record
+class Checkout:
+    """A clean checkout."""
+
+    folder: str
+    runner: CommandRunner
+    """What runs commands in it."""
+    touched: Callable[[], tuple[str, ...]]
+    """Returns, once, which of its files have changed since."""
+
+
 class _Never:
     """Nobody asks for a stop: an interrupt ends the whole program."""
 
@@ -114,6 +126,20 @@ class Bench:
         since = clock.monotonic_ms()
         told = self._examined(command, run_input)
         return replace(told, setup=tuple(setup), ms=clock.monotonic_ms() - since)
+
+    @contextmanager
+    def checkout(self, commit: str, commands: Sequence[str]) -> Iterator[Checkout]:
+        """Provide a checkout of a commit that is ready for these commands."""
+        means, setup = self.means, self.run_input.workspace.setup
+        names, source = (str(means.around.repo),), means.around.source
+        ground = ground_of(means.fence, means.workspace, self.provided, names, setup, commands, source)
+        trials = means.judge(_plan(""), self.run_input, ground).trials
+        folder = means.workspace.checkout(commit, "trying")
+        try:
+            trials.prepare(folder, _Never())
+            yield Checkout(folder=folder, runner=trials.checks.runner, touched=means.workspace.watched(folder))
+        finally:
+            means.workspace.discard(folder)
 
     def _examined(self, command: str, run_input: RunInput) -> Tried:
         means, plan = self.means, _plan(command)

@@ -5,26 +5,56 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from santiago.cli.view.text import paint, say
+from santiago.contract.record import record
 from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from santiago.board.governance.benches import Bench
     from santiago.board.governance.dag import Node
+    from santiago.board.governance.faults import Fault
     from santiago.board.governance.running import Request
     from santiago.board.governance.scenarios import Scenario
     from santiago.board.governance.summary import Ended, Result
+    from santiago.board.root import Place
+    from santiago.process.sandbox import Mode
+    from santiago.process.server import ProcessServer
 
 _WORDS = {
     "pass": ("passed", "green"), "fail": ("failed", "red"), "red": ("is red", "green"), "was_red": ("was red", "green"),
     "proves_nothing": ("proves nothing", "yellow"),
 }  # fmt: skip
+
+
+@record
+class _Flags:
+    """What a command line says about one run of scenarios."""
+
+    ticket: str | None
+    at: str | None
+    only: str | None
+    changed_only: bool
+    base: str | None
+    head: str | None
+    files: tuple[str, ...]
+    gates: bool
+    timeout: int
+    sandbox: Mode
+    trust_commands: bool
+    trust_project: bool
+    no_input: bool
+    dry_run: bool
+    as_json: bool
 
 
 @click.group("scenario")
@@ -41,8 +71,8 @@ def compile_all(check_only: bool, as_json: bool) -> int:
     from santiago.cli.view.faults import show_faults
     from santiago.contract.reasons import ExitCode
 
-    project, root = _places()
-    done = compiling.checked(project, root) if check_only else compiling.compiled(project, root)
+    folder, place = _places()
+    done = compiling.checked(folder, place) if check_only else compiling.compiled(folder, place)
     if as_json:
         click.echo(json.dumps(done.to_data(), indent=2, ensure_ascii=False))
         return ExitCode.FAILED if done.faults else ExitCode.OK
@@ -61,6 +91,7 @@ def compile_all(check_only: bool, as_json: bool) -> int:
 
 @command.command("run")
 @click.option("--ticket", metavar="ID", help="The ticket whose evidence this is; without one it opens no gate.")
+@click.option("--at", metavar="REF", help="Run in a clean checkout of this commit, not on the files as they stand.")
 @click.option("--only", metavar="STEP", help="Only this step, and what it waits for.")
 @click.option("--changed-only", is_flag=True, help="Only what a change concerns: HEAD~1 to HEAD, or as said below.")
 @click.option("--base", metavar="REF", help="With --changed-only: the commit before the change.")
@@ -72,47 +103,30 @@ def compile_all(check_only: bool, as_json: bool) -> int:
     "--sandbox", type=click.Choice(("auto", "required", "off")), default="auto", help="The fence around commands."
 )
 @click.option("--trust-commands", is_flag=True, help="Run the scenarios' commands without asking.")
+@click.option("--trust-project", is_flag=True, help="With --at: trust the settings that come with the repository.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 @click.option("--dry-run", is_flag=True, help="Show the steps in their order, and run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def run(
-    ticket: str | None,
-    only: str | None,
-    changed_only: bool,
-    base: str | None,
-    head: str | None,
-    files: tuple[str, ...],
-    gates: bool,
-    timeout: int,
-    sandbox: Any,
-    trust_commands: bool,
-    no_input: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> int:
+def run(**options: Any) -> int:
     """Run red, impl, units, green and smoke of each scenario, in order, up to the first that fails.
 
     Exit 30 where one failed. A red step that passes is reported: it proves nothing.
     """
-    from santiago.board.governance import running
-    from santiago.cli.truth import impact_of
+    from santiago.board.governance import ranges, running
     from santiago.contract.reasons import ExitCode
 
-    project, root = _places()
-    if (base or head) and not changed_only:
-        raise click.UsageError("--base and --head belong to --changed-only")
-    found = impact_of(project, base, head, files) if changed_only or files else None
-    concerned = found.impacted["scenarios"] if found else None
-    request = running.Request(ticket=ticket, dry_run=dry_run, concerned=concerned, only=only, gates=gates)
-    catalogue = _catalogue(project, root, dry_run=dry_run, as_json=as_json)
+    flags = _Flags(**options)
+    folder, place = _places()
+    request = _request(folder, flags)
+    if flags.at is not None:
+        flags = replace(flags, at=ranges.commit_of(folder, flags.at))
+    catalogue = _catalogue(folder, place, flags)
     if catalogue is None:
         return ExitCode.FAILED
     nodes = running.selected(catalogue, request)
-    if not dry_run:
-        asked = not (no_input or as_json) and sys.stdin.isatty()
-        _approve(project, catalogue, nodes, asked=asked, trusted=trust_commands)
-    ended = _executed(project, root, catalogue, request, timeout=timeout, sandbox=sandbox, quiet=as_json)
-    if as_json:
+    commands = () if request.dry_run else _approve(place.project, catalogue, nodes, flags)
+    ended = _executed(folder, place, catalogue, request, commands, flags)
+    if flags.as_json:
         told = {"file": str(ended.file) if ended.file else None, "sha256": ended.digest or None}
         click.echo(json.dumps({**ended.summary, **told}, indent=2, ensure_ascii=False))
     else:
@@ -120,82 +134,124 @@ def run(
     return ExitCode.FAILED if ended.status == "FAIL" else ExitCode.OK
 
 
-def _places() -> tuple[Path, Path]:
-    from santiago.board.governance.place import runtime_root
+def _places() -> tuple[Path, Place]:
+    """Return the worktree here, and where the board of its repository keeps things."""
+    from santiago.board.root import find
     from santiago.cli.truth import project_here
 
-    project = project_here()
-    return project, runtime_root(project, os.environ)
+    folder = project_here()
+    return folder, find(folder, os.environ)
 
 
-def _catalogue(project: Path, root: Path, *, dry_run: bool, as_json: bool) -> Mapping[str, Scenario] | None:
-    """Return the scenarios, compiled; None where they are not in order, which is then said."""
-    from santiago.board.governance import compiling, scenarios
+def _request(folder: Path, flags: _Flags) -> Request:
+    from santiago.board.governance import running
+    from santiago.cli.truth import impact_of
+
+    if (flags.base or flags.head) and not flags.changed_only:
+        raise click.UsageError("--base and --head belong to --changed-only")
+    narrowed = flags.changed_only or flags.files
+    found = impact_of(folder, flags.base, flags.head, flags.files) if narrowed else None
+    return running.Request(
+        ticket=flags.ticket,
+        dry_run=flags.dry_run,
+        concerned=found.impacted["scenarios"] if found else None,
+        only=flags.only,
+        gates=flags.gates,
+    )
+
+
+def _catalogue(folder: Path, place: Place, flags: _Flags) -> Mapping[str, Scenario] | None:
+    """Return the scenarios; None where they are not in order, which is then said."""
     from santiago.board.governance.scenarios import CATALOGUE
     from santiago.cli.view.faults import show_faults
     from santiago.contract.errors import Kind, SantiagoError
 
-    if dry_run:
-        found = scenarios.read(project)
-        faults = (*found.faults, *compiling.without_source(project, root))
-    else:
-        done = compiling.compiled(project, root)
-        found, faults = done.catalogue, done.faults
-    if faults and as_json:
-        click.echo(
-            json.dumps(
-                {"contract_version": 1, "status": "FAIL", "faults": [one.to_data() for one in faults]},
-                ensure_ascii=False,
-            )
-        )
+    found, faults = _read(folder, place, flags)
+    if faults and flags.as_json:
+        told = {"contract_version": 1, "status": "FAIL", "faults": [one.to_data() for one in faults]}
+        click.echo(json.dumps(told, ensure_ascii=False))
     elif faults:
         show_faults(faults)
         say(f"{count(len(faults), 'fault')}; nothing was run")
-    elif not found.scenarios:
-        where, hint = str(project / CATALOGUE), "Write one; docs/governance.md shows its form."
+    elif not found:
+        where, hint = str(folder / CATALOGUE), "Write one; docs/governance.md shows its form."
         raise SantiagoError(Kind.INPUT, "there is no scenario here", where=where, hint=hint)
-    return None if faults else found.scenarios
+    return None if faults else found
+
+
+def _read(folder: Path, place: Place, flags: _Flags) -> tuple[Mapping[str, Scenario], tuple[Fault, ...]]:
+    """Read the catalogue of the commit, or that which stands here, compiled unless nothing may be written."""
+    from santiago.board.governance import compiling, ranges, scenarios
+
+    if flags.at is not None:
+        with ranges.governance_at(folder, flags.at) as files:
+            there = scenarios.read(files)
+        return there.scenarios, there.faults
+    if flags.dry_run:
+        here = scenarios.read(folder)
+        return here.scenarios, (*here.faults, *compiling.without_source(folder, place.root))
+    done = compiling.compiled(folder, place)
+    return done.catalogue.scenarios, done.faults
 
 
 def _approve(
-    project: Path, catalogue: Mapping[str, Scenario], nodes: Mapping[str, Node], *, asked: bool, trusted: bool
-) -> None:
-    """Commands of scenarios run only after a person's word, once for each change of them."""
-    from santiago.board.governance import consent
+    project: Path, catalogue: Mapping[str, Scenario], nodes: Mapping[str, Node], flags: _Flags
+) -> Sequence[str]:
+    """Return the commands that the steps' scenarios have, after a person's word where they need one."""
+    from santiago.app.governing import approved
+    from santiago.board.governance.running import meant
     from santiago.board.governance.scenarios import CATALOGUE
     from santiago.cli.start.consent import ask_consent
 
-    meant = {node.scenario for node in nodes.values() if node.scenario}
-    waiting = consent.unapproved(project, [one for name, one in catalogue.items() if name in meant])
-    if waiting:
-        commands = list(dict.fromkeys(line for one in waiting for line in one.commands))
-        ask_consent(commands, CATALOGUE, asked=asked, trusted=trusted, of="scenario catalogue")
-        consent.approve(project, waiting)
+    allow = partial(
+        ask_consent, plan=CATALOGUE, asked=_asked(flags), trusted=flags.trust_commands, of="scenario catalogue"
+    )
+    return approved(project, [catalogue[name] for name in meant(nodes)], allow)
+
+
+def _asked(flags: _Flags) -> bool:
+    return not (flags.no_input or flags.as_json) and sys.stdin.isatty()
 
 
 def _executed(
-    project: Path,
-    root: Path,
-    catalogue: Mapping[str, Scenario],
-    request: Request,
-    *,
-    timeout: int,
-    sandbox: Any,
-    quiet: bool,
-) -> Ended:
-    from santiago.board.governance import running
-    from santiago.process.sandbox import detect
+    folder: Path, place: Place, catalogue: Mapping[str, Scenario], request: Request, commands: Sequence[str],
+    flags: _Flags,
+) -> Ended:  # fmt: skip
+    from santiago.board.governance import benches, running
     from santiago.process.server import ProcessServer
 
+    if request.dry_run:
+        return running.run(benches.nowhere(), place, catalogue, request)
     server = ProcessServer()
     try:
-        source = dict(os.environ)
-        fence = detect("off" if request.dry_run else sandbox, source)
-        hear = (lambda _: None) if quiet else _hear
-        with running.executing(project, server, fence, source, timeout * 60_000) as execute:
-            return running.run(project, root, catalogue, request, execute, hear)
+        with _bench(folder, server, commands, flags) as bench:
+            return running.run(bench, place, catalogue, request, (lambda _: None) if flags.as_json else _hear)
     finally:
         server.close()
+
+
+def _bench(
+    folder: Path, server: ProcessServer, commands: Sequence[str], flags: _Flags
+) -> AbstractContextManager[Bench]:
+    """Return the place where the commands run: here, or in a checkout, where the settings of the repository matter too."""
+    from santiago.app.config import run_input_defaults
+    from santiago.app.governing import checked_out
+    from santiago.board.governance import benches
+    from santiago.cli.start.trust import approve
+    from santiago.contract.units import Minutes
+    from santiago.process.sandbox import detect
+
+    if flags.at is None:
+        source = dict(os.environ)
+        return benches.in_place(folder, server, detect(flags.sandbox, source), source, flags.timeout * 60_000)
+    approve(folder, asked=_asked(flags), trusted=flags.trust_project)
+    settings = run_input_defaults(folder)
+    settings = replace(
+        settings,
+        verification=replace(settings.verification, timeout_minutes=Minutes.of(flags.timeout)),
+        policy=replace(settings.policy, sandbox=flags.sandbox),
+    )
+    return checked_out(settings, server, flags.at, commands)
 
 
 def _hear(result: Result) -> None:

@@ -62,13 +62,13 @@ def concerned(
 ) -> int:
     """Say what a change concerns, and what must be verified. Exit 10 where the layer guard refuses it."""
     from santiago.board.governance import impact
-    from santiago.board.governance.place import runtime_root
+    from santiago.board.root import find
     from santiago.contract.reasons import ExitCode
 
     project = governed()
     found = impact_of(project, base, head, files, enforce=enforce)
     if ticket is not None:
-        impact.keep(runtime_root(project, os.environ), ticket, found)
+        impact.keep(find(project, os.environ).root, ticket, found)
     if as_json:
         click.echo(json.dumps(found.to_data(), indent=2, ensure_ascii=False))
     else:

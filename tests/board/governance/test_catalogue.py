@@ -9,6 +9,7 @@ import pytest
 from santiago.board.governance import compiling, dag, scenarios
 from santiago.board.governance.running import Request, selected
 from santiago.board.governance.scenarios import CATALOGUE
+from santiago.board.root import find
 from tests.board.governance.product import BYE, HELLO, write, write_scenario
 
 if TYPE_CHECKING:
@@ -92,9 +93,11 @@ def test_a_change_brings_what_is_below_and_above(project: Path) -> None:
 def test_compiling_leaves_copies_and_a_manifest_and_is_idempotent(project: Path) -> None:
     """Board line 72: compile with manifest."""
     root = project / ROOT
-    assert [one.message for one in compiling.checked(project, root).faults] == ["it was never compiled"] * 2
+    assert [one.message for one in compiling.checked(project, find(project, {})).faults] == [
+        "it was never compiled"
+    ] * 2
     assert not root.exists()
-    done = compiling.compiled(project, root)
+    done = compiling.compiled(project, find(project, {}))
     assert done.faults == ()
     assert COPY in done.written
     head = (project / COPY).read_text().splitlines()[:3]
@@ -102,26 +105,25 @@ def test_compiling_leaves_copies_and_a_manifest_and_is_idempotent(project: Path)
     manifest = (root / "dag/scenarios/.compiled-manifest.tsv").read_text().splitlines()
     assert manifest[0].split("\t") == list(compiling.COLUMNS)
     assert [line.split("\t")[0] for line in manifest[1:]] == ["bye", "hello"]
-    again = compiling.compiled(project, root)
+    again = compiling.compiled(project, find(project, {}))
     assert (again.written, again.unchanged) == ((), 2)
-    assert compiling.checked(project, root).faults == ()
+    assert compiling.checked(project, find(project, {})).faults == ()
 
 
 def test_a_changed_source_is_out_of_date_until_it_is_compiled(project: Path) -> None:
     """Board line 72: `--check-only` finds edits of the source, and writes nothing."""
-    root = project / ROOT
-    compiling.compiled(project, root)
+    compiling.compiled(project, find(project, {}))
     write_scenario(project, HELLO, title="Another")
     (project / CATALOGUE / "bye.scenario.yml").unlink()
     write_scenario(project, HELLO, title="Another", linked_nodes="")
-    assert [(one.file, one.message) for one in compiling.checked(project, root).faults] == [
+    assert [(one.file, one.message) for one in compiling.checked(project, find(project, {})).faults] == [
         (f"{ROOT}/dag/scenarios/bye.scenario.yml", "its scenario bye is gone"),
         (f"{CATALOGUE}/hello.scenario.yml", f"it changed since its copy {COPY} was made"),
     ]
-    done = compiling.compiled(project, root)
+    done = compiling.compiled(project, find(project, {}))
     assert done.written == (COPY,)
     assert done.removed == (f"{ROOT}/dag/scenarios/bye.scenario.yml",)
-    assert compiling.checked(project, root).faults == ()
+    assert compiling.checked(project, find(project, {})).faults == ()
 
 
 @pytest.mark.parametrize("forge_manifest", [False, True])
@@ -130,25 +132,24 @@ def test_an_edited_copy_is_refused(project: Path, forge_manifest: bool) -> None:
     from hashlib import sha256
 
     root = project / ROOT
-    compiling.compiled(project, root)
+    compiling.compiled(project, find(project, {}))
     before = sha256((project / COPY).read_bytes()).hexdigest()
     write(project, COPY, (project / COPY).read_text() + "red_run: make nothing\n")
     if forge_manifest:
         manifest = root / "dag/scenarios/.compiled-manifest.tsv"
         text = manifest.read_text().replace(before, sha256((project / COPY).read_bytes()).hexdigest())
         manifest.write_text(text)
-    for found in (compiling.checked(project, root), compiling.compiled(project, root)):
+    for found in (compiling.checked(project, find(project, {})), compiling.compiled(project, find(project, {}))):
         assert [(one.file, one.message) for one in found.faults] == [(COPY, "this copy was edited")]
     assert "make nothing" in (project / COPY).read_text(), "what somebody wrote is not overwritten"
 
 
 def test_scenarios_that_stand_only_below_the_runtime_root_are_refused(project: Path) -> None:
     """Board line 58: the catalogue is .sigee/dag/scenarios."""
-    root = project / ROOT
-    compiling.compiled(project, root)
+    compiling.compiled(project, find(project, {}))
     for path in (project / CATALOGUE).iterdir():
         path.unlink()
-    assert "and none in .sigee/dag/scenarios" in compiling.compiled(project, root).faults[0].message
+    assert "and none in .sigee/dag/scenarios" in compiling.compiled(project, find(project, {})).faults[0].message
 
 
 def test_copies_are_not_written_through_a_link(project: Path, tmp_path: Path) -> None:
@@ -160,5 +161,5 @@ def test_copies_are_not_written_through_a_link(project: Path, tmp_path: Path) ->
     (project / ROOT).mkdir()
     (project / ROOT / "dag").symlink_to(elsewhere)
     with pytest.raises(SantiagoError):
-        compiling.compiled(project, project / ROOT)
+        compiling.compiled(project, find(project, {}))
     assert list(elsewhere.iterdir()) == []

@@ -14,6 +14,14 @@ from tests.cli.inside import inside
 if TYPE_CHECKING:
     from pathlib import Path
 
+OVERRIDE = """\
+version: 1
+revision: 4
+updated_at: "2026-01-31T12:00:00Z"
+owner: ann
+overrides:
+  - {id: OVR-1, layer: core, approved_by: ann, reason: why not, created_at: 2026-01-01T00:00:00Z, expires_at: 2999-01-01T00:00:00Z}
+"""
 RUN = ("scenario", "run", "--sandbox", "off")
 
 
@@ -163,3 +171,28 @@ def test_steps_run_in_the_sandbox(project: Path) -> None:
     done = inside("scenario", "run", "--trust-commands", "--only", "hello_impl", cwd=project)
     assert (project / "inside.txt").exists(), done.stdout + done.stderr
     assert not outside.exists()
+
+
+def test_a_run_on_a_commit_stands_in_its_own_checkout(project: Path) -> None:
+    """Board lines 54, 60: what would be accepted is a commit, whatever stands in the working tree; its results open the gate."""
+    from santiago.board.governance.gate import Change, missing
+
+    write(project, f"{TRUTH}/core-overrides.yaml", OVERRIDE)
+    base = commit(project)
+    write(project, "bye.txt", "bye\n" * 6)
+    head = commit(project)
+    write(project, "bye.txt", "so long\n")
+    done = inside(*RUN, "--trust-commands", "--trust-project", "--ticket", "T-1", "--at", head, "--json", cwd=project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = json.loads(done.stdout)
+    assert (data["status"], data["commit"], data["clean"]) == ("PASS", head, True)
+    assert missing(project, project / ".sigee/.runtime", Change(ticket="T-1", base=base, head=head, evidence=())) == ()
+    assert (project / "bye.txt").read_text() == "so long\n"
+
+
+def test_a_commit_whose_steps_change_its_files_is_no_clean_one(project: Path) -> None:
+    """Board line 60: tests of files that a step wrote are not tests of the commit."""
+    write_scenario(project, HELLO, impl_run="echo more >> hello.txt")
+    head = commit(project)
+    done = inside(*RUN, "--trust-commands", "--trust-project", "--at", head, "--json", cwd=project)
+    assert json.loads(done.stdout)["clean"] is False

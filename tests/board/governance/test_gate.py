@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.board.governance import compiling, gate, impact, running, scenarios
+from santiago.board.governance import benches, compiling, gate, impact, running, scenarios
 from santiago.board.governance.gate import Change
 from santiago.board.governance.hierarchy import TRUTH
 from santiago.board.governance.scenarios import CATALOGUE
 from santiago.board.governance.starters import seed
+from santiago.board.root import find
 from santiago.process.fence import Sandbox
 from santiago.process.server import ProcessServer
 from tests.board.governance.product import BYE, commit, override, write, write_scenario
@@ -32,9 +33,8 @@ def run(project: Path) -> Iterator[Callable[[str], None]]:
 
     def go(ticket: str) -> None:
         found = scenarios.read(project).scenarios
-        with running.executing(project, server, Sandbox(), dict(os.environ), 60_000) as execute:
-            request = running.Request(ticket=ticket)
-            running.run(project, project / ROOT, found, request, execute, lambda _: None)
+        with benches.in_place(project, server, Sandbox(), dict(os.environ), 60_000) as bench:
+            running.run(bench, find(project, {}), found, running.Request(ticket=ticket))
 
     yield go
     server.close()
@@ -102,7 +102,7 @@ def test_starters_close_the_gate_by_file_and_line(tmp_path: Path) -> None:
 
 def test_a_catalogue_below_the_runtime_root_only_closes_the_gate(project: Path) -> None:
     """Board line 58."""
-    compiling.compiled(project, project / ROOT)
+    compiling.compiled(project, find(project, {}))
     for path in (project / CATALOGUE).iterdir():
         path.unlink()
     head = commit(project)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.board.governance import running, scenarios
+from santiago.board.governance import benches, running, scenarios
 from santiago.board.governance.running import Request
+from santiago.board.root import find
 from santiago.contract.errors import SantiagoError
 from santiago.process.fence import Sandbox
 from santiago.process.server import ProcessServer
@@ -35,8 +36,8 @@ def run(project: Path) -> Iterator[Run]:
         found = scenarios.read(project)
         assert found.faults == ()
         request = Request(**wishes)  # type: ignore[arg-type]
-        with running.executing(project, server, Sandbox(), dict(os.environ), ms) as execute:
-            return running.run(project, project / ROOT, found.scenarios, request, execute, lambda _: None)
+        with benches.in_place(project, server, Sandbox(), dict(os.environ), ms) as bench:
+            return running.run(bench, find(project, {}), found.scenarios, request)
 
     yield go
     server.close()

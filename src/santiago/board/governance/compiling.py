@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.files import write_whole
-from santiago.artifacts.repository import keep_out_of_git, refuse_linked
+from santiago.artifacts.repository import keep_out_of_git, name_inside, refuse_linked
 from santiago.board.governance import scenarios
 from santiago.board.governance.faults import Fault, Faults
 from santiago.board.governance.scenarios import CATALOGUE, ENDING, files_in
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.board.governance.scenarios import Catalogue, Scenario
+    from santiago.board.root import Place
 
 COPIES = "dag/scenarios"
 """Below the runtime root."""
@@ -47,11 +48,11 @@ class Compiled:
         }  # fmt: skip
 
 
-def compiled(project: Path, root: Path) -> Compiled:
+def compiled(project: Path, place: Place) -> Compiled:
     """Bring the copies up to date with the catalogue; a copy that somebody edited is left alone, and is a fault."""
     catalogue = scenarios.read(project)
-    copies = _Copies(project, root)
-    faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, root)])
+    copies = _Copies(place)
+    faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, place.root)])
     stale = [one for one in catalogue.scenarios.values() if not copies.is_current(one)]
     gone = [name for name in copies.rows if name not in catalogue.scenarios]
     if not faults and (stale or gone):
@@ -66,11 +67,11 @@ def compiled(project: Path, root: Path) -> Compiled:
     )
 
 
-def checked(project: Path, root: Path) -> Compiled:
+def checked(project: Path, place: Place) -> Compiled:
     """Say what a compilation would find or do, as faults; nothing is written."""
     catalogue = scenarios.read(project)
-    copies = _Copies(project, root)
-    faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, root)])
+    copies = _Copies(place)
+    faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, place.root)])
     edited = {one.file for one in faults}
     for one in catalogue.scenarios.values():
         name = copies.name_of(one.id)
@@ -91,7 +92,7 @@ def without_source(project: Path, root: Path) -> tuple[Fault, ...]:
     copies = files_in(root, COPIES)
     if not copies or files_in(project, CATALOGUE):
         return ()
-    name = (root / COPIES).relative_to(project).as_posix()
+    name = name_inside(root / COPIES, project)
     message = f"scenarios stand only here, and none in {CATALOGUE}"
     return (
         Fault(file=name, line=0, message=message, remedy=f"Move them to {CATALOGUE}, without their first 3 lines."),
@@ -101,29 +102,31 @@ def without_source(project: Path, root: Path) -> tuple[Fault, ...]:
 class _Copies:
     """The copies below the runtime root, and what the manifest says of them."""
 
-    def __init__(self, project: Path, root: Path) -> None:
-        self.project, self.root, self.folder = project, root, root / COPIES
+    def __init__(self, place: Place) -> None:
+        self.place, self.folder = place, place.root / COPIES
         self.rows = _rows(self.folder / MANIFEST)
 
-    def name_of(self, scenario: str) -> str:
-        return (self.folder / f"{scenario}{ENDING}").relative_to(self.project).as_posix()
+    def path_of(self, scenario: str) -> Path:
+        return self.folder / f"{scenario}{ENDING}"
 
-    def content(self, name: str) -> bytes | None:
-        return regular.content(self.project / name, _LARGEST, follow=False)
+    def name_of(self, scenario: str) -> str:
+        return self.place.named(self.path_of(scenario))
+
+    def content(self, scenario: str) -> bytes | None:
+        return regular.content(self.path_of(scenario), _LARGEST, follow=False)
 
     def is_current(self, one: Scenario) -> bool:
         """Tell whether the copy is the one that this scenario would become."""
         row = self.rows.get(one.id)
-        name = self.name_of(one.id)
-        return row is not None and self.content(name) == _copy(one, row["compiled_at"]).encode()
+        return row is not None and self.content(one.id) == _copy(one, row["compiled_at"]).encode()
 
     def edited(self, known: Mapping[str, Scenario]) -> list[Fault]:
         """Return the copies that are not what a compilation left there."""
         faults = Faults()
-        for path in files_in(self.root, COPIES):
+        for path in files_in(self.place.root, COPIES):
             scenario = path.rpartition("/")[2].removesuffix(ENDING)
             name = self.name_of(scenario)
-            row, data = self.rows.get(scenario), self.content(name) or b""
+            row, data = self.rows.get(scenario), self.content(scenario) or b""
             if row is None:
                 faults.add(name, 0, "no compilation made it", _EDITED)
             elif sha256(data).hexdigest() != row["runtime_sha256"] or self._is_forged(known.get(scenario), row, data):
@@ -139,17 +142,17 @@ class _Copies:
         now = SystemClock().utc()
         rows = {name: row for name, row in self.rows.items() if name not in gone}
         refuse_linked(self.folder)
-        keep_out_of_git(self.root)
+        keep_out_of_git(self.place.root)
         for one in stale:
             data, name = _copy(one, now).encode(), self.name_of(one.id)
-            write_whole(self.project / name, data)
+            write_whole(self.path_of(one.id), data)
             values = (one.id, one.file, one.digest, name, sha256(data).hexdigest(), now)
             rows[one.id] = dict(zip(COLUMNS, values, strict=True))
         lines = ["\t".join(COLUMNS), *("\t".join(row.values()) for _, row in sorted(rows.items()))]
         write_whole(self.folder / MANIFEST, ("\n".join(lines) + "\n").encode())
         for name in gone:
             with guarding(self.folder):
-                (self.project / self.name_of(name)).unlink(missing_ok=True)
+                self.path_of(name).unlink(missing_ok=True)
 
 
 def _copy(one: Scenario, at: str) -> str:

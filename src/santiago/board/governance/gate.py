@@ -129,7 +129,7 @@ def _of_tests(
         what = f"no scenarios were run for {change.ticket}, and its change concerns {', '.join(names)}"
         yield Missing(what=what, remedy=remedy)
         return
-    where = path.relative_to(project)
+    where = name_inside(path, project)
     told = [f"{where}: {odd}" for odd in _odd(data, concerned, change.ticket)]
     yield from (Missing(what=what, remedy=remedy) for what in told)
     for name in names:

@@ -1,43 +1,33 @@
-"""Running the steps of scenarios in order, each command fenced, within its time and output, until the first that fails."""
+"""Running the steps of scenarios in order, until the first that fails, and keeping what they showed."""
 
 from __future__ import annotations
 
 import json
 import os
-from contextlib import contextmanager
 from hashlib import sha256
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.repository import keep_out_of_git, refuse_linked
-from santiago.board.governance import dag, ranges
+from santiago.board.governance import dag
 from santiago.board.governance.hierarchy import CONTRACT
 from santiago.board.governance.summary import PIPELINE, Ended, Result, digest_of, keep, load, state_file
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import record
-from santiago.judge.commands import CommandRunner
 from santiago.judge.missing import could_not_start
-from santiago.process import environment
-from santiago.process.redact import to_hide
-from santiago.process.temporary import Temporary
 from santiago.util.clock import SystemClock
 from santiago.util.disk import guarding
-from santiago.workspace.inspect import is_dirty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
+    from santiago.board.governance.benches import Bench, Execute
     from santiago.board.governance.dag import Node
     from santiago.board.governance.scenarios import Scenario
     from santiago.board.governance.summary import Outcome, Status
+    from santiago.board.root import Place
     from santiago.process.command import Report
-    from santiago.process.sandbox import Sandbox
-    from santiago.process.server import ProcessServer
 
-    Execute = Callable[[str, Path], Report]
-    """Runs a command, its output in a log."""
     Hear = Callable[[Result], None]
 
 _RED = "red.json"
@@ -58,39 +48,6 @@ class Request:
     """Also the gates that all scenarios share, where not everything runs."""
 
 
-class _Never:
-    """Nobody asks for a stop: an interrupt ends the whole program, and its commands with it."""
-
-    def soon(self) -> bool:
-        return False
-
-    def now(self) -> bool:
-        return False
-
-
-@contextmanager
-def executing(
-    project: Path, server: ProcessServer, fence: Sandbox, source: Mapping[str, str], timeout_ms: int
-) -> Iterator[Execute]:
-    """Provide what runs commands in the project as checks of a run do, except that they see the project itself."""
-    with TemporaryDirectory(prefix="santiago-scenario-") as scratch:
-        runner = CommandRunner(
-            server=server,
-            sandbox=fence,
-            ground=fence.ground(str(project)),
-            environment=environment.for_checks(source),
-            timeout_ms=timeout_ms,
-            scratch=Path(scratch),
-            secrets=to_hide(source),
-        )
-
-        def execute(command: str, log: Path) -> Report:
-            with guarding(runner.scratch), Temporary(runner.scratch) as temporary:
-                return runner.run(command, str(project), temporary, {}, _Never(), log=str(log))
-
-        yield execute
-
-
 def selected(scenarios: Mapping[str, Scenario], request: Request) -> dict[str, Node]:
     """Return the steps that a request means, in the order in which they run; raise where it names one that is not there."""
     nodes = dag.build(scenarios)
@@ -107,17 +64,22 @@ def selected(scenarios: Mapping[str, Scenario], request: Request) -> dict[str, N
     return dag.narrowed(nodes, chosen, below=True, gates=request.gates) if chosen else {}
 
 
+def meant(nodes: Mapping[str, Node]) -> tuple[str, ...]:
+    """Return the scenarios that steps belong to."""
+    return tuple(dict.fromkeys(node.scenario for node in nodes.values() if node.scenario))
+
+
 def run(
-    project: Path, root: Path, scenarios: Mapping[str, Scenario], request: Request, execute: Execute, hear: Hear
+    bench: Bench, place: Place, scenarios: Mapping[str, Scenario], request: Request, hear: Hear = lambda _: None
 ) -> Ended:
-    """Run what is selected, and keep all of it; a dry run only says what it would be."""
-    target = state_file(root, request.ticket)
+    """Run what is selected, and keep all of it below the runtime root; a dry run only says what it would be."""
+    target = state_file(place.root, request.ticket)
     nodes = selected(scenarios, request)
-    running = _Run(project, root, scenarios, request, nodes)
+    running = _Run(bench, place, scenarios, request, nodes)
     if request.dry_run:
         return Ended(status="DRY_RUN", summary=running.summary("DRY_RUN"), file=None, digest="")
     running.begin()
-    status = running.go(execute, hear)
+    status = running.go(bench.execute, hear)
     data = running.summary(status)
     write_whole(running.folder / "dag.mmd", dag.mermaid(nodes, running.outcomes()).encode())
     keep(running.folder / "run-summary.json", data)
@@ -128,24 +90,24 @@ class _Run:
     """One run under way."""
 
     def __init__(
-        self, project: Path, root: Path, scenarios: Mapping[str, Scenario], request: Request, nodes: dict[str, Node]
+        self, bench: Bench, place: Place, scenarios: Mapping[str, Scenario], request: Request, nodes: dict[str, Node]
     ) -> None:
-        self.project, self.scenarios, self.request, self.nodes = project, scenarios, request, nodes
-        self.root, self.clock = root, SystemClock()
+        self.bench, self.scenarios, self.request, self.nodes = bench, scenarios, request, nodes
+        self.place, self.clock = place, SystemClock()
         self.began, self.since = self.clock.utc(), self.clock.monotonic_ms()
         self.results: list[Result] = []
         self.order: list[str] = []
         self.failed: Result | None = None
         stamp = self.began[:23].replace("-", "").replace(":", "").replace(".", "_")
         self.id = f"{stamp}Z-{os.getpid()}"
-        self.folder = root / "evidence" / "dag" / f"{PIPELINE}-{self.id}"
-        self.red_file = state_file(root, request.ticket).with_name(_RED)
+        self.folder = place.root / "evidence" / "dag" / f"{PIPELINE}-{self.id}"
+        self.red_file = state_file(place.root, request.ticket).with_name(_RED)
 
     def begin(self) -> None:
         with guarding(self.folder, "nothing was run"):
             for one in (self.folder, self.red_file.parent):
                 refuse_linked(one)
-            keep_out_of_git(self.root)
+            keep_out_of_git(self.place.root)
             self.folder.mkdir(parents=True)
 
     def go(self, execute: Execute, hear: Hear) -> Status:
@@ -216,8 +178,8 @@ class _Run:
 
     def summary(self, status: Status) -> dict[str, Any]:
         failed, request = self.failed, self.request
-        commit = ranges.head_of(self.project)
-        concerned = sorted({node.scenario for node in self.nodes.values() if node.scenario})
+        commit = self.bench.commit
+        concerned = sorted(meant(self.nodes))
         left = [name for name in self.nodes if name not in self.order]
         return {
             "contract_version": 1,
@@ -232,13 +194,13 @@ class _Run:
             "failed_node": failed.node if failed else None,
             "failed_stage": failed.stage if failed else None,
             "failed_deps": [name for name in left if failed and name != failed.node],
-            "evidence_dir": None if request.dry_run else self.folder.relative_to(self.project).as_posix(),
+            "evidence_dir": None if request.dry_run else self.place.named(self.folder),
             "execution_order": list(self.nodes) if request.dry_run else self.order,
             "counts": self.counts(left),
             "started_at": self.began,
             "duration": (self.clock.monotonic_ms() - self.since) / 1000,
             "commit": commit,
-            "clean": commit is not None and not is_dirty(self.project),
+            "clean": commit is not None and self.bench.is_clean(),
             "scenarios": {name: self.scenarios[name].digest for name in concerned},
             "test_contract": {name: self.tests_of(name) for name in concerned},
             "proves_nothing": [result.node for result in self.results if result.result == "proves_nothing"],
