@@ -26,12 +26,15 @@ def told(project: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"unit_normal_tests": "make a"}, "unit_normal_tests has 1 commands and must have 2"),
+        ({"unit_normal_tests": "make a"}, "test contract: unit_normal_tests has 1 commands and must have 2"),
         ({"boundary_smoke_tests": "a|||b|||c|||d|||e|||f"}, "boundary_smoke_tests has 6 commands and must have 5"),
         ({"unit_failure_tests": "make a|||make a"}, "unit_failure_tests names `make a` twice"),
-        ({"unit_boundary_tests": "make a|||true"}, "unit_boundary_tests: `true` shows nothing, whatever the code does"),
-        ({"unit_boundary_tests": "make a|||true && :"}, "unit_boundary_tests: `true && :` shows nothing"),
-        ({"green_run": ":"}, "green_run: `:` shows nothing"),
+        (
+            {"unit_boundary_tests": "make a|||true"},
+            "test contract: `true` as unit_boundary_tests shows nothing, whatever the code does",
+        ),
+        ({"unit_boundary_tests": "make a|||true && :"}, "`true && :` as unit_boundary_tests shows nothing"),
+        ({"green_run": ":"}, "`:` as green_run shows nothing"),
         ({"red_run": ""}, "red_run is missing"),
         ({"depends_on": "hello"}, "depends_on names the scenario itself"),
         ({"linked_nodes": "nobody"}, "linked_nodes names nobody, which is not there"),

@@ -206,9 +206,7 @@ class _File:
         for kind, number in CONTRACT.items():
             if whole_number(asked.get(kind) if isinstance(asked, Object) else None) != number:
                 line = asked.line if asked else item.line
-                self.fault(
-                    line, f"required_test_contract does not ask for {kind}: {number}", f"Write `{kind}: {number}`."
-                )
+                self.fault(line, f"test contract: it does not ask for {kind}: {number}", f"Write `{kind}: {number}`.")
 
     def layer(self, item: Object, key: str) -> str:
         found = self.needed(item, key, f"Write one of {', '.join(LAYERS)}.")

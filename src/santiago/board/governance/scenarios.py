@@ -152,14 +152,16 @@ def _check_commands(one: Scenario, faults: Faults) -> None:
     for key, number in BUNDLES.items():
         commands, line = one.bundles[key], one.lines.get(key, 1)
         if len(commands) != number:
-            message = f"{key} has {len(commands)} commands and must have {number}"
+            message = f"test contract: {key} has {len(commands)} commands and must have {number}"
             faults.add(one.file, line, message, f"Write {number}, with {BETWEEN} between them.")
         for twice in (command for command, times in Counter(commands).items() if times > 1):
-            faults.add(one.file, line, f"{key} names `{twice}` twice", "Let each test show something else.")
+            faults.add(
+                one.file, line, f"test contract: {key} names `{twice}` twice", "Let each test show something else."
+            )
     keyed = [*one.steps.items(), *((key, command) for key in BUNDLES for command in one.bundles[key])]
     for key, command in keyed:
         if command and shows_nothing(command):
-            message = f"{key}: `{command}` shows nothing, whatever the code does"
+            message = f"test contract: `{command}` as {key} shows nothing, whatever the code does"
             faults.add(one.file, one.lines.get(key, 1), message, "Write a command that can fail.")
 
 
