@@ -62,11 +62,16 @@ def write_scenario(project: Path, one: dict[str, str], **changes: str) -> None:
     write(project, f"{CATALOGUE}/{one['id']}{ENDING}", scenario(**{**one, **changes}))
 
 
-def make(project: Path) -> Path:
-    """Write the project, in order in every respect, and commit it."""
+def govern(project: Path, *kinds: dict[str, str]) -> None:
+    """Write the product truth with a link for each of these scenarios."""
     for file, body in _FILES.items():
         write_truth(project, file, body)
-    write_truth(project, "traceability.yaml", "links:\n" + _LINK.format(**HELLO) + _LINK.format(**BYE))
+    write_truth(project, "traceability.yaml", "links:\n" + "".join(_LINK.format(**one) for one in kinds))
+
+
+def make(project: Path) -> Path:
+    """Write the project, in order in every respect, and commit it."""
+    govern(project, HELLO, BYE)
     for one in (HELLO, BYE):
         write_scenario(project, one)
         write(project, f"{one['id']}.txt", "".join(f"{one['id']} {number}\n" for number in range(5)))

@@ -164,7 +164,7 @@ def test_work_that_is_not_committed_is_said(project: Path, run: Run) -> None:
     assert run().summary["clean"] is False
 
 
-@pytest.mark.parametrize("ticket", ["", "..", "a/b", "/etc", "a..b", "x" * 200])
+@pytest.mark.parametrize("ticket", ["", "..", "a/b", "/etc", "x" * 200])
 def test_a_ticket_that_is_no_name_is_refused(run: Run, ticket: str) -> None:
     """Board line 72: the ticket names a folder, and no other place."""
     with pytest.raises(SantiagoError, match="cannot be the id"):

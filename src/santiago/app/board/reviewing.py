@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.app import requests
-from santiago.app.board import evidence, settling
+from santiago.app.board import evidence, governed, settling
 from santiago.app.board.backlog import left_open
 from santiago.app.board.settings import board_settings
 from santiago.app.board.working import PLANNER, start
@@ -210,6 +210,7 @@ def _review_request(means: Means, card: Card) -> Reviewed:
         )
         means.opened.board.move(card.id, card.queue, wish, PLANNER)
         return Reviewed()
+    governed.collect(means, card, run.state.base, run.state.head, run.run_input)
     note = left_open(means.opened, card)
     reviewed = means.opened.board.move(
         card.id, card.queue, Move(to="planner-review", phase="evidence_collected", evidence=link, note=note), PLANNER

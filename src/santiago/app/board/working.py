@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.app.board import evidence, settling
+from santiago.app.board import evidence, governed, settling
 from santiago.app.board.routing import asking
 from santiago.app.board.settings import board_settings
 from santiago.app.loading import frozen, load
@@ -128,6 +128,8 @@ def settled(means: Means, card: Card) -> Card:
     if wish is None:
         return card
     link = evidence.keep(means.opened, card, run)
+    if wish.to == "planner-review":
+        governed.collect(means, card, story.base, story.commit, run.run_input)
     wish = Move(
         to=wish.to,
         phase=wish.phase,

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.artifacts.files import write_whole
+from santiago.contract.board import TICKET_ID
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
@@ -21,7 +22,7 @@ LAST_RUN = "last-run.json"
 LARGEST = 64 << 20
 Outcome = Literal["pass", "fail", "red", "was_red", "proves_nothing"]
 Status = Literal["PASS", "FAIL", "PARTIAL", "NOTHING", "DRY_RUN"]
-_TICKET = pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
+_TICKET = pattern(TICKET_ID)
 
 
 @record
@@ -64,7 +65,7 @@ def state_file(root: Path, ticket: str | None) -> Path:
     """Return where the last run of a ticket is kept; that of no ticket opens no gate."""
     if ticket is None:
         return root / STATE / LAST_RUN
-    if not _TICKET.fullmatch(ticket) or ".." in ticket:
+    if not _TICKET.fullmatch(ticket):
         raise SantiagoError(
             Kind.USAGE, f"{ticket!r} cannot be the id of a ticket", hint="Name it as `queue list` does."
         )
