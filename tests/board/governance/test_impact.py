@@ -11,6 +11,7 @@ from santiago.board.governance.hierarchy import TRUTH
 from santiago.board.governance.scenarios import CATALOGUE
 from santiago.contract.errors import SantiagoError
 from tests.board.governance.product import BYE, HELLO, commit, override, write, write_scenario, write_truth
+from tests.workspace.conftest import git
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,6 +102,28 @@ def test_a_scenario_that_changed_is_concerned(project: Path) -> None:
     assert f"{CATALOGUE}/hello.scenario.yml" in found.changed_files
     assert "hello" in found.impacted["scenarios"]
     assert found.touches_truth
+
+
+def test_a_range_is_judged_by_its_own_commits(project: Path) -> None:
+    """Board line 59: what stands in the working tree changes nothing, so that the gate finds the same again."""
+    base = apart(project)
+    write(project, "bye.txt", "bye bye\n")
+    head = commit(project)
+    before = impact.of_range(project, base, head, enforce=True)
+    for path in (project / CATALOGUE).iterdir():
+        path.unlink()
+    override(project, "2999-01-01T00:00:00Z")
+    assert impact.of_range(project, base, head, enforce=True) == before
+
+
+def test_what_is_no_file_in_a_commit_is_left_out(project: Path) -> None:
+    """Board line 59: a submodule or a link among the scenarios is none of them."""
+    base = commit(project)
+    git(project, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},{CATALOGUE}/sub.scenario.yml")
+    (project / CATALOGUE / "link.scenario.yml").symlink_to("hello.scenario.yml")
+    git(project, "add", f"{CATALOGUE}/link.scenario.yml")
+    git(project, "commit", "-qm", "odd")
+    assert impact.of_range(project, base, "HEAD", enforce=False).impacted["scenarios"] == ()
 
 
 def test_only_the_core_layer_needs_an_override(project: Path) -> None:

@@ -175,3 +175,17 @@ def test_an_unknown_step_is_refused(run: Run) -> None:
     """Board line 72: `--only` names a step that is there."""
     with pytest.raises(SantiagoError, match="there is no step 'hello'"):
         run(only="hello")
+
+
+@pytest.mark.parametrize("name", ["dag/state", "evidence"])
+def test_nothing_is_kept_through_a_link(project: Path, run: Run, name: str, tmp_path: Path) -> None:
+    """Board line 72: paths stay inside the project, and nothing runs where its results could not be kept."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (project / ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+    (project / ROOT / name).symlink_to(elsewhere)
+    write_scenario(project, HELLO, impl_run="touch ran.txt")
+    with pytest.raises(SantiagoError, match="symbolic link"):
+        run(ticket="T-1")
+    assert list(elsewhere.iterdir()) == []
+    assert not (project / "ran.txt").exists()

@@ -57,7 +57,6 @@ def in_place(
         runner = CommandRunner(
             server=server,
             sandbox=fence,
-            ground=fence.ground(str(folder)),
             environment=environment.for_checks(source),
             timeout_ms=timeout_ms,
             scratch=Path(scratch),
