@@ -65,6 +65,8 @@ class BoardEvent(StrEnum):
     TICKET_DECIDED = "ticket_decided"
     EVIDENCE_RECORDED = "evidence_recorded"
     """What santiago itself saw of a ticket's checks, by digest; nothing else opens the done gate."""
+    SCENARIOS_RUN = "scenarios_run"
+    """Santiago ran scenarios for a ticket; the digest of what it wrote down of them."""
     TICKET_VERIFIED = "ticket_verified"
     """The done gate found everything in order."""
     TICKET_DONE = "ticket_done"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from santiago.board.governance.gate import Change
 from santiago.board.governance.hierarchy import TRUTH
 from santiago.board.governance.scenarios import CATALOGUE
 from santiago.board.governance.starters import seed
+from santiago.board.governance.summary import digest_of, state_file
 from santiago.board.root import find
 from santiago.process.fence import Sandbox
 from santiago.process.server import ProcessServer
@@ -77,6 +79,18 @@ def test_a_change_with_its_results_lacks_nothing(project: Path, change: Change, 
     """Board lines 57 to 62: what is complete passes."""
     run("T-1")
     assert told(project, attach(project, change)) == []
+
+
+def test_a_run_of_scenarios_that_the_board_has_no_record_of_does_not_count(
+    project: Path, change: Change, run: Callable[[str], None]
+) -> None:
+    """Board lines 54 and 60: a file that looks right, and that anybody may have written."""
+    run(change.ticket)
+    attached = attach(project, change)
+    digest = digest_of(state_file(project / ROOT, change.ticket))
+    assert told(project, replace(attached, vouched=frozenset({digest}))) == []
+    (lack,) = told(project, replace(attached, vouched=frozenset()))
+    assert "the board has no record of this run" in lack
 
 
 def test_everything_that_is_missing_is_told_at_once(project: Path) -> None:

@@ -108,11 +108,12 @@ def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
     opened, planners = means.opened, board_settings(means.opened.place.project).planners
     with opened.store.reading() as at:
         found = gate.missing(at, opened.place, card, actor, planners, _is_integrated(means, card))
+        seen = governed.vouched(at, card.id)
         known = [one for one in gate.recorded(at, card.id) if one.attempt == card.attempt_count]
     latest = known[-1] if known else None
     change = governance.Change(
         ticket=card.id, base=latest.base if latest else None, head=latest.commit if latest else None,
-        evidence=tuple(opened.place.project / one.path for one in known),
+        evidence=tuple(opened.place.project / one.path for one in known), vouched=seen,
     )  # fmt: skip
     own = governance.missing(opened.place.project, opened.place.root, change)
     return [*found, *(gate.Missing(what=one.what, remedy=one.remedy) for one in own)]

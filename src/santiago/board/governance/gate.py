@@ -35,6 +35,8 @@ class Change:
     """The commit that would be accepted; None where the ticket changed nothing in the repository."""
     evidence: tuple[Path, ...]
     """Files that were handed in."""
+    vouched: frozenset[str] | None = None
+    """Digests of the runs of scenarios that the board recorded for the ticket; None where nobody asked it."""
 
 
 @record
@@ -130,6 +132,8 @@ def _of_tests(
         yield Missing(what=what, remedy=remedy)
         return
     where = name_inside(path, project)
+    if change.vouched is not None and digest_of(path) not in change.vouched:
+        yield Missing(what=f"{where}: the board has no record of this run", remedy=remedy)
     told = [f"{where}: {odd}" for odd in _odd(data, concerned, change.ticket)]
     yield from (Missing(what=what, remedy=remedy) for what in told)
     for name in names:
