@@ -129,8 +129,8 @@ def test_a_spent_ticket_is_escalated_at_the_claim_and_decided_by_a_planner(desk:
     assert desk.ok("queue", "claim", "--queue", "scientist-todo", "--worker", "bob") == "NO_PENDING:scientist-todo\n"
     desk.refused(30, "queue", "decide", "SPENT", "stop", "--actor", "planner")
     desk.ok("queue", "move", "--id", "SPENT", "--to", "scientist-todo", "--phase", "ready", "--lease", held["lease"])
-    assert (
-        desk.ok("queue", "claim", "--queue", "scientist-todo", "--worker", "bob") == "NO_RETRY_BUDGET:scientist-todo\n"
+    assert desk.ok("queue", "claim", "--queue", "scientist-todo", "--worker", "bob").endswith(
+        "NO_RETRY_BUDGET:scientist-todo\n"
     )
     assert desk.card("SPENT").queue == "blocked"
     assert [one.event for one in desk.events("SPENT")][-1] is BoardEvent.TICKET_EXHAUSTED

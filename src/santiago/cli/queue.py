@@ -140,6 +140,9 @@ def claim(queue: str, worker: str, name: str | None, lease_minutes: int, actor: 
 
     with opened_board.opened() as opened:
         found = take(opened, queue, worker, actor or worker, name=name, minutes=lease_minutes)  # type: ignore[arg-type]
+    if found.escalated and not as_json:
+        click.echo(f"AUTO_ESCALATED_RETRY_EXHAUSTED:{queue}:{len(found.escalated)}")
+        click.echo(f"AUTO_ESCALATED_NEXT_ACTION:{found.escalated[0].next_action}")
     if found.card is None:
         word = f"{'NO_RETRY_BUDGET' if found.only_spent else 'NO_PENDING'}:{queue}"
         if as_json:
@@ -178,6 +181,7 @@ def renew(name: str, lease: str, lease_minutes: int, actor: str | None, as_json:
 @click.option("--id", "name", required=True)
 @click.option("--from", "source", type=_QUEUE, help="Where it stands; refused where it stands elsewhere.")
 @click.option("--to", required=True, type=_QUEUE)
+@click.option("--status", type=click.Choice(get_args(Status)), help="That of the queue; only for scripts that say it.")
 @click.option("--phase", type=_PHASE)
 @click.option("--evidence", metavar="LINKS", help="Files of the project, with `,` `;` or `|` between them.")
 @click.option("--note")
@@ -189,14 +193,17 @@ def renew(name: str, lease: str, lease_minutes: int, actor: str | None, as_json:
 @actor_option
 @json_option
 def move(
-    name: str, source: str | None, to: str, phase: str | None, evidence: str | None, note: str | None, next_action: str | None,
+    name: str, source: str | None, to: str, status: str | None, phase: str | None, evidence: str | None, note: str | None, next_action: str | None,
     error_class: str | None, document: str | None, worker: str | None, lease: str | None, actor: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Move a ticket; to done only through the done gate, by a planner."""
     from santiago.app.actor import actor as named
     from santiago.app.board import claiming
+    from santiago.board import rules
     from santiago.board.rules import Move
 
+    if status not in (None, rules.default_status(to)):  # type: ignore[arg-type]  # click checked
+        raise click.UsageError(f"a ticket in {to} has the status {rules.default_status(to)}, not {status}")  # type: ignore[arg-type]
     wish = Move(
         to=to, phase=phase, evidence=evidence, note=note, next_action=next_action, error_class=error_class, source=document,  # type: ignore[arg-type]
     )  # fmt: skip
