@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import repository
@@ -17,6 +18,7 @@ from santiago.contract.reasons import Reason
 from santiago.util import mounts, regular
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from santiago.board.root import Place
@@ -32,6 +34,8 @@ NETWORK = frozenset(
 )  # fmt: skip
 """File systems whose locks reach other machines late or never."""
 _BEGIN, _END = "# santiago board: begin", "# santiago board: end"
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
+"""What a file system says that has no second names for a file."""
 _LARGEST_IGNORE = 2**20
 
 
@@ -42,16 +46,33 @@ def prepare(place: Place) -> tuple[str, ...]:
     for folder in (base, place.root, *(place.root / name for name in FOLDERS)):
         repository.refuse_linked(folder)
     made: list[Path] = []
+    with safe_to_repeat(place):
+        _make(place, base, made)
+    return tuple(place.named(path) for path in made if path.is_file())
+
+
+def _make(place: Place, base: Path, made: list[Path]) -> None:
     try:
-        for name in FOLDERS:
-            _make_folder(place.root / name, made)
         for path, content in _wanted(place, base).items():
             _make_file(path, content, made)
-    except (OSError, SantiagoError) as error:
+        for name in FOLDERS:
+            _make_folder(place.root / name, made)
+        if base.name == ".sigee":
+            _ignore(place.project / ".gitignore", f"{place.named(place.root)}/", made)
+    except BaseException:
         _undo(made)
+        raise
+
+
+@contextmanager
+def safe_to_repeat(place: Place) -> Iterator[None]:
+    """Turn every error of a disk into one that passes once the disk is mended: nothing was recorded yet."""
+    try:
+        yield
+    except (OSError, SantiagoError) as error:
+        if isinstance(error, SantiagoError) and error.reason is not Reason.IO_ERROR:
+            raise
         raise _failed(place, error) from None
-    ignored = _keep_out_of_git(place, base)
-    return tuple(place.named(path) for path in (*(one for one in made if not one.is_dir()), *ignored))
 
 
 def home(place: Place) -> Path:
@@ -71,24 +92,41 @@ def refuse_network(place: Place) -> None:
 
 
 def _wanted(place: Place, base: Path) -> dict[Path, bytes]:
+    """Return the files of a board; where its folders are its own, git is kept out of them first."""
+    ours = set() if base.name == ".sigee" else {base} if place.root.is_relative_to(base) else {base, place.root}
+    hidden = {folder / ".gitignore": b"*\n" for folder in sorted(ours)}
     queues = place.queues.parent
     headers = {queues / name: tsv.content(FIELDS, ()) for name in tsv.QUEUE_FILES}
     history = {queues / tsv.HISTORY: tsv.content(tsv.HISTORY_FIELDS, ())}
-    return headers | history | {base / name: text.encode() for name, text in FILES.items()}
+    return hidden | headers | history | {base / name: text.encode() for name, text in FILES.items()}
 
 
 def _make_folder(folder: Path, made: list[Path]) -> None:
     for one in reversed([folder, *folder.parents]):
         if not one.is_dir():
-            one.mkdir(exist_ok=True)  # another process may have been quicker
-            made.append(one)
+            with suppress(FileExistsError):  # another process was quicker
+                one.mkdir()
+                made.append(one)
 
 
 def _make_file(path: Path, content: bytes, made: list[Path]) -> None:
-    if not os.path.lexists(path):
-        _make_folder(path.parent, made)
+    """Make a file whole and only where there is none, since another process may make it, and more of it, meanwhile."""
+    if os.path.lexists(path):
+        return
+    _make_folder(path.parent, made)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    made.append(temporary)
+    write_whole(temporary, content)
+    try:
+        os.link(temporary, path)
         made.append(path)
-        write_whole(path, content)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        temporary.rename(path)
+    temporary.unlink(missing_ok=True)
 
 
 def _undo(made: list[Path]) -> None:
@@ -105,27 +143,17 @@ def _failed(place: Place, error: OSError | SantiagoError) -> SantiagoError:
     told = error.message if isinstance(error, SantiagoError) else (error.strerror or str(error)).lower()
     where = error.where if isinstance(error, SantiagoError) else str(error.filename or place.root)
     hint = "Make the folder writable or free space, then run the same command again."
-    message = f"the board could not be laid out: {told}; nothing of it was left"
+    message = f"the board could not be laid out: {told}; nothing is half made"
     return SantiagoError(Kind.TRANSIENT, message, where=where, hint=hint, reason=Reason.IO_ERROR)
 
 
-def _keep_out_of_git(place: Place, base: Path) -> list[Path]:
-    """Keep what the board writes out of git: by a file of its own, or by a block in the user's where `.sigee` stands."""
-    if base.name == ".sigee":
-        return _ignored(place.project / ".gitignore", f"{place.root.relative_to(place.project).as_posix()}/")
-    ours = {base, place.root} if not place.root.is_relative_to(base) else {base}
-    missing = [folder / ".gitignore" for folder in sorted(ours) if not os.path.lexists(folder / ".gitignore")]
-    for path in missing:
-        repository.keep_out_of_git(path.parent)
-    return missing
-
-
-def _ignored(path: Path, name: str) -> list[Path]:
-    old = b"" if not os.path.lexists(path) else regular.content(path, _LARGEST_IGNORE + 1, follow=False)
+def _ignore(path: Path, name: str, made: list[Path]) -> None:
+    """Have git ignore the runtime root, by a block in the user's own file."""
+    old = regular.content(path, _LARGEST_IGNORE + 1, follow=False) if os.path.lexists(path) else b""
     if old is None or len(old) > _LARGEST_IGNORE:
         raise refused(path, "it is no file that a line can be added to", f"Add the line {name} to what git ignores.")
-    if {name, name.rstrip("/"), f"/{name}", f"/{name.rstrip('/')}"} & set(old.decode("utf-8", "replace").split()):
-        return []
-    gap = b"" if not old or old.endswith(b"\n") else b"\n"
-    write_whole(path, old + gap + f"{_BEGIN}\n{name}\n{_END}\n".encode())
-    return [path]
+    ways = {name, name.rstrip("/"), f"/{name}", f"/{name.rstrip('/')}"}
+    if not ways & set(old.decode("utf-8", "replace").split()):
+        gap = b"" if not old or old.endswith(b"\n") else b"\n"
+        write_whole(path, old + gap + f"{_BEGIN}\n{name}\n{_END}\n".encode())
+        made.append(path)  # the last, so that it is never undone

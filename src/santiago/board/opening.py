@@ -84,7 +84,8 @@ def laid_out(place: Place) -> Opened:
     from santiago.board.store import Store
 
     made = bootstrap.prepare(place)
-    root.note(place)
+    with bootstrap.safe_to_repeat(place):
+        root.note(place)
     return Opened(place, Store(place.store), made)
 
 

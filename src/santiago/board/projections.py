@@ -24,7 +24,7 @@ from santiago.contract.reasons import Reason
 from santiago.util import regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from santiago.board.root import Place
@@ -166,7 +166,7 @@ def _contents(at: Reading, queue: str) -> dict[str, bytes]:
     """Return the files that show a queue."""
     if queue == "done":
         return {"queues/done.tsv": tsv.content(FIELDS, ()), **_archive(at)}
-    files = {f"queues/{queue}.tsv": tsv.content(FIELDS, map(tsv.row, at.bodies(queue)))}
+    files = {f"queues/{queue}.tsv": tsv.content(FIELDS, map(tsv.ticket_row, at.bodies(queue)))}
     if queue == "blocked":
         events = at.events(event=BoardEvent.TICKET_EXHAUSTED)
         files[tsv.HISTORY] = tsv.content(tsv.HISTORY_FIELDS, map(tsv.history_row, events))
@@ -174,10 +174,10 @@ def _contents(at: Reading, queue: str) -> dict[str, bytes]:
 
 
 def _archive(at: Reading) -> dict[str, bytes]:
-    months: dict[str, list[list[object]]] = {name: [] for name in at.files() if name.startswith("archive/")}
+    months: dict[str, list[Iterable[object]]] = {name: [] for name in at.files() if name.startswith("archive/")}
     for body in at.bodies("done"):
         name = f"archive/done-{body['archived_at'][:7]}.tsv"
-        months.setdefault(name, []).append(tsv.row(body, tsv.ARCHIVE_FIELDS))
+        months.setdefault(name, []).append(tsv.archive_row(body))
     return {name: tsv.content(tsv.ARCHIVE_FIELDS, rows) for name, rows in months.items()}
 
 

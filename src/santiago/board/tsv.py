@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.board import FIELDS, QUEUES
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from santiago.contract.board import Happening
@@ -24,7 +25,9 @@ QUEUE_FILES = {f"queues/{queue}.tsv": queue for queue in QUEUES}
 LARGEST = 256 * 2**20
 """Bytes of one file that are read."""
 _ARCHIVE = re.compile(r"done-[0-9]{4}-[0-9]{2}\.tsv")
-_BREAKS = str.maketrans("\t\r\n", "   ")
+_GAP = "\x1f"
+"""Stands between values while a line is made; no value may hold it."""
+_BREAKS = str.maketrans("\t\r\n" + _GAP, "   \t")
 
 
 def archives(folder: Path) -> list[Path]:
@@ -34,15 +37,15 @@ def archives(folder: Path) -> list[Path]:
 
 def line(values: Iterable[object]) -> str:
     """Return one line; what would break it becomes a space, and only here."""
-    return "\t".join([str(value).translate(_BREAKS) for value in values]) + "\n"
+    return _GAP.join(map(str, values)).translate(_BREAKS) + "\n"
 
 
 def content(fields: Sequence[str], rows: Iterable[Iterable[object]]) -> bytes:
     return "".join([line(fields), *map(line, rows)]).encode()
 
 
-def row(body: dict[str, Any], fields: Sequence[str] = FIELDS) -> list[object]:
-    return [body[name] for name in fields]
+ticket_row: Callable[[dict[str, Any]], Iterable[object]] = itemgetter(*FIELDS)
+archive_row: Callable[[dict[str, Any]], Iterable[object]] = itemgetter(*ARCHIVE_FIELDS)
 
 
 def history_row(event: Happening) -> list[object]:

@@ -1,0 +1,79 @@
+"""A kill or a full disk at any moment of a queue command leaves a ticket where it was or where it goes, and every file whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.crash import sick, tracing
+from tests.crash.world import ROOT, memory_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ALL = ["nowhere", "developer-todo", "planner-review", "done"]
+
+
+@pytest.fixture
+def ground() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="board-", dir=memory_folder()))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def swept(folder: Path, how: str, step: int, library: str = "", **environ: str) -> dict[str, Any]:
+    words = [sys.executable, "-m", "tests.board.deaths", str(folder), how, str(step), library]
+    done = subprocess.run(words, cwd=ROOT, env=os.environ | environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return dict(json.loads(done.stdout))
+
+
+def test_a_kill_at_any_statement_leaves_each_ticket_in_one_place(ground: Path) -> None:
+    """board lines 15 and 77: add, claim, hand over and accept, killed before every third statement."""
+    found = swept(ground, "statement", 3)
+    assert found["wrong"] == []
+    assert found["ends"] == ALL
+    assert found["deaths"] > 40
+
+
+def test_a_kill_at_any_system_call_leaves_old_files_or_new_ones(ground: Path) -> None:
+    """board lines 15 and 77: the calls that write files and store are among them."""
+    library = tracing.library(ground)
+    if not library:
+        pytest.skip("there is no C compiler to build the tracing helper with")
+    found = swept(ground, "kill", 17, library)
+    if not found["deaths"]:
+        pytest.skip("tracing a process is not permitted here")
+    assert found["wrong"] == []
+    assert found["ends"] == ALL
+
+
+def on_a_sick_disk(ground: Path, how: str, step: int) -> dict[str, Any]:
+    library = sick.library(ground)
+    if not library:
+        pytest.skip("there is no C compiler to build the interposed library with")
+    control = sick.Sickness(ground, library).control
+    return swept(ground, how, step, LD_PRELOAD=library, SICK_DISK=str(control))
+
+
+def test_a_full_disk_at_any_write_is_transient_and_loses_nothing(ground: Path) -> None:
+    """board line 77: exit 20, and the ticket where it was or where it goes; files are exact once there is room."""
+    found = on_a_sick_disk(ground, "sick", 5)
+    assert found["wrong"] == []
+    assert found["ends"] == ALL
+    assert found["deaths"] > 40
+
+
+def test_a_disk_that_is_full_before_the_board_is_laid_out_leaves_nothing_half_made(ground: Path) -> None:
+    """board line 11: exit 20; the layout is whole or not there at all."""
+    found = on_a_sick_disk(ground, "layout", 5)
+    assert found["wrong"] == []
+    assert found["deaths"] > 40

@@ -1,0 +1,190 @@
+"""The first queue command lays the board out, where it belongs, once, and without surprise."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from santiago.board import root
+from santiago.board.bootstrap import NETWORK
+from santiago.board.opening import is_on_board
+from santiago.board.root import find
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.util import mounts
+from tests.board.project import opened, project, queue, ticket, tree
+
+
+def test_the_root_is_below_sigee_where_that_stands(tmp_path: Path) -> None:
+    """board line 10: default roots and variables."""
+    plain, sigee = project(tmp_path / "plain"), project(tmp_path / "sigee", sigee=True)
+    assert find(plain, {}).root == plain / ".santiago/.runtime"
+    assert find(sigee, {}).root == sigee / ".sigee/.runtime"
+    assert find(plain, {"SIGEE_RUNTIME_ROOT": "work/run"}).root == plain / "work/run"
+    assert find(plain, {"SANTIAGO_RUNTIME_ROOT": "a", "SIGEE_RUNTIME_ROOT": "b"}).root == plain / "a"
+    assert find(plain, {}).queues == plain / ".santiago/.runtime/orchestration/queues"
+    assert find(plain, {}).archive == plain / ".santiago/.runtime/orchestration/archive"
+
+
+@pytest.mark.parametrize("given", ["/tmp/x", ".", "..", "a/../b", "./", "a\nb"])
+def test_a_root_outside_the_project_is_refused(tmp_path: Path, given: str) -> None:
+    """board line 10: absolute, `.`, `..` inside."""
+    with pytest.raises(SantiagoError) as caught:
+        opened(project(tmp_path / "p"), SIGEE_RUNTIME_ROOT=given)
+    assert caught.value.kind is Kind.USAGE
+    assert tree(tmp_path / "p") == {".git": (b"", 0)}
+
+
+def test_the_root_is_chosen_once(tmp_path: Path) -> None:
+    """board line 10: by the command that makes the board; later commands find it whatever their environment says."""
+    folder = project(tmp_path / "p")
+    opened(folder, SIGEE_RUNTIME_ROOT="here").close()
+    assert find(folder, {"SIGEE_RUNTIME_ROOT": "there"}).root == folder / "here"
+    (folder / ".sigee").mkdir()
+    assert find(folder, {}).root == folder / "here"
+
+
+def test_worktrees_share_the_board_of_their_repository_and_attempts_do_not_reach_it(tmp_path: Path) -> None:
+    """board line 10."""
+    main, other = tmp_path / "main", tmp_path / "other"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-C", str(main)]
+    subprocess.run(["git", "init", "-q", str(main)], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "Start"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(other)], check=True, capture_output=True)
+    with opened(other) as board:
+        board.board.add(ticket("T-1"), "me")
+    with opened(main) as board, board.store.reading() as at:
+        assert at.counts() == {"developer-todo": 1}
+    assert not (other / ".santiago").exists()
+    with pytest.raises(SantiagoError, match="cannot reach the board"):
+        opened(main, SANTIAGO_STORY="S1")
+
+
+def test_the_first_command_lays_the_board_out_and_the_second_changes_nothing(tmp_path: Path) -> None:
+    """board line 11."""
+    folder = project(tmp_path / "p")
+    opened(folder).close()
+    once = tree(folder)
+    opened(folder).close()
+    assert tree(folder) == once
+    names = set(once)
+    assert {
+        f".santiago/.runtime/orchestration/queues/{one}.tsv" for one in ("planner-inbox", "blocked", "done")
+    } <= names
+    assert ".santiago/policies/response-rendering-contract.md" in names
+    assert once[".santiago/.runtime/orchestration/queues/done.tsv"][0].startswith(b"id\tstatus\tworker\t")
+    assert ".gitignore" not in names, "the user's own file is not touched where there is no .sigee"
+    assert once[".santiago/.gitignore"][0] == b"*\n"
+
+
+def test_a_policy_that_somebody_changed_stays(tmp_path: Path) -> None:
+    """board line 11: only what is missing is made."""
+    folder = project(tmp_path / "p")
+    opened(folder).close()
+    policy = folder / ".santiago/policies/response-rendering-contract.md"
+    policy.write_text("language: ko\n")
+    (folder / ".santiago/README.md").unlink()
+    with opened(folder) as board:
+        assert board.made == (".santiago/README.md",)
+    assert policy.read_text() == "language: ko\n"
+
+
+def test_the_users_gitignore_gets_one_block_where_sigee_stands(tmp_path: Path) -> None:
+    """board line 11."""
+    folder = project(tmp_path / "p", sigee=True)
+    (folder / ".gitignore").write_text("*.pyc")
+    opened(folder).close()
+    opened(folder).close()
+    text = (folder / ".gitignore").read_text()
+    assert text.startswith("*.pyc\n# santiago board")
+    assert text.count(".sigee/.runtime/") == 1
+    assert (folder / ".sigee/policies/response-rendering-contract.md").is_file()
+    assert not (folder / ".santiago").exists()
+
+
+def test_a_gitignore_that_knows_the_root_already_stays(tmp_path: Path) -> None:
+    """board line 11."""
+    folder = project(tmp_path / "p", sigee=True)
+    (folder / ".gitignore").write_text("/.sigee/.runtime\n")
+    opened(folder).close()
+    assert (folder / ".gitignore").read_text() == "/.sigee/.runtime\n"
+
+
+def test_a_project_is_on_the_board_after_init_or_a_first_ticket_only(tmp_path: Path) -> None:
+    """board line 11."""
+    looked, begun, filled = (project(tmp_path / name) for name in ("looked", "begun", "filled"))
+    opened(looked).close()
+    assert not is_on_board(find(looked, {}))
+    assert queue(begun, "init").code == 0
+    assert is_on_board(find(begun, {}))
+    with opened(filled) as board:
+        board.board.add(ticket("T-1"), "me")
+    assert is_on_board(find(filled, {}))
+
+
+def test_asking_whether_a_plain_project_is_on_the_board_loads_no_database(tmp_path: Path) -> None:
+    """board lines 11 and 36."""
+    folder = project(tmp_path / "p")
+    program = (
+        "import sys; from pathlib import Path; from santiago.board import opening, root;"
+        f"print(opening.is_on_board(root.find(Path({str(folder)!r}), {{}})), 'sqlite3' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_a_folder_that_cannot_be_written_is_transient_and_nothing_is_made(tmp_path: Path) -> None:
+    """board line 11: here a file stands where the folder belongs, which stops root as well; test_deaths has the full disk."""
+    folder = project(tmp_path / "p")
+    (folder / ".santiago").mkdir()
+    (folder / ".santiago/.runtime").write_text("")
+    before = tree(folder)
+    with pytest.raises(SantiagoError, match="nothing is half made") as caught:
+        opened(folder)
+    assert caught.value.kind is Kind.TRANSIENT
+    assert tree(folder) == before
+    assert not (folder / ".git/santiago").exists()
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    """board line 11."""
+    folder = project(tmp_path / "p")
+    (tmp_path / "elsewhere").mkdir()
+    (folder / ".santiago").mkdir()
+    (folder / ".santiago/.runtime").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SantiagoError, match="symbolic link"):
+        opened(folder)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_init_lists_what_it_made(tmp_path: Path) -> None:
+    """board line 12."""
+    import json
+
+    folder = project(tmp_path / "p")
+    first, second = (json.loads(queue(folder, "init", "--json").out) for _ in range(2))
+    assert ".santiago/.runtime/orchestration/queues/done.tsv" in first["made"]
+    assert (first["begun"], second["begun"], second["made"]) == (True, False, [])
+    assert first["root"] == ".santiago/.runtime"
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "9p", "fuse.sshfs"])
+def test_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """board line 74: what the system says of its mounts is replaced, as no test can mount one."""
+    device = tmp_path.stat().st_dev
+    table = tmp_path / "mountinfo"
+    import os
+
+    table.write_text(f"1 0 {os.major(device)}:{os.minor(device)} / /mnt rw - {kind} server:/x rw\n")
+    monkeypatch.setattr(mounts, "MOUNTS", table)
+    folder = project(tmp_path / "p")
+    with pytest.raises(SantiagoError, match=kind) as caught:
+        opened(folder)
+    assert caught.value.kind is Kind.BLOCKED
+    assert tree(folder) == {".git": (b"", 0)}
+    table.write_text("")
+    opened(folder).close()  # a type that nobody knows is taken
+    assert kind in NETWORK
+    assert root.find(folder, {}).store.is_file()
