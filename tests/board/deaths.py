@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
 
+    from santiago.board.opening import Opened
+
 ENDS = ("nowhere", "developer-todo", "planner-review", "done")
 """Where the ticket of these commands may be found, in this order."""
 
@@ -49,17 +51,31 @@ def lay_out(folder: Path) -> None:
         opened.begin("me")
 
 
-def work(folder: Path) -> None:
+def work(folder: Path, mend: Callable[[], object] = lambda: None) -> None:
     """One command after another, each with its files: add, claim, hand over, accept."""
     with open_board(folder, {}) as opened:
-        opened.board.add(ticket("T-1"), "me")
-        opened.projections.flush()
-        card = opened.board.claim("developer-todo", "w", "w").card
-        assert card is not None
-        opened.projections.flush()
-        opened.board.move("T-1", "developer-todo", Move(to="planner-review", evidence="x.log"), "w", lease=card.lease)
-        opened.projections.flush()
-        opened.board.accept("T-1", "planner", 1, "all is well")
+        try:
+            _steps(opened)
+        except SantiagoError:
+            mend()
+            try:
+                with opened.store.writing():  # a process that met a full disk goes on once there is room
+                    pass
+            except SantiagoError:
+                raise RuntimeError("the process cannot go on") from None
+            raise
+
+
+def _steps(opened: Opened) -> None:
+    opened.board.add(ticket("T-1"), "me")
+    opened.projections.flush()
+    card = opened.board.claim("developer-todo", "w", "w").card
+    assert card is not None
+    opened.projections.flush()
+    opened.board.move("T-1", "developer-todo", Move(to="planner-review", evidence="x.log"), "w", lease=card.lease)
+    opened.projections.flush()
+    opened.board.accept("T-1", "planner", 1, "all is well")
+    opened.projections.flush()
 
 
 class Ground:
@@ -169,6 +185,10 @@ class Attached(Sickness):
             self._shared = mmap(file.fileno(), 0)
 
 
+def working(folder: Path) -> None:
+    work(folder, Attached().lift)
+
+
 # Ways to die
 
 
@@ -230,7 +250,7 @@ def at_writes(ground: Ground, commands: Callable[[Path], None], step: int) -> Sw
             sickness.begin(Fault("project", number, at, lasting), project)
             code = _code(_forked(lambda: commands(project)))
             failed = sickness.lift()[1]
-            return code if failed else -1
+            return code if failed or code else -1
 
         swept = _sweep(ground, once, range(1, 3000, step), 20, pristine=commands is lay_out)
         total = Swept(total.deaths + swept.deaths, total.wrong + swept.wrong, total.ends | swept.ends)
@@ -272,7 +292,7 @@ def main(folder: Path, how: str, step: int, library: str) -> None:
     elif how == "statement":
         result = at_statements(ground, step)
     else:
-        result = at_writes(ground, lay_out if how == "layout" else work, step)
+        result = at_writes(ground, lay_out if how == "layout" else working, step)
     sys.stdout.write(json.dumps(result._asdict() | {"ends": sorted(result.ends, key=ENDS.index)}))
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from santiago.artifacts.files import write_whole
 from santiago.board import projections
 from santiago.board.board import add
 from santiago.board.opening import Opened
@@ -109,10 +111,12 @@ def test_the_same_store_gives_the_same_bytes(folder: Path) -> None:
 def test_many_changes_are_written_once_and_at_the_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """board line 15: coalesced, and written before a command exits."""
     written: list[str] = []
-    real = projections.write_whole
-    monkeypatch.setattr(
-        projections, "write_whole", lambda path, content: (written.append(path.name), real(path, content))
-    )
+
+    def heard(path: Path, content: bytes) -> None:
+        written.append(path.name)
+        write_whole(path, content)
+
+    monkeypatch.setattr(projections, "write_whole", heard)
     monkeypatch.setattr(projections, "LEAST_S", 600.0)
     with opened(folder) as board:
         for number in range(50):
@@ -144,7 +148,7 @@ def test_files_follow_by_themselves_while_a_process_goes_on(folder: Path, monkey
 def test_a_file_rests_ten_times_as_long_as_it_took_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
     """board line 15: by the monotonic clock, also after the machine was started anew."""
     now = 1000.0
-    monkeypatch.setattr(projections.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     assert projections._wait(None) == 0
     assert projections._wait((998.0, 10 * 0.5)) == 3
     assert projections._wait((990.0, 10 * 0.5)) <= 0

@@ -93,11 +93,11 @@ def take_in(opened: Opened, report: Report, actor: str, *, force: bool = False) 
     """Take over the good rows in one transaction, and return a line for each row; refuse where one is bad, unless forced."""
     refuse(report, force=force)
     lines = tuple(row.told() for row in report.rows)
-    _keep_originals(opened, report)
     with opened.store.writing() as at:
         if at.counts():
             hint = "`santiago queue import --from-tsv` takes in what another program changed in the files."
             raise SantiagoError(Kind.INPUT, "the board has tickets already; a project is imported once", hint=hint)
+        _keep_originals(opened, report)
         ends = opened.store.ticks() + LEASE_MINUTES * 60_000
         for row in report.rows:
             _take(at, row, ends, actor)
