@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from santiago.board.board import add
+from santiago.contract.errors import SantiagoError
+from tests.board.project import lines, opened, project, ticket
 from tests.crash import sick, tracing
 from tests.crash.world import ROOT, memory_folder
 
@@ -77,3 +80,40 @@ def test_a_disk_that_is_full_before_the_board_is_laid_out_leaves_nothing_half_ma
     found = on_a_sick_disk(ground, "layout", 5)
     assert found["wrong"] == []
     assert found["deaths"] > 40
+
+
+def test_a_refused_command_leaves_nothing_of_itself(tmp_path: Path) -> None:
+    """board line 77: what came before the refusal in the same transaction is gone, and the process goes on."""
+    with opened(project(tmp_path / "p")) as board:
+        with pytest.raises(SantiagoError), board.store.writing() as at:  # noqa: PT012  # the second takes the first along
+            add(at, ticket("T-1"), "me")
+            add(at, ticket("T-1"), "me")
+        board.board.add(ticket("T-2"), "me")
+        with board.store.reading() as at:
+            assert [card.id for card in at.cards("developer-todo")] == ["T-2"]
+            assert [event.ticket for event in at.events()] == ["T-2"]
+
+
+ADDING = """
+import sys
+from pathlib import Path
+from tests.board.project import opened, ticket
+with opened(Path(sys.argv[1])) as board:
+    for number in range(10):
+        board.board.add(ticket(f"{sys.argv[2]}-{number}"), "me")
+assert board.notices == (), board.notices
+"""
+
+
+def test_first_commands_of_several_processes_at_once_lose_nothing(tmp_path: Path) -> None:
+    """board lines 11 and 15: one board, every ticket in it, and the files say so when the last process is gone."""
+    folder = project(tmp_path / "p", sigee=True)
+    words = [[sys.executable, "-c", ADDING, str(folder), f"T{number}"] for number in range(6)]
+    processes = [subprocess.Popen(one, cwd=ROOT, stderr=subprocess.PIPE, text=True) for one in words]
+    assert [process.communicate()[1] for process in processes] == [""] * 6
+    rows = lines(folder / ".sigee/.runtime/orchestration/queues/developer-todo.tsv")
+    with opened(folder) as board, board.store.reading() as at:
+        assert [row[0] for row in rows[1:]] == [card.id for card in at.cards("developer-todo")]
+    assert len(rows) == 61
+    assert (folder / ".gitignore").read_text().count(".sigee") == 1
+    assert list(folder.rglob("*.tmp")) == []

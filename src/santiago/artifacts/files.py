@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 MAX_DOCUMENT = 16 * 1024 * 1024
 """Bytes of a document that are read; a requirements document has no use for more."""
 
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
+"""What a file system says that has no second names for a file."""
 _WORDS = {
     errno.ENOENT: ("there is no such file", "Check the path."),
     errno.ENOTDIR: ("a part of the path is not a folder", "Check the path."),
@@ -82,15 +85,43 @@ def write_whole(path: Path, content: bytes) -> None:
     with guarding(path, "it was not written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.tmp")
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        try:
-            with os.fdopen(handle, "wb", closefd=False) as file:
-                file.write(content)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        _write_synced(temporary, content)
         temporary.replace(path)
         sync_folder(path.parent)
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    try:
+        with os.fdopen(handle, "wb", closefd=False) as file:
+            file.write(content)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_new(path: Path, content: bytes) -> bool:
+    """Make a file whole and only where there is none; return whether it was this call that made it.
+
+    Several processes may do so at once: the first one's file stays, whatever became of it since.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with guarding(path, "it was not written"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            _write_synced(temporary, content)
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            temporary.rename(path)
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        sync_folder(path.parent)
+    return True
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import repository
 from santiago.artifacts.faults import refused
-from santiago.artifacts.files import write_whole
+from santiago.artifacts.files import write_new, write_whole
 from santiago.board import tsv
+from santiago.board.locking import locked
 from santiago.board.templates import FILES
 from santiago.contract.board import FIELDS
 from santiago.contract.errors import Kind, SantiagoError
@@ -34,8 +34,6 @@ NETWORK = frozenset(
 )  # fmt: skip
 """File systems whose locks reach other machines late or never."""
 _BEGIN, _END = "# santiago board: begin", "# santiago board: end"
-_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
-"""What a file system says that has no second names for a file."""
 _LARGEST_IGNORE = 2**20
 
 
@@ -48,7 +46,7 @@ def prepare(place: Place) -> tuple[str, ...]:
     made: list[Path] = []
     with safe_to_repeat(place):
         _make(place, base, made)
-    return tuple(place.named(path) for path in made if path.is_file())
+    return tuple(place.named(path) for path in made if path.is_file() and path.suffix != ".lock")
 
 
 def _make(place: Place, base: Path, made: list[Path]) -> None:
@@ -58,7 +56,7 @@ def _make(place: Place, base: Path, made: list[Path]) -> None:
         for name in FOLDERS:
             _make_folder(place.root / name, made)
         if base.name == ".sigee":
-            _ignore(place.project / ".gitignore", f"{place.named(place.root)}/", made)
+            _ignore(place, made)
     except BaseException:
         _undo(made)
         raise
@@ -110,33 +108,17 @@ def _make_folder(folder: Path, made: list[Path]) -> None:
 
 
 def _make_file(path: Path, content: bytes, made: list[Path]) -> None:
-    """Make a file whole and only where there is none, since another process may make it, and more of it, meanwhile."""
-    if os.path.lexists(path):
-        return
-    _make_folder(path.parent, made)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    made.append(temporary)
-    write_whole(temporary, content)
-    try:
-        os.link(temporary, path)
-        made.append(path)
-    except FileExistsError:
-        pass
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        temporary.rename(path)
-    temporary.unlink(missing_ok=True)
+    if not os.path.lexists(path):
+        _make_folder(path.parent, made)
+        made.append(path)  # before it is written: it may be there, and only not yet safe on disk
+        if not write_new(path, content):
+            made.remove(path)
 
 
 def _undo(made: list[Path]) -> None:
     for one in reversed(made):
         with suppress(OSError):
-            if one.is_dir():
-                one.rmdir()
-            else:
-                one.with_name(f".{one.name}.tmp").unlink(missing_ok=True)
-                one.unlink(missing_ok=True)
+            one.rmdir() if one.is_dir() else one.unlink()
 
 
 def _failed(place: Place, error: OSError | SantiagoError) -> SantiagoError:
@@ -147,13 +129,24 @@ def _failed(place: Place, error: OSError | SantiagoError) -> SantiagoError:
     return SantiagoError(Kind.TRANSIENT, message, where=where, hint=hint, reason=Reason.IO_ERROR)
 
 
-def _ignore(path: Path, name: str, made: list[Path]) -> None:
+def _ignore(place: Place, made: list[Path]) -> None:
     """Have git ignore the runtime root, by a block in the user's own file."""
-    old = regular.content(path, _LARGEST_IGNORE + 1, follow=False) if os.path.lexists(path) else b""
-    if old is None or len(old) > _LARGEST_IGNORE:
+    path, name = place.project / ".gitignore", f"{place.named(place.root)}/"
+    if _ignores(path, name):
+        return
+    lock = place.root / "locks" / "layout.lock"
+    made += [] if lock.exists() else [lock]
+    with locked(lock):
+        if not _ignores(path, name):
+            old = path.read_bytes() if path.exists() else b""
+            gap = b"" if not old or old.endswith(b"\n") else b"\n"
+            write_whole(path, old + gap + f"{_BEGIN}\n{name}\n{_END}\n".encode())
+            made.append(path)  # the last, so that it is never undone
+
+
+def _ignores(path: Path, name: str) -> bool:
+    text = regular.content(path, _LARGEST_IGNORE + 1, follow=False) if os.path.lexists(path) else b""
+    if text is None or len(text) > _LARGEST_IGNORE:
         raise refused(path, "it is no file that a line can be added to", f"Add the line {name} to what git ignores.")
     ways = {name, name.rstrip("/"), f"/{name}", f"/{name.rstrip('/')}"}
-    if not ways & set(old.decode("utf-8", "replace").split()):
-        gap = b"" if not old or old.endswith(b"\n") else b"\n"
-        write_whole(path, old + gap + f"{_BEGIN}\n{name}\n{_END}\n".encode())
-        made.append(path)  # the last, so that it is never undone
+    return bool(ways & set(text.decode("utf-8", "replace").split()))

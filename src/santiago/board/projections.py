@@ -107,7 +107,7 @@ class Projections:
         store = Store(self._place.store)
         try:
             wait = self._write(store, hurry=False)
-        except SantiagoError:
+        except (OSError, SantiagoError):
             return  # whoever flushes at the end meets it again, and says it
         finally:
             store.close()
@@ -127,8 +127,9 @@ class Projections:
                 self._write_queue(store, queue)
                 ended = time.monotonic()
                 times[queue] = (ended, max(LEAST_S, TIMES * (ended - began)))
-            os.ftruncate(lock, 0)
-            os.pwrite(lock, json.dumps(times).encode(), 0)
+            with suppress(OSError):  # whoever finds no times writes at once
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, json.dumps(times).encode(), 0)
         return min((wait for wait in waits.values() if wait > 0), default=0.0)
 
     def _write_queue(self, store: Store, queue: str) -> None:

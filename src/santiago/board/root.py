@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import registry, repository
-from santiago.artifacts.files import read_json, write_whole
+from santiago.artifacts.files import read_json, write_new
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import record
 
@@ -87,7 +87,7 @@ def note(place: Place) -> None:
     common = registry.common_git_dir(place.project)
     if common is not None and not (common / _NOTE).exists():
         content = {"root": place.root.relative_to(place.project).as_posix()}
-        write_whole(common / _NOTE, json.dumps(content).encode() + b"\n")
+        write_new(common / _NOTE, json.dumps(content).encode() + b"\n")
 
 
 def _inside(given: str) -> PurePosixPath:

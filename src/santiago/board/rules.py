@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
+from santiago.board.triage import label
 from santiago.contract.board import (
     CLAIMED_FROM,
     MOVES,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 LONGEST = 20_000
 """Characters of one value."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_TAG = re.compile(r"(?<![A-Za-z0-9_])p[0-3](?![A-Za-z0-9_])", re.IGNORECASE)
 _STATUS: dict[Queue, Status] = {
     "planner-inbox": "pending", "scientist-todo": "pending", "developer-todo": "pending",
     "planner-review": "review", "blocked": "blocked", "done": "done",
@@ -156,19 +156,9 @@ def exhausted(card: Card, now: str, event: str) -> Change:
     }  # fmt: skip
     about = {
         "type": event, "from": card.queue, "class": card.error_class, "budget": card.retry_budget,
-        "priority": priority(card), "note": card.note[:300],
+        "priority": label(card), "note": card.note[:300],
     }  # fmt: skip
     return Change(event=BoardEvent.TICKET_EXHAUSTED, changes=changes, about=about)
-
-
-def priority(card: Card) -> str:
-    """Return how urgent a blocked ticket is: as its texts say, else by what went wrong."""
-    tagged = _TAG.search(f"{card.title}\n{card.note}\n{card.next_action}")
-    if tagged:
-        return tagged[0].upper()
-    if card.error_class == "hard_fail" or card.spent:
-        return "P1"
-    return "P3" if card.error_class == "none" else "P2"
 
 
 def refuse_late(card: Card, lease: str | None, worker: str | None) -> None:
