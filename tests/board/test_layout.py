@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.board import root
-from santiago.board.bootstrap import NETWORK
 from santiago.board.opening import is_on_board
 from santiago.board.root import find
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.util import mounts
 from tests.board.project import opened, project, queue, ticket, tree
+from tests.cli import greeter
+from tests.cli.inside import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def test_the_root_is_below_sigee_where_that_stands(tmp_path: Path) -> None:
@@ -161,8 +167,6 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
 
 def test_init_lists_what_it_made(tmp_path: Path) -> None:
     """board line 12."""
-    import json
-
     folder = project(tmp_path / "p")
     first, second = (json.loads(queue(folder, "init", "--json").out) for _ in range(2))
     assert ".santiago/.runtime/orchestration/queues/done.tsv" in first["made"]
@@ -170,21 +174,40 @@ def test_init_lists_what_it_made(tmp_path: Path) -> None:
     assert first["root"] == ".santiago/.runtime"
 
 
-@pytest.mark.parametrize("kind", ["nfs4", "cifs", "9p", "fuse.sshfs"])
-def test_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    """board line 74: what the system says of its mounts is replaced, as no test can mount one."""
-    device = tmp_path.stat().st_dev
-    table = tmp_path / "mountinfo"
-    import os
-
-    table.write_text(f"1 0 {os.major(device)}:{os.minor(device)} / /mnt rw - {kind} server:/x rw\n")
+@pytest.fixture
+def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """What the system says of its mounts is replaced, as no test can mount a network file system."""
+    device, table = tmp_path.stat().st_dev, tmp_path / "mountinfo"
     monkeypatch.setattr(mounts, "MOUNTS", table)
+
+    def mounted(kind: str) -> None:
+        table.write_text(f"1 0 {os.major(device)}:{os.minor(device)} / /mnt rw - {kind} server:/x rw\n")
+
+    return mounted
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "9p", "fuse.sshfs"])
+def test_a_network_file_system_is_refused(tmp_path: Path, mounted: Callable[[str], None], kind: str) -> None:
+    """board line 74."""
     folder = project(tmp_path / "p")
+    mounted(kind)
     with pytest.raises(SantiagoError, match=kind) as caught:
         opened(folder)
     assert caught.value.kind is Kind.BLOCKED
     assert tree(folder) == {".git": (b"", 0)}
-    table.write_text("")
-    opened(folder).close()  # a type that nobody knows is taken
-    assert kind in NETWORK
-    assert root.find(folder, {}).store.is_file()
+
+
+@pytest.mark.parametrize("kind", ["ext4", "btrfs", "somethingnew"])
+def test_other_file_systems_are_taken(tmp_path: Path, mounted: Callable[[str], None], kind: str) -> None:
+    """board line 74: also a type that nobody knows."""
+    mounted(kind)
+    opened(project(tmp_path / "p")).close()
+
+
+def test_doctor_tells_of_a_network_file_system(tmp_path: Path, mounted: Callable[[str], None]) -> None:
+    """board line 74."""
+    repo = greeter.committed(tmp_path / "repo", {"README.md": "A shop\n"})
+    mounted("nfs4")
+    told = json.loads(inside("doctor", "--json", cwd=repo).stdout)
+    (found,) = [one for one in told["checks"] if one["check"] == "repository"]
+    assert (found["level"], "nfs4" in found["text"], "board" in found["fix"]) == ("warn", True, True)

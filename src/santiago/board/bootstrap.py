@@ -81,12 +81,16 @@ def home(place: Place) -> Path:
 
 def refuse_network(place: Place) -> None:
     """Raise where the store would lie on a file system of another machine."""
-    there = next(one for one in (place.root, *place.root.parents) if one.exists())
-    kind = mounts.kind_of(there)
-    if kind in NETWORK:
+    if kind := network_of(place.root):
         message = f"the board would lie on a network file system ({kind}), whose locks cannot be trusted"
         hint = "Work in a clone on a disk of this machine."
-        raise SantiagoError(Kind.BLOCKED, message, where=str(there), hint=hint)
+        raise SantiagoError(Kind.BLOCKED, message, where=str(place.root), hint=hint)
+
+
+def network_of(path: Path) -> str:
+    """Return the network file system that a path lies on, or would; empty where it is another one, or nobody knows."""
+    kind = mounts.kind_of(next(one for one in (path, *path.parents) if one.exists()))
+    return kind if kind in NETWORK else ""
 
 
 def _wanted(place: Place, base: Path) -> dict[Path, bytes]:

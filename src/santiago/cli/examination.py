@@ -72,11 +72,15 @@ def _git() -> Told:
 
 
 def _repository() -> Told:
+    from santiago.board.bootstrap import network_of
     from santiago.workspace.inspect import find, is_dirty
 
     root = _root() or Path.cwd()
     found = find(root)  # raises where no run can work, with the remedy
     where = f"{root} on {found.branch or 'a detached head'} at {found.head[:8]}"
+    if kind := network_of(root):
+        fix = "Work in a clone on a disk of this machine; a board is refused here."
+        return Told("warn", f"{where}, on a network file system ({kind}), whose locks cannot be trusted", fix)
     if is_dirty(root):
         fix = "Commit them, or leave them: a run works on the last commit and does not see them."
         return Told("warn", f"{where}, with uncommitted changes", fix)
