@@ -174,6 +174,26 @@ def test_init_lists_what_it_made(tmp_path: Path) -> None:
     assert first["root"] == ".santiago/.runtime"
 
 
+def test_governance_starters_are_seeded_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    """board line 12: and nothing is left for the next command to make."""
+    folder = project(tmp_path / "p")
+    assert queue(folder, "init").code == 0
+    assert not (folder / ".sigee").exists()
+    made = json.loads(queue(folder, "init", "--governance", "--json").out)["made"]
+    assert ".sigee/product-truth/vision.yaml" in made
+    assert (folder / ".sigee/product-truth/vision.yaml").is_file()
+    before = tree(folder)
+    assert json.loads(queue(folder, "init", "--governance", "--json").out)["made"] == []
+    assert tree(folder) == before
+
+
+def test_a_board_that_begins_with_governance_stands_below_sigee(tmp_path: Path) -> None:
+    """board lines 10 and 12."""
+    folder = project(tmp_path / "p")
+    assert json.loads(queue(folder, "init", "--governance", "--json").out)["root"] == ".sigee/.runtime"
+    assert not (folder / ".santiago").exists()
+
+
 @pytest.fixture
 def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """What the system says of its mounts is replaced, as no test can mount a network file system."""

@@ -114,9 +114,10 @@ def refuse(report: Report, *, force: bool) -> None:
         hint = "`santiago queue init` begins a new board."
         raise SantiagoError(Kind.INPUT, "there are no tickets in files here", hint=hint, reason=Reason.INVALID_INPUT)
     if report.faults and not force:
-        told = "; ".join(row.told() for row in report.faults[:_TOLD])
-        more = f"; and {len(report.faults) - _TOLD} more" if len(report.faults) > _TOLD else ""
-        message = f"{len(report.faults)} of {len(report.rows)} rows cannot be taken over, so none was: {told}{more}"
+        told = [row.told() for row in report.faults[:_TOLD]]
+        told += [f"and {len(report.faults) - _TOLD} more"] if len(report.faults) > _TOLD else []
+        message = f"{len(report.faults)} of {len(report.rows)} rows cannot be taken over, so none was:"
+        message = "\n  ".join([message, *told])
         hint = "Mend those lines, or leave them out: `santiago queue import --force-rows`."
         raise SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.INVALID_INPUT)
 

@@ -71,12 +71,18 @@ class Opened:
 
 def open_board(start: Path, environ: Mapping[str, str]) -> Opened:
     """Open the board of the project around a path, and lay it out where it is not there yet."""
+    return laid_out(found(start, environ))
+
+
+def found(start: Path, environ: Mapping[str, str]) -> Place:
+    """Return where the board is, or would be; raise where there can be none, or only after an import."""
     place = root.find(start, environ)
+    bootstrap.refuse_network(place)
     if rows := unimported(place):
         message = f"there are tickets in {rows} that the board does not know yet"
         hint = "Take them over: `santiago queue import`. Nothing was changed."
         raise SantiagoError(Kind.BLOCKED, message, where=place.named(place.queues), hint=hint)
-    return laid_out(place)
+    return place
 
 
 def laid_out(place: Place) -> Opened:

@@ -13,6 +13,7 @@ from santiago.app.actor import actor as named
 from santiago.cli.options import actor_option
 from santiago.cli.view.text import say
 from santiago.contract.reasons import ExitCode
+from santiago.util.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,11 +29,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 @json_option
 def init(governance: bool, actor: str | None, as_json: bool) -> None:
     """Begin a board: folders, queues, policies and forms. From then on work goes through it."""
-    from santiago.board.opening import open_board
+    from santiago.board.opening import found, open_board
 
+    # The starters come first: they make `.sigee`, and where that stands everything else goes below it.
+    starters = _starters(found(Path.cwd(), os.environ).project) if governance else []
     with open_board(Path.cwd(), os.environ) as opened:
         begun = opened.begin(named(actor))
-        made = [*opened.made, *(_starters(opened.place.project) if governance else ())]
+        made = [*starters, *opened.made]
         root = opened.place.named(opened.place.root)
     _notices(opened.notices)
     if as_json:
@@ -76,7 +79,7 @@ def _rows(actor: str, *, force: bool, as_json: bool) -> int:
     for line in lines:
         click.echo(line)
     kept = "; their files are kept as they were, named .before-import" if left_out else ""
-    say(f"{len(lines) - len(left_out)} rows imported, {len(left_out)} left out{kept}", err=True)
+    say(f"{count(len(lines) - len(left_out), 'row')} imported, {len(left_out)} left out{kept}", err=True)
     return ExitCode.OK
 
 
@@ -94,7 +97,7 @@ def _edits(actor: str, *, as_json: bool) -> int:
         for one in taken:
             click.echo(one.told())
         kept = "; the files as they were are kept beside, named .edited-…" if refused else ""
-        say(f"{len(taken) - len(refused)} changes taken in, {len(refused)} refused{kept}", err=True)
+        say(f"{count(len(taken) - len(refused), 'change')} taken in, {len(refused)} refused{kept}", err=True)
     return ExitCode.FAILED if refused else ExitCode.OK
 
 
