@@ -206,6 +206,16 @@ def test_a_file_that_is_no_text_is_a_fault(folder: Path) -> None:
     assert "blocked.tsv:2 (no id) is not UTF-8" in queue(folder, "import").error
 
 
+def test_a_link_that_leads_out_of_the_project_is_not_read(folder: Path, tmp_path: Path) -> None:
+    """board line 13."""
+    path = folder / TOP / "queues/blocked.tsv"
+    path.rename(tmp_path / "elsewhere.tsv")
+    path.symlink_to(tmp_path / "elsewhere.tsv")
+    told = queue(folder, "import", "--force-rows")
+    assert (told.code, "out of the project" in told.error) == (30, True)
+    assert not is_on_board(find(folder, {}))
+
+
 def test_before_the_import_every_other_command_is_blocked_and_writes_nothing(folder: Path) -> None:
     """board line 13: exit 10, and the import is named."""
     before = tree(folder)

@@ -6,6 +6,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, get_args
 
+from santiago.artifacts.faults import refused
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.board import rules, tsv
 from santiago.contract.board import (
@@ -23,6 +24,7 @@ from santiago.contract.board import (
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import ErrorClass, Reason
 from santiago.contract.record import record
+from santiago.util.inside import is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,6 +82,9 @@ def read(place: Place) -> Report:
     top = place.queues.parent
     archive = [f"archive/{path.name}" for path in tsv.archives(place.archive)]
     names = [name for name in (*tsv.QUEUE_FILES, *archive, tsv.HISTORY) if (top / name).exists()]
+    for name in names:
+        if not is_inside(top / name, place.project):
+            raise refused(top / name, "it is a link that leads out of the project", "Put the file itself there.")
     contents = {name: read_bytes(top / name, tsv.LARGEST) for name in names}
     rows: list[Row] = []
     seen: dict[str, str] = {}
