@@ -10,9 +10,9 @@ from santiago.app.paths import near
 from santiago.app.planning.go_on import go_on
 from santiago.app.planning.loading import load
 from santiago.cli.start.consent import ask_unfenced
+from santiago.cli.view import screens
 from santiago.cli.view.plan_view import changes, stories
 from santiago.cli.view.text import paint, say
-from santiago.cli.watch import has_screen
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.review import review_of
@@ -57,11 +57,8 @@ def plan_with(wanted: Wanted, *, trusted: bool = False, as_json: bool = False, w
     me = actor(who)
     folder = begin(wanted, me, dict(os.environ))
     planning = carry_on(folder, me, quiet=as_json, asked=asked)
-    if planning.state.review is not None and asked and not as_json and has_screen():
-        from santiago.tui.look import tells_unicode
-        from santiago.tui.review import open_review
-
-        return open_review(folder, plain=not tells_unicode())
+    if planning.state.review is not None and asked and not as_json and screens.has_screen():
+        return screens.review(planning)
     print_session(planning, as_json=as_json)
     return exit_code(planning)
 

@@ -49,11 +49,7 @@ def command(
     santiago review --edit "S3 also needs a migration"     a turn of one agent
     santiago review --finalize --revision 2                make it final and carry it out
     """
-    from santiago.app.actor import actor
-    from santiago.app.planning import word
     from santiago.app.planning.loading import find_session, load
-    from santiago.cli import planning as shown
-    from santiago.cli.view.text import say
 
     wish = _wish(
         {
@@ -64,9 +60,15 @@ def command(
             "take-up": take_up,
         }
     )
-    planning, me = load(find_session(session)), actor(who)
+    planning = load(find_session(session))
     if wish is None and add_turns is None:
         return _look(planning, revision, plain=plain, as_json=as_json)
+    from santiago.app.actor import actor  # who only looks needs none of those who work
+    from santiago.app.planning import word
+    from santiago.cli import planning as shown
+    from santiago.cli.view.text import say
+
+    me = actor(who)
     if finalize and revision is None:
         raise click.UsageError(f"Say which revision you looked at: --revision {planning.state.revision}")
     facts = word.more_turns(planning, add_turns, me) if add_turns else []
@@ -96,14 +98,12 @@ def _wish(given: dict[str, bool]) -> str | None:
 
 def _look(planning: Planning, revision: int | None, *, plain: bool, as_json: bool) -> int:
     """Show a session, on the screen or line by line; only what is done there changes it."""
+    from santiago.cli.view import screens
+
+    if not plain and not as_json and screens.has_screen():
+        return screens.review(planning, revision)
     from santiago.cli.planning import print_session
-    from santiago.cli.watch import has_screen
 
-    if not plain and not as_json and has_screen():
-        from santiago.tui.look import tells_unicode
-        from santiago.tui.review import open_review
-
-        return open_review(planning.folder, plain=not tells_unicode(), revision=revision)
     print_session(planning, revision, as_json=as_json)
     return ExitCode.OK
 

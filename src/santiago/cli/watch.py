@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -25,25 +23,10 @@ def command(run: str | None, plain: bool) -> int:
     Leaving it never stops a run. Press ? for the keys and the commands that do the same.
     """
     from santiago.app.finding import running_or_newest
+    from santiago.cli.view.screens import browse, has_screen
 
     out_dir, note = running_or_newest(run)
-    if plain or not has_screen():
-        return _listing(out_dir)
-    from santiago.cli.view.text import say
-    from santiago.tui.app import run as show
-    from santiago.tui.look import tells_unicode
-    from santiago.tui.watch import WatchScreen
-
-    code, said = show(WatchScreen(out_dir, plain=not tells_unicode(), note=note))
-    if said:
-        say(said, err=True)
-    return code
-
-
-def has_screen() -> bool:
-    """Tell whether there is a terminal that a screen can be drawn on, and nobody asked for lines."""
-    terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    return terminal and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("SANTIAGO_PLAIN")
+    return _listing(out_dir) if plain or not has_screen() else browse(out_dir, note)
 
 
 def _listing(out_dir: Path) -> int:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.screen import Screen
 
+    from santiago.contract.errors import SantiagoError
+
 SECONDS = 1.0
 """Between two looks whether the terminal is still there."""
 
@@ -32,6 +34,8 @@ class SantiagoApp(App[str]):
     def __init__(self, screen: Screen[None]) -> None:
         super().__init__()
         self.first = screen
+        self.failed: SantiagoError | None = None
+        """Why there was nothing to show."""
         self.plain = not tells_unicode()
         self._terminal = select.poll()
         self._painted = self._told_to_leave = False
@@ -68,9 +72,16 @@ class SantiagoApp(App[str]):
         if self._painted:  # whoever leaves while the screen is still being made leaves it half restored
             self.exit(return_code=ExitCode.TERMINATED)
 
+    def fail(self, error: SantiagoError) -> None:
+        """Leave, because there is nothing that could be shown."""
+        self.failed = error
+        self.exit()
+
 
 def run(screen: Screen[None]) -> tuple[int, str]:
-    """Show a screen until it is left; return the exit code and what is to be said then."""
+    """Show a screen until it is left; return the exit code and what is to be said then. What cannot be shown raises."""
     app = SantiagoApp(screen)
     said = app.run()
+    if app.failed is not None:
+        raise app.failed
     return app.return_code or 0, said or ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -14,14 +13,13 @@ from santiago.report.controls import controls_of
 from santiago.report.following_session import FollowingSession
 from santiago.report.run_status import standing
 from santiago.report.session_pages import PAGES, page, uncovered
-from santiago.tui.app import run
 from santiago.tui.buttons import Button, Buttons
 from santiago.tui.look import TONES, cut, joined, shown
 from santiago.tui.pane import Pane
 from santiago.tui.plan_rows import PlanRows
 from santiago.tui.review_keys import CONTROLS, REVIEW
 from santiago.tui.reviewing import Reviewing
-from santiago.util.text import count, flat, harmless, width
+from santiago.util.text import count, flat, width
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -374,11 +372,3 @@ class ReviewScreen(Reviewing):
         self.following.show(0)
         self.told = ("", "")
         self.paint(anew=True)
-
-
-def open_review(folder: Path, *, plain: bool, revision: int | None = None) -> int:
-    """Show a session until it is left; return the exit code. `plain` uses no letters beyond ASCII."""
-    code, said = run(ReviewScreen(folder, plain=plain, revision=revision))
-    if said:
-        sys.stderr.write(f"{harmless(said)}\n")
-    return code
