@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,15 +13,27 @@ from santiago.tui.app import SantiagoApp
 from santiago.tui.pane import Pane
 from santiago.tui.rows import Rows
 from santiago.tui.watch import WatchScreen
+from tests.cli import greeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
+    import pytest
     from textual.pilot import Pilot
 
 PATIENCE = 600
 """Looks at a condition before a test gives up; each lets the program go on."""
+
+
+def stand_in(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand in a repository as a person would."""
+    monkeypatch.chdir(repo)
+    for name, value in greeter.place(repo).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("USER", "ann")
+    for name in [name for name in os.environ if name.startswith("SANTIAGO_")]:
+        monkeypatch.delenv(name)
 
 
 class Browser:

@@ -34,8 +34,8 @@ def test_line_75_the_command_of_every_key_exists_with_its_options(key: Key) -> N
 
 
 def test_line_75_every_key_of_the_browser_is_in_the_table() -> None:
-    actions = {name.removeprefix("action_") for name in vars(WatchScreen) if name.startswith("action_")}
-    actions |= {name.removeprefix("action_") for name in vars(WatchScreen.__bases__[0]) if name.startswith("action_")}
+    own = [one for one in WatchScreen.__mro__ if one.__module__.startswith("santiago.")]
+    actions = {name.removeprefix("action_") for one in own for name in vars(one) if name.startswith("action_")}
     assert actions == {key.action.partition("(")[0] for key in WATCH if key.action}
 
 

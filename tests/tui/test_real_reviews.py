@@ -19,6 +19,7 @@ from santiago.tui.review import ReviewScreen
 from santiago.tui.reviewing import RunScreen
 from tests.cli import greeter, words
 from tests.cli.santiago import santiago
+from tests.tui.driving import stand_in
 from tests.tui.reviewing import Agents, review
 
 if TYPE_CHECKING:
@@ -31,12 +32,7 @@ if TYPE_CHECKING:
 def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agents:
     """Make a repository with agents beside it, and stand in it as a person would."""
     repo = words.make(tmp_path)
-    monkeypatch.chdir(repo)
-    for name in [name for name in os.environ if name.startswith("SANTIAGO_")]:
-        monkeypatch.delenv(name)
-    for name, value in greeter.place(repo).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("USER", "ann")
+    stand_in(repo, monkeypatch)
     return Agents(repo)
 
 

@@ -15,7 +15,7 @@ from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from tests.cli import greeter, stepwise, words
 from tests.cli.santiago import santiago
-from tests.tui.driving import browse
+from tests.tui.driving import browse, stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,17 +32,8 @@ SECONDS = 60
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a repository, and stand in it as a person would."""
     made = words.make(tmp_path)
-    _stand_in(made, monkeypatch)
+    stand_in(made, monkeypatch)
     return made
-
-
-def _stand_in(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(repo)
-    for name, value in greeter.place(repo).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("USER", "ann")
-    for name in [name for name in os.environ if name.startswith("SANTIAGO_")]:
-        monkeypatch.delenv(name)
 
 
 @pytest.fixture
@@ -251,7 +242,7 @@ def test_lines_70_and_81_questions_are_answered_in_place_and_enter_alone_approve
 ) -> None:
     place = tmp_path / "repo"
     out_dir = stepwise.begin(place)
-    _stand_in(place, monkeypatch)
+    stand_in(place, monkeypatch)
 
     async def answers(browser: Browser) -> None:
         assert "S1-detail-2 asks, a answers" in browser.text()

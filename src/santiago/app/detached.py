@@ -60,9 +60,11 @@ class Detached:
         return [line for line in lines if line][-most:]
 
 
-def resume(out_dir: Path, *, chunks: str = "", gate: str = "", attempts: int = 0) -> Detached:
-    """Go on with a run, or begin it; consents that it would ask for are refused, and it says so."""
-    words = ["resume", str(out_dir), "--attended"]
+def resume(
+    out_dir: Path, *, chunks: str = "", gate: str = "", attempts: int = 0, consents: Sequence[str] = ()
+) -> Detached:
+    """Go on with a run, or begin it; what it would ask for besides the `consents` that were given, it is refused."""
+    words = ["resume", str(out_dir), "--attended", *consents]
     words += ["--chunks", chunks] if chunks else []
     words += ["--gate", gate] if gate else []
     words += ["--add-attempts", str(attempts)] if attempts else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from difflib import unified_diff
+from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.app.paths import near
@@ -33,11 +34,17 @@ MOST_LINES = 300
 
 
 def carry_on(
-    folder: Path, actor: str, *, facts: Sequence[Fact] = (), quiet: bool = False, asked: bool = False
+    folder: Path,
+    actor: str,
+    *,
+    facts: Sequence[Fact] = (),
+    quiet: bool = False,
+    asked: bool = False,
+    unfenced: bool = False,
 ) -> Planning:
     """Go on with a session until it rests, saying what happens; return where it stands."""
-    listeners = [] if quiet else [_tell]
-    go_on(folder, actor, facts=facts, listeners=listeners, consent_unfenced=lambda: ask_unfenced(asked=asked))
+    listeners, consent = [] if quiet else [_tell], partial(ask_unfenced, asked=asked, said=unfenced)
+    go_on(folder, actor, facts=facts, listeners=listeners, consent_unfenced=consent)
     return load(folder)
 
 

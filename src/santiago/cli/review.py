@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--take-up", is_flag=True, help="Go on with a turn that was interrupted, or a review that was cancelled.")
 @click.option("--add-turns", type=click.IntRange(1, 1000), metavar="N", help="Allow this many turns more.")
+@click.option("--sandbox", type=click.Choice(("off",)), help="Agents may work where no sandbox works.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="With --finalize: stories side by side.")
 @click.option(
     "--gate", type=click.Choice(("auto", "chunk", "step")), help="With --finalize: where your word is needed."
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 def command(
     session: str | None, adjust: str | None, edit: str | None, finalize: bool, revision: int | None, no_start: bool,
-    moved_base: bool, cancel: bool, take_up: bool, add_turns: int | None, jobs: int | None, gate: str | None, plain: bool,
+    moved_base: bool, cancel: bool, take_up: bool, add_turns: int | None, sandbox: str | None, jobs: int | None, gate: str | None, plain: bool,
     as_json: bool, who: str | None, no_input: bool,
 ) -> int:  # fmt: skip
     """Look at SESSION, or the newest of this repository, and decide: plan on, edit, finalize or cancel.
@@ -80,9 +81,9 @@ def command(
         say(f"{planning.session_id}: {planning.worker} was asked to end the turn", err=True)
         return ExitCode.OK
     asked, before = shown.may_ask(no_input=no_input), shown.ended(planning)
-    planning = shown.carry_on(planning.folder, me, facts=facts, quiet=as_json, asked=asked)
+    planning = shown.carry_on(planning.folder, me, facts=facts, quiet=as_json, asked=asked, unfenced=sandbox == "off")
     if wish == "approve" and planning.state.run and not no_start:
-        flags = Flags(jobs=jobs, gate=gate, as_json=as_json, plain=plain, actor=who, no_input=no_input)
+        flags = Flags(jobs=jobs, gate=gate, sandbox=sandbox, as_json=as_json, plain=plain, actor=who, no_input=no_input)
         return _execute(planning, flags)
     shown.print_session(planning, as_json=as_json)
     return ExitCode.OK if wish == "cancel" else shown.exit_code(planning, before)

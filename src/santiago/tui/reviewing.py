@@ -12,11 +12,13 @@ from santiago.app.detached import Detached
 from santiago.app.planning import word
 from santiago.app.planning.loading import load
 from santiago.contract.errors import SantiagoError
+from santiago.contract.reasons import ExitCode
 from santiago.report.following_session import FollowingSession
 from santiago.report.pages import Line
 from santiago.report.run_list import run_rows
 from santiago.report.session_list import session_rows
 from santiago.report.session_pages import finalize_page
+from santiago.tui.consenting import ask_each
 from santiago.tui.deciding import Deciding, Saying
 from santiago.tui.dialogs import Picking, Reading
 from santiago.tui.review_keys import REVIEW
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from santiago.contract.state import Question
+    from santiago.report.consents import Consent
     from santiago.report.controls import Control
 
 CHECK_AGAIN = "check the plan against the commits that came since"
@@ -59,6 +62,8 @@ class Reviewing(Screen[None]):
     """What was started from here last; it is waited for, so that a refusal is told."""
     _executes = False
     """The run is to begin as soon as it is made."""
+    _consents: tuple[str, ...] = ()
+    """What was agreed to for the latest start."""
     _seq = 0
     """The last event before the latest start."""
 
@@ -106,11 +111,12 @@ class Reviewing(Screen[None]):
             return f"{error.message}. {error.hint}".rstrip(" .") + "."
         return ""
 
-    def _carry_out(self) -> None:
+    def _carry_out(self, consents: tuple[str, ...] = ()) -> None:
         """Have what was said carried out, by a process that outlives this screen."""
         folder, self._seq = self.following.folder, self.following.planning.state.seq
+        self._consents = consents
         try:
-            self.started = Detached(folder, ["review", str(folder), "--take-up"])
+            self.started = Detached(folder, ["review", str(folder), "--take-up", *consents])
         except OSError as error:
             self.say(f"it could not be started: {error.strerror}; t takes it up", "bad")
         else:
@@ -246,20 +252,28 @@ class Reviewing(Screen[None]):
     # What was started
 
     def look_after_start(self) -> bool:
-        """Tell a start that was refused, with its own words; return whether something has ended."""
+        """Ask for what a start needs a person's word for, or tell why it was refused; return whether something has ended."""
         if self.started is None or (code := self.started.ended()) is None:
             return False
         started, self.started = self.started, None
         self.following.ask_worker()
-        if code and self.following.planning.state.seq == self._seq:
-            lines = [
-                *(Line(text) for text in started.said(12)),
-                Line(""),
-                Line(f"$ {' '.join(started.command)}", "dim"),
-            ]
-            self.app.push_screen(Reading("It was not carried out", lines, plain=self.plain))
-            self.say("")
+        if not code or self.following.planning.state.seq != self._seq:
+            return True
+        self.say("")
+        if code == ExitCode.BLOCKED and not self._consents and (wanted := self._wanted()):
+            words = tuple(word for one in wanted for word in one.said)
+            command = f"santiago review {self.following.review.session_id} --take-up"
+            ask_each(self, wanted, command, lambda yes: self._carry_out(words) if yes else None, plain=self.plain)
+            return True
+        lines = [*(Line(text) for text in started.said(12)), Line(""), Line(f"$ {' '.join(started.command)}", "dim")]
+        self.app.push_screen(Reading("It was not carried out", lines, plain=self.plain))
         return True
+
+    def _wanted(self) -> list[Consent]:
+        from santiago.report.consents import unfenced  # what starts agents is loaded only where that was refused
+
+        planning = self.following.planning
+        return unfenced(planning.run_input, *(one.agent for one in planning.asked.drafters))
 
     # Sessions, keys, leaving
 

@@ -32,8 +32,10 @@ def ask_consent(commands: list[str], plan: str, *, asked: bool, trusted: bool, o
         raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=reason)
 
 
-def ask_unfenced(*, asked: bool) -> None:
-    """Where no sandbox works, an agent runs only after a person's word."""
+def ask_unfenced(*, asked: bool, said: bool = False) -> None:
+    """Where no sandbox works, an agent runs only after a person's word, which may have been `said` already."""
+    if said:
+        return
     message = "no sandbox works on this machine, so the agent could change anything that you can"
     if asked and click.confirm(f"{message[0].upper()}{message[1:]}. Go on?", default=False, err=True):
         return

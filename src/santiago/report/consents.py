@@ -1,0 +1,98 @@
+"""What a start would ask a person first, for screens that ask it on behalf of a process which has no terminal."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.start import agents, start_events, trust
+from santiago.contract.record import record
+from santiago.process import sandbox
+from santiago.report.trusting import trusting
+from santiago.util.text import harmless
+
+if TYPE_CHECKING:
+    from santiago.app.loading import Run
+    from santiago.app.start.trust import Waiting
+    from santiago.contract.policy import Agent, RunInput
+
+
+@record
+class Consent:
+    """One thing that waits for a person's word."""
+
+    title: str
+    lines: tuple[str, ...]
+    yes: str
+    """What saying yes does, in a word or two."""
+    said: tuple[str, ...]
+    """The words of a command line that say yes."""
+    settings: Waiting | None = None
+    """What of the repository's own settings is trusted with it, and nothing else."""
+
+
+class _AskedError(Exception):
+    def __init__(self, found: Waiting, before: dict[str, Any] | None) -> None:
+        super().__init__()
+        self.found, self.before = found, before
+
+
+def consents(run: Run) -> list[Consent]:
+    """Return what the next start of a run would ask."""
+    working = (run.run_input.agent, agents.for_tests(run.run_input))
+    return [*_of_project(run), *unfenced(run.run_input, *working), *_of_document(run)]
+
+
+def give(run: Run, consent: Consent) -> tuple[str, ...]:
+    """Note what a person said yes to; return what a start has to be told besides."""
+    if consent.settings is None:
+        return consent.said
+
+    def ask(found: Waiting, before: dict[str, Any] | None) -> None:
+        if found != consent.settings:  # it changed after it was shown, and is asked about anew
+            raise _AskedError(found, before)
+
+    _approve(run, ask)
+    return ()
+
+
+def unfenced(run_input: RunInput, *working: Agent | None) -> list[Consent]:
+    """Return the question whether agents may work without a sandbox, where none works and nobody said so."""
+    real = any(agent is not None and agent.mode != "scripted" for agent in working)
+    if not real or run_input.policy.sandbox != "auto" or sandbox.detect("auto", dict(os.environ)).kind != "none":
+        return []
+    lines = ("No sandbox works on this machine, so the agent could change anything that you can.",)
+    return [Consent(title="Go on without a sandbox?", lines=lines, yes="go on without", said=("--sandbox", "off"))]
+
+
+def _of_project(run: Run) -> list[Consent]:
+    def ask(found: Waiting, before: dict[str, Any] | None) -> None:
+        raise _AskedError(found, before)
+
+    asked = _approve(run, ask)
+    if asked is None:
+        return []
+    lines = tuple(trusting(asked.found, asked.before))
+    title, said = "Trust these settings in this repository?", ("--trust-project",)
+    return [Consent(title=title, lines=lines, yes="trust them", said=said, settings=asked.found)]
+
+
+def _approve(run: Run, ask: trust.Ask) -> _AskedError | None:
+    try:
+        trust.approve(Path(run.run_input.repo_path), run.run_input, trusted=False, ask=ask, tell=lambda _: None)
+    except _AskedError as asked:
+        return asked
+    return None
+
+
+def _of_document(run: Run) -> list[Consent]:
+    commands: list[str] = []
+    start_events.approvals(run.plan, run.state, commands.extend, "")
+    if not commands:
+        return []
+    lines = (
+        "These commands come from the document and will run as checks:",
+        *(f"    {harmless(one)}" for one in commands),
+    )
+    return [Consent(title="Run these commands?", lines=lines, yes="run them", said=("--trust-commands",))]

@@ -1,0 +1,40 @@
+"""Settings that wait for a person's word, line by line: what they would start or loosen, and what they were before."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.powers import MEANS
+from santiago.util.text import first, harmless
+
+if TYPE_CHECKING:
+    from santiago.app.start.trust import Waiting
+
+LONGEST = 2000
+"""Letters of one value that are shown."""
+
+
+def trusting(found: Waiting, before: dict[str, Any] | None) -> list[str]:
+    """Return what there is to trust, beside what was trusted `before`."""
+    changed = " have changed since you trusted them, and" if before is not None else ""
+    lines = [
+        f"Settings that come with this repository{changed} would start or loosen something:",
+        f"  {harmless(found.origin)}",
+    ]
+    for name, value in sorted(found.settings.items()):
+        means = f"   ({MEANS[name]})" if name in MEANS else ""
+        lines.append(f"    {name} = {_shown(value)}{means}{_change(name, value, before)}")
+    return [*lines, "Scripts and programs that they name are not looked at."]
+
+
+def _change(name: str, value: Any, before: dict[str, Any] | None) -> str:
+    if before is None or before.get(name) == value:
+        return ""
+    return f"   was {_shown(before[name])}" if name in before else "   new"
+
+
+def _shown(value: Any) -> str:
+    """Return a value on one line, with every letter that a terminal would act on or hide as its number."""
+    text = json.dumps(value, ensure_ascii=False)
+    return first("".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text), LONGEST)

@@ -1,0 +1,155 @@
+"""Line 79: what a start without a terminal cannot ask becomes a question of the screen, and only what was shown is agreed to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.app.loading import load
+from santiago.artifacts.trust import Trust
+from santiago.contract.phases import RunPhase
+from santiago.contract.policy import Agent, RunInput
+from santiago.contract.reasons import ExitCode
+from santiago.process.sandbox import Sandbox
+from santiago.report.consents import unfenced
+from santiago.tui import reviewing
+from tests.cli import greeter
+from tests.cli.santiago import santiago
+from tests.tui.driving import browse, stand_in
+from tests.tui.made_session import reviewed
+from tests.tui.reviewing import review
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tui.driving import Browser
+    from tests.tui.reviewing import Reader
+
+
+@pytest.fixture
+def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have a run planned whose settings nobody has trusted, and whose commands nobody has approved."""
+    repo = greeter.make(tmp_path / "repo")
+    stand_in(repo, monkeypatch)
+    assert santiago("plan", "prd.md", cwd=repo).returncode == 0
+    return greeter.out_dir(repo)
+
+
+def test_line_79_a_start_asks_for_each_consent_in_the_screen(planned: Path) -> None:
+    async def agrees(browser: Browser) -> None:
+        await browser.press("r", "enter")
+        await browser.until(lambda: "Trust these settings in this repository?" in browser.text())
+        assert 'agent.playbook = "playbook.yaml"   (what the scripted agent plays)' in browser.text()
+        assert f"$ santiago resume {planned.name} --trust-project" in browser.text()
+        await browser.press("enter")  # nothing is the default
+        assert "Trust these settings in this repository?" in browser.text()
+        await browser.press("y")
+        await browser.until(lambda: "Run these commands?" in browser.text())
+        assert "    grep goodbye bye.txt" in browser.text()
+        await browser.press("y")
+        await browser.until(lambda: browser.screen.current.state.phase is RunPhase.SUCCESS)
+
+    browse(planned, agrees)
+    told = santiago("log", planned, "--json", cwd=planned).stdout
+    assert '"commands_approved"' in told
+    assert Trust(planned.parents[2]).latest() is not None
+
+
+def test_line_79_who_does_not_agree_starts_nothing(planned: Path) -> None:
+    async def refuses(browser: Browser) -> None:
+        await browser.press("r", "enter")
+        await browser.until(lambda: "Trust these settings" in browser.text())
+        await browser.press("y")
+        await browser.until(lambda: "Run these commands?" in browser.text())
+        await browser.press("escape")
+        assert f"not agreed to, so {planned.name} was not started" in browser.said()
+        assert browser.screen.started is None
+
+    browse(planned, refuses)
+    assert not load(planned).begun
+    assert Trust(planned.parents[2]).latest() is None
+
+
+def test_line_79_settings_that_change_after_they_were_shown_are_asked_about_anew(planned: Path) -> None:
+    settings = planned.parents[2] / "santiago.toml"
+
+    async def is_deceived(browser: Browser) -> None:
+        await browser.press("r", "enter")
+        await browser.until(lambda: "Trust these settings" in browser.text())
+        settings.write_text(f"{settings.read_text()}keep_going = true\n")
+        await browser.press("y")
+        await browser.until(lambda: "Run these commands?" in browser.text())
+        await browser.press("y")
+        await browser.until(lambda: "policy.keep_going = true" in browser.text())
+        await browser.press("escape")
+
+    browse(planned, is_deceived)
+    assert not load(planned).begun
+
+
+def test_line_79_what_stops_a_start_besides_consents_is_told_in_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    stand_in(repo, monkeypatch)
+    settings = (repo / "santiago.toml").read_text()
+    (repo / "santiago.toml").write_text(f'{settings}[verification]\nstory_commands = ["./uncommitted.sh"]\n')
+    (repo / "uncommitted.sh").touch()
+    assert santiago("plan", "prd.md", cwd=repo).returncode == 0
+
+    async def agrees(browser: Browser) -> None:
+        await browser.press("r", "enter")
+        await browser.until(lambda: "Trust these settings" in browser.text())
+        await browser.press("y")
+        await browser.until(lambda: "Run these commands?" in browser.text())
+        await browser.press("y")
+        await browser.until(lambda: "It did not start" in browser.text())
+        assert "`uncommitted.sh` checks S1 and is not in the last commit" in browser.text()
+
+    browse(greeter.out_dir(repo), agrees)
+
+
+def test_line_79_an_agent_without_a_sandbox_needs_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = RunInput(contract_version=1, repo_path=".", prd_path="prd.md")
+    real, scripted = Agent(), Agent(mode="scripted")
+    monkeypatch.setattr("santiago.process.sandbox.detect", lambda *_: Sandbox())
+    (asked,) = unfenced(settings, scripted, real)
+    assert asked.said == ("--sandbox", "off")
+    assert unfenced(settings, scripted, None) == []
+    monkeypatch.setattr("santiago.process.sandbox.detect", lambda *_: Sandbox(kind="bubblewrap"))
+    assert unfenced(settings, real) == []
+
+
+def test_line_79_a_turn_without_a_sandbox_is_a_question_of_the_review(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = reviewed(tmp_path)
+    begun: list[list[str]] = []
+
+    class Refused:
+        pid, command = 1, ("santiago",)
+
+        def __init__(self, _: Path, words: list[str]) -> None:
+            begun.append(words)
+
+        def ended(self) -> int:
+            return ExitCode.BLOCKED
+
+        def said(self, _: int) -> list[str]:
+            return ["no sandbox works on this machine"]
+
+    monkeypatch.setattr(reviewing, "Detached", Refused)
+    monkeypatch.setattr("santiago.process.sandbox.detect", lambda *_: Sandbox())
+
+    async def plans_on(reader: Reader) -> None:
+        await reader.press("e")
+        await reader.type("more")
+        await reader.press("enter")
+        await reader.until(lambda: "Go on without a sandbox?" in reader.text())
+        assert "--take-up --sandbox off" in reader.text()
+        await reader.press("y")
+        await reader.until(lambda: "It was not carried out" in reader.text())
+
+    review(made.folder, plans_on)
+    assert [words[3:] for words in begun] == [[], ["--sandbox", "off"]]
