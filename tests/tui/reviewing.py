@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.widgets import Static
 
-from santiago.tui.app import SantiagoApp
 from santiago.tui.buttons import Buttons
 from santiago.tui.pane import Pane
-from santiago.tui.plan_rows import PlanRows
 from santiago.tui.review import ReviewScreen
 from tests.cli.santiago import santiago
-from tests.tui.driving import PATIENCE
+from tests.tui.driving import Person, drive
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
-
-    from textual.pilot import Pilot
 
 AGENT = """\
 import json, os, pathlib, sys, time
@@ -93,23 +88,12 @@ class Agents:
         return max((self.repo / ".santiago" / "sessions").iterdir())
 
 
-class Reader:
+class Reader(Person):
     """The review of one session, with somebody at its keys."""
-
-    def __init__(self, app: SantiagoApp, pilot: Pilot[Any]) -> None:
-        self.app, self.pilot = app, pilot
 
     @property
     def screen(self) -> ReviewScreen:
         return cast("ReviewScreen", self.app.first)
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
-
-    async def type(self, text: str) -> None:
-        names = {" ": "space", ".": "full_stop", ":": "colon"}
-        await self.press(*(names.get(letter, letter) for letter in text))
 
     async def click(self, key: str) -> None:
         """Click a button of the window, or of the screen."""
@@ -121,14 +105,6 @@ class Reader:
                         await self.pilot.pause()
                         return
         raise AssertionError(f"there is no button {key}: {self.text()}")
-
-    async def until(self, holds: Callable[[], bool]) -> None:
-        """Let the program go on until something holds."""
-        for _ in range(PATIENCE):
-            if holds():
-                return
-            await self.pilot.pause(0.05)
-        raise AssertionError(self.text())
 
     async def rests(self, revision: int) -> None:
         """Wait for a revision, and that nobody works on the session any more."""
@@ -151,13 +127,6 @@ class Reader:
         lines += [line.text for pane in self.app.screen.query(Pane) for line in pane.lines]
         return "\n".join(lines)
 
-    def list(self) -> list[str]:
-        rows = self.screen.query_one(PlanRows)
-        return [rows.render_line(place - round(rows.scroll_offset.y)).text.rstrip() for place in range(len(rows.rows))]
-
-    def page(self) -> str:
-        return "\n".join(line.text for line in self.screen.query_one(Pane).lines)
-
 
 def review(
     folder: Path,
@@ -168,17 +137,5 @@ def review(
     plain: bool = False,
 ) -> Reader:
     """Open the review of a session and carry a script out."""
-
-    async def carried_out() -> Reader:
-        screen = ReviewScreen(folder, plain=plain)
-        if now:
-            screen.following.utc = lambda: now
-        app = SantiagoApp(screen)
-        async with app.run_test(size=size) as pilot:
-            await pilot.pause()
-            reader = Reader(app, pilot)
-            await reader.until(lambda: screen.following.compared)
-            await script(reader)
-            return reader
-
-    return asyncio.run(carried_out())
+    screen = ReviewScreen(folder, plain=plain)
+    return drive(screen, Reader, lambda: screen.following.compared, script, size, now)

@@ -261,3 +261,23 @@ def test_line_65_keys_typed_into_the_selection_are_text_and_no_commands(failed: 
         assert browser.rows.has_focus
 
     browse(failed.out_dir, types)
+
+
+def test_line_64_a_filter_shows_the_stories_with_these_words_or_in_this_state(failed: Made) -> None:
+    async def filters(browser: Browser) -> None:
+        await browser.press("slash")
+        await browser.type("export")
+        assert [row.story for row in browser.rows.rows] == ["", "S6", "S7"]
+        await browser.press("escape")
+        assert len([line for line in browser.list() if "Phase" in line]) == 5
+        await browser.press("slash")
+        await browser.type("failed")
+        assert [row.story for row in browser.rows.rows] == ["", "S3"]
+        await browser.press("enter", "4")
+        assert browser.rows.has_focus
+        assert browser.screen.page_shown == "changes"
+        await browser.press("escape", "slash")
+        await browser.type("nowhere")
+        assert "nothing holds these words" in browser.line(0)
+
+    browse(failed.out_dir, filters)

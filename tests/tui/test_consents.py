@@ -39,14 +39,14 @@ def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_line_79_a_start_asks_for_each_consent_in_the_screen(planned: Path) -> None:
     async def agrees(browser: Browser) -> None:
         await browser.press("r", "enter")
-        await browser.until(lambda: "Trust these settings in this repository?" in browser.text())
-        assert 'agent.playbook = "playbook.yaml"   (what the scripted agent plays)' in browser.text()
-        assert f"$ santiago resume {planned.name} --trust-project" in browser.text()
+        await browser.sees("Trust these settings in this repository?")
+        await browser.sees('agent.playbook = "playbook.yaml"   (what the scripted agent plays)')
+        await browser.sees(f"$ santiago resume {planned.name} --trust-project")
         await browser.press("enter")  # nothing is the default
-        assert "Trust these settings in this repository?" in browser.text()
+        await browser.sees("Trust these settings in this repository?")
         await browser.press("y")
-        await browser.until(lambda: "Run these commands?" in browser.text())
-        assert "    grep goodbye bye.txt" in browser.text()
+        await browser.sees("Run these commands?")
+        await browser.sees("    grep goodbye bye.txt")
         await browser.press("y")
         await browser.until(lambda: browser.screen.current.state.phase is RunPhase.SUCCESS)
 
@@ -59,9 +59,9 @@ def test_line_79_a_start_asks_for_each_consent_in_the_screen(planned: Path) -> N
 def test_line_79_who_does_not_agree_starts_nothing(planned: Path) -> None:
     async def refuses(browser: Browser) -> None:
         await browser.press("r", "enter")
-        await browser.until(lambda: "Trust these settings" in browser.text())
+        await browser.sees("Trust these settings")
         await browser.press("y")
-        await browser.until(lambda: "Run these commands?" in browser.text())
+        await browser.sees("Run these commands?")
         await browser.press("escape")
         assert f"not agreed to, so {planned.name} was not started" in browser.said()
         assert browser.screen.started is None
@@ -76,12 +76,12 @@ def test_line_79_settings_that_change_after_they_were_shown_are_asked_about_anew
 
     async def is_deceived(browser: Browser) -> None:
         await browser.press("r", "enter")
-        await browser.until(lambda: "Trust these settings" in browser.text())
+        await browser.sees("Trust these settings")
         settings.write_text(f"{settings.read_text()}keep_going = true\n")
         await browser.press("y")
-        await browser.until(lambda: "Run these commands?" in browser.text())
+        await browser.sees("Run these commands?")
         await browser.press("y")
-        await browser.until(lambda: "policy.keep_going = true" in browser.text())
+        await browser.sees("policy.keep_going = true")
         await browser.press("escape")
 
     browse(planned, is_deceived)
@@ -100,12 +100,12 @@ def test_line_79_what_stops_a_start_besides_consents_is_told_in_its_own_words(
 
     async def agrees(browser: Browser) -> None:
         await browser.press("r", "enter")
-        await browser.until(lambda: "Trust these settings" in browser.text())
+        await browser.sees("Trust these settings")
         await browser.press("y")
-        await browser.until(lambda: "Run these commands?" in browser.text())
+        await browser.sees("Run these commands?")
         await browser.press("y")
-        await browser.until(lambda: "It did not start" in browser.text())
-        assert "`uncommitted.sh` checks S1 and is not in the last commit" in browser.text()
+        await browser.sees("It did not start")
+        await browser.sees("`uncommitted.sh` checks S1 and is not in the last commit")
 
     browse(greeter.out_dir(repo), agrees)
 
@@ -146,10 +146,10 @@ def test_line_79_a_turn_without_a_sandbox_is_a_question_of_the_review(
         await reader.press("e")
         await reader.type("more")
         await reader.press("enter")
-        await reader.until(lambda: "Go on without a sandbox?" in reader.text())
-        assert "--take-up --sandbox off" in reader.text()
+        await reader.sees("Go on without a sandbox?")
+        await reader.sees("--take-up --sandbox off")
         await reader.press("y")
-        await reader.until(lambda: "It was not carried out" in reader.text())
+        await reader.sees("It was not carried out")
 
     review(made.folder, plans_on)
     assert [words[3:] for words in begun] == [[], ["--sandbox", "off"]]

@@ -1,4 +1,4 @@
-"""The browser on a pseudo-terminal: it starts, is killed, and leaves the terminal as it was; and without one."""
+"""The screens on a pseudo-terminal: they start, are killed, and leave the terminal as it was; and without one."""
 
 from __future__ import annotations
 
@@ -13,27 +13,39 @@ from santiago.contract.reasons import ExitCode
 from tests.cli import greeter
 from tests.cli.santiago import santiago
 from tests.tui.made import failed_run
+from tests.tui.made_session import reviewed
 from tests.tui.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PAINTED, AT_ONCE = b"selection >", b"\x1b[?1049h"
+REVIEWED = b"Continue planning"
+
+
+def opened(screen: str, tmp_path: Path, **env: str) -> Terminal:
+    """Open a screen on a pseudo-terminal."""
+    folder = failed_run(tmp_path / "run").out_dir if screen == "watch" else reviewed(tmp_path).folder
+    return Terminal("-m", "santiago", screen, str(folder), cwd=tmp_path, env=env)
 
 
 @pytest.mark.parametrize(
-    ("how", "when"),
+    ("screen", "how", "when"),
     [
-        ("q", PAINTED),
-        (signal.SIGTERM, PAINTED),
-        (signal.SIGHUP, PAINTED),
-        (signal.SIGTERM, AT_ONCE),
-        (signal.SIGHUP, AT_ONCE),
+        ("watch", "q", PAINTED),
+        ("watch", signal.SIGTERM, PAINTED),
+        ("watch", signal.SIGHUP, PAINTED),
+        ("watch", signal.SIGTERM, AT_ONCE),
+        ("watch", signal.SIGHUP, AT_ONCE),
+        ("review", "q", REVIEWED),
+        ("review", signal.SIGTERM, REVIEWED),
+        ("review", signal.SIGHUP, REVIEWED),
     ],
 )
-def test_line_71_the_terminal_is_left_as_it_was(tmp_path: Path, how: str | signal.Signals, when: bytes) -> None:
-    made = failed_run(tmp_path / "run")
-    terminal = Terminal("-m", "santiago", "watch", str(made.out_dir), cwd=tmp_path)
+def test_line_71_the_terminal_is_left_as_it_was(
+    tmp_path: Path, screen: str, how: str | signal.Signals, when: bytes
+) -> None:
+    terminal = opened(screen, tmp_path)
     terminal.until(when)
     assert when is AT_ONCE or termios.tcgetattr(terminal.theirs) != terminal.before
     if how == "q":
@@ -48,27 +60,27 @@ def test_line_71_the_terminal_is_left_as_it_was(tmp_path: Path, how: str | signa
         (b"\x1b[?1000h", b"\x1b[?1000l"),
     ):
         assert terminal.shown.rfind(ends) > terminal.shown.rfind(begins) >= 0
+    assert (b"the review stays open: `santiago review" in terminal.shown) is (screen == "review" and how == "q")
     terminal.close()
 
 
 def test_promise_5_a_browser_whose_terminal_is_gone_ends_although_no_signal_said_so(tmp_path: Path) -> None:
     """Reading from a terminal that is not there any more ends at once, again and again, and would use a processor for ever."""
-    made = failed_run(tmp_path / "run")
-    terminal = Terminal("-m", "santiago", "watch", str(made.out_dir), cwd=tmp_path)
+    terminal = opened("watch", tmp_path)
     terminal.until(PAINTED)
     terminal.close()
     assert terminal.process.wait(60) == ExitCode.TERMINATED
 
 
-def test_line_71_without_colour_nothing_is_coloured(tmp_path: Path) -> None:
-    made = failed_run(tmp_path / "run")
-    terminal = Terminal("-m", "santiago", "watch", str(made.out_dir), cwd=tmp_path, env={"NO_COLOR": "1"})
-    terminal.until(b"selection >")
+@pytest.mark.parametrize(("screen", "when"), [("watch", PAINTED), ("review", REVIEWED)])
+def test_line_71_without_colour_nothing_is_coloured(tmp_path: Path, screen: str, when: bytes) -> None:
+    terminal = opened(screen, tmp_path, NO_COLOR="1")
+    terminal.until(when)
     os.write(terminal.ours, b"q")
     assert terminal.ends() == 0
     colours = {part.split(b"m")[0] for part in terminal.shown.split(b"\x1b[38;2;")[1:]}
     assert all(len(set(colour.split(b";")[:3])) == 1 for colour in colours)
-    assert b"completed" in terminal.shown
+    assert (b"completed" if screen == "watch" else b"Phase 2: Back end") in terminal.shown
     terminal.close()
 
 
@@ -80,6 +92,15 @@ def test_line_71_without_a_terminal_the_run_is_listed_once_line_by_line(tmp_path
     assert "chunk 2, Phase 2: Back end, failed, 0 of 3 stories done, S3, 3 of 3 attempts\n" in told.stdout
     assert "  S3, Refund endpoint, failed, attempt_budget_exhausted\n" in told.stdout
     assert "`santiago log --follow` goes on" in told.stdout
+    assert "\x1b" not in told.stdout
+
+
+@pytest.mark.parametrize("flags", [["--plain"], []])
+def test_line_71_without_a_terminal_the_session_is_printed_line_by_line(tmp_path: Path, flags: list[str]) -> None:
+    told = santiago("review", reviewed(tmp_path).folder, *flags, cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "Session   p_20261115_011702  review\n" in told.stdout
+    assert "Changed   + S10   ~ S3" in told.stdout
     assert "\x1b" not in told.stdout
 
 

@@ -16,7 +16,7 @@ from santiago.report.question import card, meant
 from santiago.report.run_list import run_rows
 from santiago.report.session_list import session_rows
 from santiago.tui.dialogs import Choosing, Picking, Reading, Typing
-from santiago.tui.keys import WATCH
+from santiago.tui.keys import WATCH, as_lines
 from santiago.tui.starting import Starting
 from santiago.util.text import flat, harmless
 
@@ -149,10 +149,7 @@ class Acting(Starting):
         self.open(following)
 
     def action_keys(self) -> None:
-        lines = []
-        for key in WATCH:
-            lines += [Line(f"{key.shown:<12} {key.does}"), Line(f"{'':12} $ {key.command}", "dim")]
-        self.app.push_screen(Reading("Keys, and the commands that do the same", lines, plain=self.plain))
+        self.app.push_screen(Reading("Keys, and the commands that do the same", as_lines(WATCH), plain=self.plain))
 
     def action_leave(self) -> None:
         """Leave; a run that somebody works on goes on, which is asked about first."""

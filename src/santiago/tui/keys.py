@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.report.pages import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Key(NamedTuple):
@@ -34,6 +39,7 @@ WATCH = (
     Key("h", "h", "hint", "hint", "leave a word for the story's next attempt", "santiago hint RUN STORY --text TEXT"),
     Key("e", "e", "change", "change", "ask for a change: a running attempt stops at once", "santiago change RUN STORY --text TEXT"),
     Key("o", "o", "runs", "runs", "choose another run, or a planning session", "santiago watch RUN"),
+    Key("slash", "/", "filter", "filter", "only stories with these words in them, or in this state", "santiago status RUN --stories"),
     Key("left,right", "left, right", "", "", "fold and unfold a chunk", "santiago status RUN --stories"),
     Key("1", "1", "page('story')", "", "page: how the story stands, its attempts, its budget", "santiago show RUN STORY"),
     Key("2", "2", "page('agent')", "", "page: what its agent does, its to-do list", "santiago show RUN STORY"),
@@ -41,13 +47,20 @@ WATCH = (
     Key("4", "4", "page('changes')", "", "page: what it changed", "santiago show RUN STORY --patch"),
     Key("5", "5", "page('criteria')", "", "page: criteria with their evidence, checks, findings", "santiago show RUN STORY"),
     Key("tab", "tab", "", "", "go between the list and the page", "santiago show RUN STORY"),
-    Key("escape", "esc", "back", "", "empty the selection, go back to the list", "santiago status RUN"),
+    Key("escape", "esc", "back", "", "end the filter, empty the selection, go back to the list", "santiago status RUN"),
     Key("question_mark", "?", "keys", "keys", "this list", "santiago watch --help"),
     Key("q,ctrl+c", "q", "leave", "quit", "leave; the run goes on", "santiago log RUN --follow"),
 )  # fmt: skip
 
 
-def table() -> str:
-    """Return the keys as the table of the documentation."""
-    rows = [f"| {key.shown} | {key.does} | `{key.command}` |" for key in WATCH]
+def table(keys: Sequence[Key]) -> str:
+    """Return keys as the table of the documentation."""
+    rows = [f"| {key.shown} | {key.does} | `{key.command}` |" for key in keys]
     return "\n".join(["| key | what it does | the command that does the same |", "|---|---|---|", *rows])
+
+
+def as_lines(keys: Sequence[Key]) -> list[Line]:
+    """Return keys as a page, each with its command below it."""
+    return [
+        line for key in keys for line in (Line(f"{key.shown:<12} {key.does}"), Line(f"{'':12} $ {key.command}", "dim"))
+    ]

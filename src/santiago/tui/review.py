@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from santiago.contract.errors import SantiagoError
 from santiago.report.controls import controls_of
@@ -14,6 +14,7 @@ from santiago.report.following_session import FollowingSession
 from santiago.report.run_status import standing
 from santiago.report.session_pages import PAGES, page, uncovered
 from santiago.tui.buttons import Button, Buttons
+from santiago.tui.filtering import FilterLine
 from santiago.tui.look import TONES, cut, joined, shown
 from santiago.tui.pane import Pane
 from santiago.tui.plan_rows import PlanRows
@@ -75,9 +76,7 @@ class ReviewScreen(Reviewing):
                 yield Pane(plain=self.plain)
         yield Static(id="asks")
         yield Static(id="preview")
-        with Horizontal(id="line"):
-            yield Static(Text("filter >", style=TONES["dim"]))
-            yield Input(id="filter", compact=True, select_on_focus=False)
+        yield FilterLine()
         yield Buttons("actions", plain=self.plain, raised=True)
         yield Buttons("browse", plain=self.plain, most=1)
         yield Static(id="small")
@@ -98,8 +97,9 @@ class ReviewScreen(Reviewing):
     def open(self, following: FollowingSession) -> None:
         """Show a session from its beginning."""
         self.following, self._damage, self.told = following, "", ("", "")
-        self.rows.open, self.rows.cursor, self.rows.words = set(), 0, ()
-        self.remove_class("filtering", "reading")
+        self.rows.open, self.rows.cursor = set(), 0
+        self.query_one(FilterLine).end()
+        self.remove_class("reading")
         self._standing()
         self.page_shown = "turns" if following.review.state == "drafting" else "story"
         plan = following.review.plan
@@ -311,12 +311,12 @@ class ReviewScreen(Reviewing):
         name = event.pressed
         await self.run_action(f"page('{name}')" if name in PAGES else name)
 
-    def on_plan_rows_moved(self) -> None:
+    def on_listing_moved(self) -> None:
         if self.page_shown != "story" and self.following.review.state != "drafting":
             self.page_shown = "story"
         self._paint_page(anew=True)
 
-    def on_plan_rows_clicked(self) -> None:
+    def on_listing_clicked(self) -> None:
         if self.rows.story is None:
             self.action_enter()
 
@@ -351,15 +351,8 @@ class ReviewScreen(Reviewing):
         self.paint(anew=True)
 
     def action_filter(self) -> None:
-        self.add_class("filtering")
         self.remove_class("reading")
-        self.query_one("#filter", Input).focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self.rows.find(event.value)
-
-    def on_input_submitted(self) -> None:
-        self.rows.focus()
+        self.query_one(FilterLine).begin()
 
     def action_back(self) -> None:
         reading = self.has_class("reading") or self.pane.has_focus
@@ -367,8 +360,7 @@ class ReviewScreen(Reviewing):
         self.rows.focus()
         if reading:
             return
-        self.query_one("#filter", Input).value = ""
-        self.remove_class("filtering")
+        self.query_one(FilterLine).end()
         self.following.show(0)
         self.told = ("", "")
         self.paint(anew=True)

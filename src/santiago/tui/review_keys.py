@@ -28,9 +28,3 @@ REVIEW = (
 )  # fmt: skip
 CONTROLS = frozenset({"continue", "edit", "finalize", "cancel", "take_up", "answer", "run"})
 """Actions that are there only while the session allows them; hidden ones have no key either."""
-
-
-def table() -> str:
-    """Return the keys as the table of the documentation."""
-    rows = [f"| {key.shown} | {key.does} | `{key.command}` |" for key in REVIEW]
-    return "\n".join(["| key | what it does | the command that does the same |", "|---|---|---|", *rows])

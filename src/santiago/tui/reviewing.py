@@ -21,6 +21,7 @@ from santiago.report.session_pages import finalize_page
 from santiago.tui.consenting import ask_each
 from santiago.tui.deciding import Deciding, Saying
 from santiago.tui.dialogs import Picking, Reading
+from santiago.tui.keys import as_lines
 from santiago.tui.review_keys import REVIEW
 from santiago.tui.watch import WatchScreen
 from santiago.util.text import flat, harmless
@@ -306,10 +307,7 @@ class Reviewing(Screen[None]):
         self.open(following)
 
     def action_keys(self) -> None:
-        lines = []
-        for key in REVIEW:
-            lines += [Line(f"{key.shown:<12} {key.does}"), Line(f"{'':12} $ {key.command}", "dim")]
-        self.app.push_screen(Reading("Keys, and the commands that do the same", lines, plain=self.plain))
+        self.app.push_screen(Reading("Keys, and the commands that do the same", as_lines(REVIEW), plain=self.plain))
 
     def action_leave(self) -> None:
         """Leave; nothing is lost, and what was started goes on."""

@@ -17,6 +17,7 @@ from santiago.report.headline import headline, pauses_now, subline
 from santiago.report.pages import PAGES, chunk_page, page
 from santiago.report.run_status import word_of
 from santiago.tui.acting import Acting
+from santiago.tui.filtering import FilterLine
 from santiago.tui.keys import WATCH
 from santiago.tui.look import TONES, cut, joined, shown
 from santiago.tui.pane import Pane
@@ -81,6 +82,7 @@ class WatchScreen(Acting):
                 yield Pane(plain=self.plain)
         yield Static(id="asks")
         yield Static(id="preview")
+        yield FilterLine()
         with Horizontal(id="line"):
             yield Static(Text("selection >", style=TONES["dim"]))
             yield Input(id="selection", compact=True, select_on_focus=False)
@@ -99,6 +101,7 @@ class WatchScreen(Acting):
         """Show a run from its beginning."""
         self.following, self._damage, self._doing = following, "", None
         self.query_one("#selection", Input).value = ""
+        self.query_one(FilterLine).end()
         self._read()
         self.rows.show(following)
         self.paint(anew=True)
@@ -266,13 +269,13 @@ class WatchScreen(Acting):
     def on_input_submitted(self) -> None:
         self.run_selection()
 
-    def on_rows_moved(self) -> None:
+    def on_listing_moved(self) -> None:
         row = self.rows.current
         if self.range_from and row is not None:
             self.select(str(row.chunk) if row.chunk == self.range_from else f"{self.range_from}-{row.chunk}")
         self._paint_page(anew=True)
 
-    def on_rows_clicked(self, event: Rows.Clicked) -> None:
+    def on_listing_clicked(self, event: Rows.Clicked) -> None:
         row = self.rows.current
         if row is not None and not row.story:
             first = self._first_picked() if event.further else 0
@@ -295,12 +298,16 @@ class WatchScreen(Acting):
             self.range_from = 0 if self.range_from else row.chunk
             self.select(str(row.chunk) if self.range_from else self.selection)
 
+    def action_filter(self) -> None:
+        self.query_one(FilterLine).begin()
+
     def action_type_selection(self) -> None:
         self.query_one("#selection", Input).focus()
 
     def action_back(self) -> None:
         self.range_from = 0
         self.select("")
+        self.query_one(FilterLine).end()
         self.say("")
         self.rows.focus()
 

@@ -1,0 +1,168 @@
+"""A list of chunks and their stories with a cursor and a filter: only the lines that are seen are made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+
+from santiago.contract.record import record
+from santiago.tui.look import BASE, RAISED, TONES, strip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import ClassVar
+
+    from textual import events
+    from textual.binding import BindingType
+    from textual.strip import Strip
+
+    from santiago.contract.plan import Story
+    from santiago.tui.look import Part
+
+
+@record
+class Row:
+    """One line of the list: a chunk, or a story of it."""
+
+    chunk: int
+    """Number of the chunk."""
+    story: str = ""
+
+
+class Listing(ScrollView, can_focus=True):
+    """Chunks with their stories below them where they are unfolded; what they are made of is for those who inherit it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("up,k", "move(-1)"), ("down,j", "move(1)"), ("pageup", "move(-10)"), ("pagedown", "move(10)"),
+        ("home", "move(-1000000)"), ("end", "move(1000000)"), ("left", "fold(True)"), ("right", "fold(False)"),
+    ]  # fmt: skip
+
+    class Moved(Message):
+        """The cursor is on another row."""
+
+    class Clicked(Message):
+        """A row was clicked; the cursor is on it."""
+
+        def __init__(self, *, further: bool) -> None:
+            self.further = further
+            """Shift was held: the selection reaches to here."""
+            super().__init__()
+
+    def __init__(self, *, plain: bool) -> None:
+        super().__init__(id="rows")
+        self.plain = plain
+        self.rows: list[Row] = []
+        self.cursor = 0
+        self.open: set[int] = set()
+        """Numbers of the chunks whose stories are shown."""
+        self.words: tuple[str, ...] = ()
+        """What a story must hold to be shown; all of it."""
+        self.texts: dict[str, str] = {}
+        """What words are looked for in, by story, as far as any was looked for."""
+
+    def members(self) -> Iterable[tuple[int, Sequence[Story]]]:
+        """Return the chunks by number, each with its stories."""
+        raise NotImplementedError
+
+    def of_chunk(self, number: int, columns: int) -> list[Part]:
+        raise NotImplementedError
+
+    def of_story(self, name: str, columns: int) -> list[Part]:
+        raise NotImplementedError
+
+    def before(self, row: Row) -> list[Part]:  # noqa: ARG002  # for those who mark rows
+        """Return what stands before the cursor's column."""
+        return []
+
+    def text_of(self, story: Story) -> str:
+        """Return what words are looked for in."""
+        if story.id not in self.texts:
+            parts = (story.id, story.title, story.chunk, *story.files, *story.requirements)
+            self.texts[story.id] = " ".join(parts).casefold()
+        return self.texts[story.id]
+
+    # What is shown
+
+    def find(self, text: str) -> None:
+        """Show only what holds these words; nothing shows all."""
+        self.words = tuple(text.casefold().split())
+        self.cursor = 0
+        self.flatten()
+        if self.words and len(self.rows) > 1:
+            self.cursor = 1
+        self.post_message(self.Moved())
+
+    def flatten(self) -> None:
+        """Make the rows anew; the cursor stays on what it was on, as far as that is still there."""
+        here, self.rows = self.current, []
+        for number, stories in self.members():
+            found = [one for one in stories if self._holds(one)] if self.words else stories
+            if self.words and not found:
+                continue
+            self.rows.append(Row(chunk=number))
+            if self.words or number in self.open:
+                self.rows += [Row(chunk=number, story=one.id) for one in found]
+        if here is not None and here in self.rows:
+            self.cursor = self.rows.index(here)
+        self.cursor = max(0, min(self.cursor, len(self.rows) - 1))
+        self.virtual_size = Size(self.size.width, len(self.rows))
+        self.refresh()
+
+    def _holds(self, story: Story) -> bool:
+        text = self.text_of(story)
+        return all(word in text for word in self.words)
+
+    @property
+    def current(self) -> Row | None:
+        return self.rows[self.cursor] if self.rows else None
+
+    # Moving
+
+    def action_move(self, by: int) -> None:
+        self.go(self.cursor + by)
+
+    def go(self, place: int) -> None:
+        self.cursor = max(0, min(place, len(self.rows) - 1))
+        top, seen = round(self.scroll_offset.y), max(1, self.size.height)
+        if not top <= self.cursor < top + seen:
+            self.scroll_to(y=self.cursor if self.cursor < top else self.cursor - seen + 1, animate=False)
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def action_fold(self, fold: bool) -> None:
+        row = self.current
+        if row is None or (fold and row.chunk not in self.open):
+            return
+        if fold:
+            self.open.discard(row.chunk)
+            self.cursor = self.rows.index(Row(chunk=row.chunk))
+            self.flatten()
+            self.go(self.cursor)
+        else:
+            self.open.add(row.chunk)
+            self.flatten()
+
+    def on_click(self, event: events.Click) -> None:
+        place = round(self.scroll_offset.y) + event.y
+        if 0 <= place < len(self.rows):
+            self.go(place)
+            self.post_message(self.Clicked(further=event.shift))
+
+    def on_resize(self) -> None:
+        self.virtual_size = Size(self.size.width, len(self.rows))
+
+    def render_line(self, y: int) -> Strip:
+        place, columns = y + round(self.scroll_offset.y), self.size.width
+        if place >= len(self.rows):
+            text = "nothing holds these words" if self.words else "no plan yet"
+            shown = [(f"  {text}", TONES["dim"])] if not self.rows and place == 0 else []
+            return strip(shown, columns, plain=self.plain)
+        row, here = self.rows[place], place == self.cursor
+        mark = ("▸" if here else " ", TONES["head"] if self.has_focus else TONES["dim"])
+        before = [*self.before(row), mark]
+        room = columns - len(before)
+        parts = self.of_story(row.story, room) if row.story else self.of_chunk(row.chunk, room)
+        return strip([*before, *parts], columns, plain=self.plain, under=BASE + RAISED if here else BASE)
