@@ -13,7 +13,7 @@ from santiago.contract.policy import Agent, RunInput
 from santiago.contract.reasons import ExitCode
 from santiago.process.sandbox import Sandbox
 from santiago.report.consents import unfenced
-from santiago.tui import reviewing
+from santiago.tui import carrying_out
 from tests.cli import greeter
 from tests.cli.santiago import santiago
 from tests.tui.driving import browse, stand_in
@@ -139,7 +139,7 @@ def test_line_79_a_turn_without_a_sandbox_is_a_question_of_the_review(
         def said(self, _: int) -> list[str]:
             return ["no sandbox works on this machine"]
 
-    monkeypatch.setattr(reviewing, "Detached", Refused)
+    monkeypatch.setattr(carrying_out, "Detached", Refused)
     monkeypatch.setattr("santiago.process.sandbox.detect", lambda *_: Sandbox())
 
     async def plans_on(reader: Reader) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +18,7 @@ from santiago.report.following_session import execution_screen
 from santiago.tui.deciding import Deciding
 from santiago.tui.dialogs import Picking
 from santiago.tui.review import ReviewScreen
-from santiago.tui.reviewing import RunScreen
+from santiago.tui.run_screen import RunScreen
 from tests.cli import greeter, words
 from tests.cli.santiago import santiago
 from tests.tui.driving import stand_in
@@ -242,6 +244,84 @@ def test_line_57_and_the_picker_leads_to_sessions_and_runs(agents: Agents) -> No
         assert reader.closed
 
     review(second, picks)
+
+
+def test_lines_53_and_77_where_all_turns_are_used_more_can_be_allowed(agents: Agents) -> None:
+    settings = agents.repo / "santiago.toml"
+    settings.write_text(f"{settings.read_text()}[limits]\nplanning_max_turns = 1\n")
+    folder = agents.plan("One", agents=1)
+
+    async def allows(reader: Reader) -> None:
+        assert reader.actions() == ["f", "x", "m"]
+        await reader.sees("all turns are used; m allows more, f makes it final")
+        await reader.press("c", "e")
+        assert reader.closed
+        await reader.press("m")
+        await reader.type("0")
+        await reader.press("enter")
+        await reader.sees("a number from 1 to 1000, please")
+        await reader.press("backspace", "2", "enter")
+        await reader.until(lambda: "continue" in reader.screen.controls)
+        assert "1 of 3 turns" in reader.text()
+
+    review(folder, allows)
+    assert load(folder).state.raised == {"planning_max_turns": 2}
+
+
+async def _asks_to_leave(reader: Reader) -> int:
+    """Finalize, and ask to leave while the run is not made yet; return the process that makes it, which is held."""
+    await reader.press("f", "y")
+    assert reader.screen.started is not None
+    os.kill(reader.screen.started.pid, signal.SIGSTOP)
+    await reader.press("q")
+    await reader.sees("Leave before the run begins?")
+    return reader.screen.started.pid
+
+
+def test_line_56_who_leaves_before_the_run_begins_is_asked_and_finds_its_start_offered(agents: Agents) -> None:
+    folder = agents.plan("One", agents=1)
+
+    async def leaves(reader: Reader) -> None:
+        process = await _asks_to_leave(reader)
+        await reader.press("enter")
+        assert reader.app.return_value is None
+        await reader.press("q")
+        os.kill(process, signal.SIGCONT)
+
+    reader = review(folder, leaves)
+    assert f"`santiago review {folder.name}` offers to begin it" in (reader.app.return_value or "")
+    while working(folder) or load(folder).state.phase is not SessionPhase.FINALIZED:
+        pass
+
+    async def begins(reader: Reader) -> None:
+        assert reader.actions() == ["c", "r", "w"]
+        await reader.sees("the run is made and has not begun; r begins it")
+        await reader.press("r")
+        await reader.until(lambda: isinstance(reader.app.screen, RunScreen))
+        run_dir = greeter.out_dir(agents.repo)
+        await reader.until(lambda: load_run(run_dir).state.phase is RunPhase.SUCCESS)
+        await reader.until(lambda: working(run_dir) is None)
+        await reader.press("b")
+        assert reader.actions() == ["c", "w"]
+
+    review(folder, begins)
+
+
+def test_line_79_the_start_of_a_run_from_the_review_asks_for_consents_too(agents: Agents) -> None:
+    folder = agents.plan("One", agents=1)
+    shutil.rmtree(agents.repo.parent / "state" / "santiago" / "trust")
+
+    async def begins(reader: Reader) -> None:
+        process = await _asks_to_leave(reader)
+        os.kill(process, signal.SIGCONT)
+        await reader.until(lambda: isinstance(reader.app.screen, Deciding) and "Trust these settings" in reader.text())
+        assert sum(isinstance(one, Deciding) for one in reader.app.screen_stack) == 1
+        await reader.press("y")
+        await reader.until(lambda: isinstance(reader.app.screen, RunScreen))
+        run_dir = greeter.out_dir(agents.repo)
+        await reader.until(lambda: load_run(run_dir).state.phase is RunPhase.SUCCESS)
+
+    review(folder, begins)
 
 
 def test_line_79_leaving_while_a_turn_runs_lets_it_go_on(agents: Agents) -> None:

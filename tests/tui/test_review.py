@@ -138,19 +138,16 @@ def test_line_50_feedback_is_mandatory_and_refused_in_place(tmp_path: Path, key:
     assert not (made.folder / "inbox").exists()
 
 
-def test_line_53_a_spent_session_refuses_turns_in_place_and_can_still_be_finalized(tmp_path: Path) -> None:
+def test_line_53_a_spent_session_takes_no_turn_and_can_still_be_finalized(tmp_path: Path) -> None:
     made = MadeSession(tmp_path)
     for number in range(20):
         made.has_turn(document(), "again" if number else "")
 
     async def tries(reader: Reader) -> None:
-        await reader.press("e")
-        await reader.type("more")
-        await reader.press("enter")
-        assert "the session has used its 20 turns" in reader.text()
-        assert isinstance(reader.app.screen, Saying)
-        await reader.press("escape")
-        assert "f" in reader.actions()
+        await reader.press("c", "e")
+        assert reader.closed
+        assert "20 of 20 turns" in reader.text()
+        assert reader.actions() == ["f", "x", "m"]
 
     review(made.folder, tries, now=NOW)
 

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from santiago.report.following_session import FollowingSession
 
-Control = Literal["continue", "edit", "finalize", "cancel", "take_up", "answer", "plan_on", "run"]
+Control = Literal[
+    "continue", "edit", "finalize", "cancel", "take_up", "answer", "plan_on", "run", "begin", "more_turns"
+]
 DECIDING: frozenset[Control] = frozenset({"continue", "edit", "finalize", "cancel"})
+OVER: frozenset[Control] = frozenset({"more_turns", "finalize", "cancel"})
+"""Where all turns are used."""
 
 
 def controls_of(following: FollowingSession) -> frozenset[Control]:
@@ -16,11 +20,12 @@ def controls_of(following: FollowingSession) -> frozenset[Control]:
     review = following.review
     found: set[Control] = {"answer"} if following.asked else set()
     if review.run:
-        return frozenset(found | {"plan_on", "run"})
+        planned: set[Control] = {"begin"} if following.ran.startswith("planned") else set()
+        return frozenset(found | planned | {"plan_on", "run"})
     if review.worker and review.state == "drafting":
         return frozenset(found | {"cancel"})
     if following.earlier or review.worker:
         return frozenset(found)
     if review.question and not following.waiting:
-        return frozenset(found | DECIDING)
+        return frozenset(found | (OVER if following.turns_used else DECIDING))
     return frozenset(found if review.state == "finalized" else {*found, "take_up"})

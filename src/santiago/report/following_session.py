@@ -14,6 +14,7 @@ from santiago.artifacts.repository import RUNS
 from santiago.contract.phases import SessionPhase
 from santiago.contract.views import screen
 from santiago.report.review import review_of, screen_of
+from santiago.report.run_status import standing
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class FollowingSession:
         self.earlier = 0
         """The revision that is shown where it is not the latest."""
         self.compared = compared
+        self.ran = ""
+        """Where the run stands that the session became, when it was asked last."""
         self._read()
 
     def compare(self) -> None:
@@ -87,6 +90,10 @@ class FollowingSession:
         """The folder of the run that the session became."""
         return self.planning.root / RUNS / self.review.run if self.review.run else None
 
+    def ask_run(self) -> None:
+        """Look where the run stands that the session became."""
+        self.ran = standing(self.run_dir) if self.run_dir else ""
+
     @property
     def screen(self) -> Screen:
         """The screen state; of a session that became a run, the run's."""
@@ -105,6 +112,12 @@ class FollowingSession:
         """A word on the plan was given that nobody has carried out yet."""
         state = self.planning.state
         return state.phase is SessionPhase.REVIEW and (state.review is None or state.review.id in self.letters)
+
+    @property
+    def turns_used(self) -> bool:
+        """As many turns were had as are allowed."""
+        state, limits = self.planning.state, self.planning.run_input.limits
+        return len(state.turns) >= limits.planning_max_turns + state.raised.get("planning_max_turns", 0)
 
     @property
     def asked(self) -> list[Question]:

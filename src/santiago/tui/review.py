@@ -11,7 +11,6 @@ from textual.widgets import Static
 from santiago.contract.errors import SantiagoError
 from santiago.report.controls import controls_of
 from santiago.report.following_session import FollowingSession
-from santiago.report.run_status import standing
 from santiago.report.session_pages import PAGES, page, uncovered
 from santiago.tui.buttons import Button, Buttons
 from santiago.tui.filtering import FilterLine
@@ -64,7 +63,6 @@ class ReviewScreen(Reviewing):
         self.page_shown = PAGES[0]
         self.told = ("", "")
         self._damage = ""
-        self._ran = ""
         self._ticks = 0
 
     def compose(self) -> ComposeResult:
@@ -100,7 +98,7 @@ class ReviewScreen(Reviewing):
         self.rows.open, self.rows.cursor = set(), 0
         self.query_one(FilterLine).end()
         self.remove_class("reading")
-        self._standing()
+        self.following.ask_run()
         self.page_shown = "turns" if following.review.state == "drafting" else "story"
         plan = following.review.plan
         if plan is not None and len(plan.stories) <= UNFOLDED:
@@ -110,7 +108,7 @@ class ReviewScreen(Reviewing):
     def on_screen_resume(self) -> None:
         """Come back from a run: what became of it is said anew."""
         if hasattr(self, "rows"):
-            self._standing()
+            self.following.ask_run()
             self.paint()
 
     def on_resize(self) -> None:
@@ -167,10 +165,10 @@ class ReviewScreen(Reviewing):
             )
         review = self.following.review
         if review.state != before.state and review.state == "finalized":
-            self._standing()
+            self.following.ask_run()
             made = f"revision {review.revision} is final: "
             self.say(
-                made + (f"{review.run}; `santiago resume {review.run}` begins it" if review.run else review.output),
+                made + (f"{review.run}; r begins it" if review.run else review.output),
                 "good",
             )
             self.begin_run()
@@ -194,10 +192,6 @@ class ReviewScreen(Reviewing):
             self.rows.show(review)
             names = {one.id for one in first.stories} & set(review.marks)
             self.rows.cursor = next((at for at, row in enumerate(self.rows.rows) if row.story in names), 0)
-
-    def _standing(self) -> None:
-        run_dir = self.following.run_dir
-        self._ran = standing(run_dir) if run_dir else ""
 
     # Painting
 
@@ -256,7 +250,7 @@ class ReviewScreen(Reviewing):
     def _held(self) -> list[str]:
         review = self.following.review
         if review.run:
-            return [f"{review.run} {self._ran}"]
+            return [f"{review.run} {self.following.ran}"]
         return [f"held by {flat(review.worker)}"] if review.worker else []
 
     def _paint_asks(self) -> None:
@@ -282,8 +276,12 @@ class ReviewScreen(Reviewing):
         review = self.following.review
         if self.following.earlier:
             return "an earlier revision, read-only; ] goes on, esc goes to the latest"
+        if "begin" in self.controls:
+            return "the run is made and has not begun; r begins it, w looks at it"
         if review.run:
             return self.frozen
+        if "more_turns" in self.controls:
+            return "all turns are used; m allows more, f makes it final"
         if "finalize" in self.controls:
             return "f makes it final; c and e take one line of what should be different"
         if "take_up" in self.controls:

@@ -10,7 +10,9 @@ REVIEW = (
     Key("f", "f", "finalize", "Finalize + execute", "make it final, and carry it out or not yet", "santiago review SESSION --finalize --revision N"),
     Key("x", "x", "cancel", "Cancel", "end the review without a run, after asking; it can be taken up again", "santiago review SESSION --cancel"),
     Key("t", "t", "take_up", "Take up", "go on with a turn that was interrupted, or a review that was cancelled", "santiago review SESSION --take-up"),
+    Key("m", "m", "more_turns", "More turns", "allow more turns, where all are used", "santiago review SESSION --add-turns N"),
     Key("a", "a", "answer", "Answer", "answer what an agent asks", "santiago answer SESSION QUESTION ANSWER"),
+    Key("r", "r", "begin", "Begin the run", "begin the run that the plan became, where it has not begun", "santiago resume RUN"),
     Key("w", "w", "run", "Watch the run", "go to the run that the plan became; b comes back", "santiago watch RUN"),
     Key("slash", "/", "filter", "filter", "only stories with these words in them", "santiago review SESSION --plain"),
     Key("left_square_bracket,right_square_bracket", "[, ]", "", "revisions", "the revision before, or the next one", "santiago review SESSION --revision N"),
@@ -26,5 +28,5 @@ REVIEW = (
     Key("question_mark", "?", "keys", "keys", "this list", "santiago review --help"),
     Key("q,ctrl+c", "q", "leave", "quit", "leave; the review stays open, and what runs goes on", "santiago status"),
 )  # fmt: skip
-CONTROLS = frozenset({"continue", "edit", "finalize", "cancel", "take_up", "answer", "run"})
+CONTROLS = frozenset({"continue", "edit", "finalize", "cancel", "take_up", "answer", "run", "begin", "more_turns"})
 """Actions that are there only while the session allows them; hidden ones have no key either."""

@@ -4,39 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.screen import Screen
-
-from santiago.app import detached
 from santiago.app.actor import actor
-from santiago.app.detached import Detached
 from santiago.app.planning import word
 from santiago.app.planning.loading import load
 from santiago.contract.errors import SantiagoError
-from santiago.contract.reasons import ExitCode
 from santiago.report.following_session import FollowingSession
 from santiago.report.pages import Line
 from santiago.report.run_list import run_rows
 from santiago.report.session_list import session_rows
 from santiago.report.session_pages import finalize_page
-from santiago.tui.consenting import ask_each
+from santiago.tui.carrying_out import CarryingOut
 from santiago.tui.deciding import Deciding, Saying
 from santiago.tui.dialogs import Picking, Reading
 from santiago.tui.keys import as_lines
 from santiago.tui.review_keys import REVIEW
-from santiago.tui.watch import WatchScreen
+from santiago.tui.run_screen import RunScreen
 from santiago.util.text import flat, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from typing import ClassVar
-
-    from textual.binding import BindingType
 
     from santiago.contract.state import Question
-    from santiago.report.consents import Consent
     from santiago.report.controls import Control
 
+MOST_TURNS = 1000
 CHECK_AGAIN = "check the plan against the commits that came since"
 _TITLES = {
     "adjust": ("Continue planning", "another turn of all agents of the session"),
@@ -44,37 +36,16 @@ _TITLES = {
 }
 
 
-class RunScreen(WatchScreen):
-    """The browser of a run, with a way back to the plan that it came from."""
+class Reviewing(CarryingOut):
+    """What a person says on a plan, and which session is looked at."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("b", "plan")]
-
-    def action_plan(self) -> None:
-        self.app.pop_screen()
-
-
-class Reviewing(Screen[None]):
-    """The actions; what is shown, and where, is for those who inherit them."""
-
-    plain: bool
-    following: FollowingSession
     controls: frozenset[Control]
-    started: Detached | None = None
-    """What was started from here last; it is waited for, so that a refusal is told."""
     _executes = False
     """The run is to begin as soon as it is made."""
-    _consents: tuple[str, ...] = ()
-    """What was agreed to for the latest start."""
-    _seq = 0
-    """The last event before the latest start."""
-
-    def say(self, text: str, tone: str = "") -> None:
-        raise NotImplementedError
+    _leaving: Deciding | None = None
+    """The question whether to leave before that."""
 
     def open(self, following: FollowingSession) -> None:
-        raise NotImplementedError
-
-    def paint(self, *, anew: bool = False) -> None:
         raise NotImplementedError
 
     # Planning on
@@ -95,7 +66,19 @@ class Reviewing(Screen[None]):
         revision = self.following.review.revision
         lines = [Line(f"What should be different in revision {revision}?"), Line(f"{effect}: {who}", "dim")]
         window = Saying(title, lines, lambda text: self._leave_word(wish, text), plain=self.plain, value=value)
-        self.app.push_screen(window, lambda text: self._carry_out() if text is not None else None)
+        self.app.push_screen(window, lambda text: self.carry_out() if text is not None else None)
+
+    def action_more_turns(self) -> None:
+        def wrong(text: str) -> str:
+            is_number = text.isascii() and text.isdigit() and 0 < int(text[:6]) <= MOST_TURNS
+            return "" if is_number else f"a number from 1 to {MOST_TURNS}, please"
+
+        def allowed(text: str | None) -> None:
+            if text is not None:
+                self.carry_out(("--add-turns", text))
+
+        lines = [Line(f"used: {self.following.review.spent}", "dim")]
+        self.app.push_screen(Saying("How many more turns?", lines, wrong, plain=self.plain), allowed)
 
     @property
     def frozen(self) -> str:
@@ -111,19 +94,6 @@ class Reviewing(Screen[None]):
         except SantiagoError as error:
             return f"{error.message}. {error.hint}".rstrip(" .") + "."
         return ""
-
-    def _carry_out(self, consents: tuple[str, ...] = ()) -> None:
-        """Have what was said carried out, by a process that outlives this screen."""
-        folder, self._seq = self.following.folder, self.following.planning.state.seq
-        self._consents = consents
-        try:
-            self.started = Detached(folder, ["review", str(folder), "--take-up", *consents])
-        except OSError as error:
-            self.say(f"it could not be started: {error.strerror}; t takes it up", "bad")
-        else:
-            self.say(f"process {self.started.pid} carries it out, and goes on when this screen is left", "busy")
-        self.following.ask_worker()
-        self.paint()
 
     # Finalizing
 
@@ -158,29 +128,27 @@ class Reviewing(Screen[None]):
             self.say(wrong, "bad")
             return
         self._executes = executes
-        self._carry_out()
+        self.carry_out()
 
     def begin_run(self) -> None:
         """Begin the run that a finalized plan became, where that was wished, and go there."""
-        out_dir = self.following.run_dir
-        if out_dir is None or not self._executes:
-            return
-        self._executes = False
-        screen = RunScreen(out_dir, plain=self.plain, note="b goes back to the plan")
-        try:
-            screen.started = detached.resume(out_dir)
-        except OSError as error:
-            self.say(f"{out_dir.name} could not be started: {error.strerror}", "bad")
-            return
-        self.app.push_screen(screen)
+        if self._executes:
+            self._executes = False
+            if self._leaving is not None and self._leaving.is_current:
+                self._leaving.dismiss(None)
+            self.action_begin()
+
+    def action_begin(self) -> None:
+        if self.following.run_dir is not None:
+            self.show_run(self.following.run_dir, begins=True)
 
     def action_run(self) -> None:
         if self.following.run_dir is not None:
             self.show_run(self.following.run_dir)
 
-    def show_run(self, out_dir: Path) -> None:
+    def show_run(self, out_dir: Path, *, begins: bool = False) -> None:
         try:
-            screen = RunScreen(out_dir, plain=self.plain, note="b goes back to the plan")
+            screen = RunScreen(out_dir, plain=self.plain, begins=begins)
         except SantiagoError as error:
             self.say(f"{error.message}. {error.hint}", "bad")
             return
@@ -205,7 +173,7 @@ class Reviewing(Screen[None]):
             elif what == "turn":  # who works on it hears of it
                 self.say("the turn is being cancelled", "warn")
             else:
-                self._carry_out()
+                self.carry_out()
 
         keys = {"y": f"cancel the {what}"}
         self.app.push_screen(Deciding(f"Cancel the {what}?", lines, keys, plain=self.plain), chosen)
@@ -216,7 +184,7 @@ class Reviewing(Screen[None]):
         except SantiagoError as error:
             self.say(f"{error.message}. {error.hint}", "bad")
         else:
-            self._carry_out()
+            self.carry_out()
 
     # Questions of agents
 
@@ -245,36 +213,10 @@ class Reviewing(Screen[None]):
                 self.following.ask_worker()
                 self.paint()
             else:
-                self._carry_out()
+                self.carry_out()
 
         lines = [Line(harmless(line)) for line in question.text.splitlines()]
         self.app.push_screen(Saying(f"{question.id} asks", lines, send, plain=self.plain), answered)
-
-    # What was started
-
-    def look_after_start(self) -> bool:
-        """Ask for what a start needs a person's word for, or tell why it was refused; return whether something has ended."""
-        if self.started is None or (code := self.started.ended()) is None:
-            return False
-        started, self.started = self.started, None
-        self.following.ask_worker()
-        if not code or self.following.planning.state.seq != self._seq:
-            return True
-        self.say("")
-        if code == ExitCode.BLOCKED and not self._consents and (wanted := self._wanted()):
-            words = tuple(word for one in wanted for word in one.said)
-            command = f"santiago review {self.following.review.session_id} --take-up"
-            ask_each(self, wanted, command, lambda yes: self._carry_out(words) if yes else None, plain=self.plain)
-            return True
-        lines = [*(Line(text) for text in started.said(12)), Line(""), Line(f"$ {' '.join(started.command)}", "dim")]
-        self.app.push_screen(Reading("It was not carried out", lines, plain=self.plain))
-        return True
-
-    def _wanted(self) -> list[Consent]:
-        from santiago.report.consents import unfenced  # what starts agents is loaded only where that was refused
-
-        planning = self.following.planning
-        return unfenced(planning.run_input, *(one.agent for one in planning.asked.drafters))
 
     # Sessions, keys, leaving
 
@@ -313,10 +255,23 @@ class Reviewing(Screen[None]):
         """Leave; nothing is lost, and what was started goes on."""
         review = self.following.review
         if self._executes:
-            self.app.exit(f"the run of {review.session_id} is being made; `santiago resume` begins it")
+            self._leave_unbegun()
         elif review.worker or self.started is not None:
             self.app.exit(f"{review.session_id} goes on; `santiago review {review.session_id}` shows it again")
         elif review.question:
             self.app.exit(f"the review stays open: `santiago review {review.session_id}`")
         else:
             self.app.exit("")
+
+    def _leave_unbegun(self) -> None:
+        """Ask before a run is left that this screen was to begin, and say where that is offered."""
+        name = self.following.review.session_id
+        lines = [Line("The run is being made, and begins when it is. Who leaves now leaves it made and not begun.")]
+        offered = f"the run of {name} is made and not begun; `santiago review {name}` offers to begin it"
+
+        def chosen(key: str | None) -> None:
+            if key is not None:
+                self.app.exit(offered)
+
+        self._leaving = Deciding("Leave before the run begins?", lines, {"q": "leave it so"}, plain=self.plain)
+        self.app.push_screen(self._leaving, chosen)

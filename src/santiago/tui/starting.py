@@ -150,7 +150,7 @@ class Starting(Screen[None]):
 
         def chosen(key: str | None) -> None:
             if key == "enter":
-                self._begin(Wished(attempts=attempts))
+                self.begin(Wished(attempts=attempts))
 
         keys = {"enter": "begin" if not run.begun else "go on"}
         self.app.push_screen(Choosing(f"Go on with {run.run_id}?", lines, keys, plain=self.plain), chosen)
@@ -170,7 +170,7 @@ class Starting(Screen[None]):
 
         def granted(typed: str | None) -> None:
             if typed is not None:
-                self._begin(Wished(attempts=int(typed)))
+                self.begin(Wished(attempts=int(typed)))
 
         lines = [Line("failed and spent stories are tried again, up to this many times each")]
         self.app.push_screen(Typing("How many more attempts?", lines, understood, plain=self.plain), granted)
@@ -184,7 +184,7 @@ class Starting(Screen[None]):
             return
         if run.worker:
             return
-        self._begin(Wished(chunks=typed))
+        self.begin(Wished(chunks=typed))
         self.select("")
         self.rows.focus()
 
@@ -195,7 +195,7 @@ class Starting(Screen[None]):
             return "chunk" if self.current.state.pauses else ""
         return "chunk" if self.wish else "auto"
 
-    def _begin(self, wished: Wished) -> None:
+    def begin(self, wished: Wished = Wished()) -> None:  # noqa: B008
         self._given = ()
         self._start(wished)
 
