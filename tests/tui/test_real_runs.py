@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from santiago.app.loading import load, working
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
+from santiago.report.evidence import AttemptEvidence
 from tests.cli import greeter, stepwise, words
 from tests.cli.santiago import santiago
 from tests.tui.driving import browse, stand_in
@@ -36,22 +38,13 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-@pytest.fixture
-def held(repo: Path) -> Iterator[Path]:
-    """Begin a run whose agents wait for the file `go`; another process holds it."""
-    go = repo.parent / "go"
-    (repo.parent / "agent.sh").write_text(WAITS.format(go))
-    arguments = [
-        "run",
-        "--trust-project",
-        "prd.md",
-        "--agent",
-        f"sh {repo.parent / 'agent.sh'}",
-        "--verify",
-        words.THERE,
-    ]
+@contextmanager
+def begun(repo: Path, agent: str) -> Iterator[Path]:
+    """Begin a run that another process holds, until its agents see the file `go`."""
+    (repo.parent / "agent.sh").write_text(agent)
+    named = ("--agent", f"sh {repo.parent / 'agent.sh'}", "--verify", words.THERE)
     process = subprocess.Popen(
-        [sys.executable, "-m", "santiago", *arguments, "--no-input"],
+        [sys.executable, "-m", "santiago", "run", "--trust-project", "prd.md", *named, "--no-input"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -62,8 +55,15 @@ def held(repo: Path) -> Iterator[Path]:
             assert process.poll() is None
         yield greeter.out_dir(repo)
     finally:
-        go.touch()
+        (repo.parent / "go").touch()
         process.wait(SECONDS)
+
+
+@pytest.fixture
+def held(repo: Path) -> Iterator[Path]:
+    """Begin a run whose agents wait for the file `go`; another process holds it."""
+    with begun(repo, WAITS.format(repo.parent / "go")) as out_dir:
+        yield out_dir
 
 
 def kinds(out_dir: Path) -> list[str]:
@@ -178,6 +178,42 @@ def test_line_81_a_run_of_another_process_names_who_holds_it(held: Path) -> None
         assert "is running already" in browser.said()
 
     browse(held, looks, size=(120, 40))
+
+
+def test_line_64_what_a_running_attempt_changes_is_seen_while_it_runs(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tracked and new files, as they grow; no secret, nothing that git ignores, and nothing of the attempt is touched."""
+    secret, go = "correct-horse-battery-staple-4711", repo.parent / "go"
+    monkeypatch.setenv("SERVICE_TOKEN", secret)
+    writes = (
+        f"echo more >> prd.md; mkdir new __pycache__; echo 'key {secret}' > new/file.txt; echo x > __pycache__/x.pyc\n"
+    )
+    with begun(repo, writes + WAITS.format(go)) as out_dir:
+
+        async def looks(browser: Browser) -> None:
+            await browser.press("down")
+            place = _checkout(out_dir)
+            index = (place.parents[1] / "own" / place.name / "index").read_bytes()
+            await browser.press("4")
+            await browser.until(lambda: "+more" in browser.page() and "new/file.txt" in browser.page())
+            assert "attempt 1 is under way; what it has changed so far" in browser.page()
+            assert "pyc" not in browser.page()
+            assert "+key " in browser.page()
+            assert secret not in browser.page()
+            (place / "prd.md").write_text("another\n")
+            await browser.until(lambda: "+another" in browser.page())
+            assert (place.parents[1] / "own" / place.name / "index").read_bytes() == index
+
+        browse(out_dir, looks)
+        assert "+another" in santiago("show", out_dir, "S1", "--patch", cwd=repo).stdout
+    assert "+another" in AttemptEvidence(out_dir, "S1", 1).patch(), "it is kept as ever"
+
+
+def _checkout(out_dir: Path) -> Path:
+    """Return the folder of the first attempt."""
+    (found,) = (out_dir.parents[2].parent / "cache").glob(f"santiago/*/{out_dir.name}/work/S1-1")
+    return found
 
 
 def test_line_67_resume_goes_on_with_a_run_that_was_killed(held: Path) -> None:

@@ -177,8 +177,18 @@ def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_l
     if with_log:
         _section("the agent's log", evidence.log().splitlines()[-LOG_LINES:])
     if patch:
-        _section("changes", [_coloured(line) for line in evidence.patch().splitlines()])
+        _section("changes", [_coloured(line) for line in _patch(run, planned, one).splitlines()])
     _places(run, planned, one, patch=patch, with_log=with_log)
+
+
+def _patch(run: Run, planned: Story, one: AttemptStory) -> str:
+    """Return what an attempt changed; of one that is under way, what it has changed so far."""
+    kept = AttemptEvidence(run.out_dir, planned.id, one.number).patch()
+    if kept or one.status != "running" or not run.worker:
+        return kept
+    from santiago.report.live_changes import changed_so_far
+
+    return changed_so_far(run, planned.id, one.number) or ""
 
 
 def _check(check: Check, *, with_output: bool) -> None:

@@ -54,8 +54,8 @@ PAGES = ("story", "agent", "log", "changes", "criteria")
 """The pages of a story, in the order in which they are shown."""
 
 
-def page(run: Run, planned: Story, name: str, following: Doing, now: str) -> list[Line]:
-    """Return one page of a story."""
+def page(run: Run, planned: Story, name: str, following: Doing, now: str, live: str | None = None) -> list[Line]:
+    """Return one page of a story; `live` is what an attempt that is under way has changed so far, where that is known."""
     tried = run.history.of(planned.id)
     latest = tried[-1] if tried else None
     if name == "story":
@@ -66,7 +66,7 @@ def page(run: Run, planned: Story, name: str, following: Doing, now: str) -> lis
         return [Line("not attempted yet", "dim")]
     if name == "agent":
         return list(_agent(run, planned, latest, following))
-    return list(_log(run, planned, latest) if name == "log" else _changes(run, planned, tried))
+    return list(_log(run, planned, latest) if name == "log" else _changes(run, planned, tried, live))
 
 
 def chunk_page(run: Run, row: ChunkRow) -> list[Line]:
@@ -173,10 +173,14 @@ def _log(run: Run, planned: Story, one: AttemptStory) -> Iterator[Line]:
 # What it changed
 
 
-def _changes(run: Run, planned: Story, tried: list[AttemptStory]) -> Iterator[Line]:
-    """Show what the latest attempt with work to keep changed; one that is under way is kept when it ends."""
+def _changes(run: Run, planned: Story, tried: list[AttemptStory], live: str | None) -> Iterator[Line]:
+    """Show what the attempt that is under way has changed, else the latest one with work to keep."""
     if tried[-1].status == "running":
-        yield Line(f"attempt {tried[-1].number} is under way; what it changes is kept when its agent ends", "busy")
+        told = "what it changes is kept when its agent ends" if live is None else "what it has changed so far"
+        yield Line(f"attempt {tried[-1].number} is under way; {told}", "busy")
+        if live is not None:
+            yield from _patch(live) if live else [Line("nothing yet", "dim")]
+            return
     for one in reversed(tried):
         evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
         patch = evidence.patch()

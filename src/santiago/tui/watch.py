@@ -20,6 +20,7 @@ from santiago.tui.acting import Acting
 from santiago.tui.filtering import FilterLine
 from santiago.tui.keys import WATCH
 from santiago.tui.look import TONES, cut, joined, shown
+from santiago.tui.looking_on import LookingOn
 from santiago.tui.pane import Pane
 from santiago.tui.rows import Rows
 from santiago.util.text import flat, width
@@ -50,7 +51,7 @@ _WORDS = {
 }
 
 
-class WatchScreen(Acting):
+class WatchScreen(Acting, LookingOn):
     """Shows one run; what people do here is asked of the run in the same way as on the command line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [(key.keys, key.action) for key in WATCH if key.action]
@@ -196,7 +197,8 @@ class WatchScreen(Acting):
             return
         if row.story:
             planned = self.following.by_id[row.story]
-            lines = page(self.current, planned, self.page_shown, self._following_agent(row.story), self.following.utc())
+            doing, live = self._following_agent(row.story), self.changed_live(row.story)
+            lines = page(self.current, planned, self.page_shown, doing, self.following.utc(), live)
         else:
             lines = chunk_page(self.current, self.rows.chunk_of(row))
         self.pane.show(lines, anew=anew, at_end=bool(row.story) and self.page_shown == "log")

@@ -33,7 +33,7 @@ class Taking:
         self.repository = repository
         self.place = place
         self.base = base
-        self.provided = (*provided, *_names(place.provided))
+        self.provided = (*provided, *noted_names(place.provided))
         """What was in the folder before the agent began, and git knows nothing of: no work of the agent's, maybe secret."""
         self.index = place.index
         self.left_out: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Taking:
 
     def _gather(self, *, trust_index: bool) -> tuple[str, Changes] | None:
         """Take all files into the index, and return their tree and how it differs from the base's."""
-        if not _is_folder(self.place.folder):
+        if not is_folder(self.place.folder):
             return None
         if trust_index and self.index.exists():
             answer = self._add()
@@ -153,7 +153,7 @@ class Taking:
         return tree, self.repository.changes(self.repository.trees(self.base)[0], tree)
 
 
-def _names(note: Path) -> list[str]:
+def noted_names(note: Path) -> list[str]:
     """Return names that were noted; none with a line end in it, which no rule could hold."""
     try:
         names = note.read_bytes().split(b"\0")
@@ -162,6 +162,6 @@ def _names(note: Path) -> list[str]:
     return [os.fsdecode(name) for name in names if name and b"\n" not in name]
 
 
-def _is_folder(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
     """A link to a folder is none: what it leads to is not the attempt's."""
     return path.is_dir() and not path.is_symlink()

@@ -28,6 +28,7 @@ from santiago.workspace.listing import Listing
 from santiago.workspace.repository import Repository, checked
 from santiago.workspace.snapshot import Taking
 from santiago.workspace.stores import stores_of
+from santiago.workspace.unfinished import so_far
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -256,6 +257,10 @@ class GitWorkspace:
             self._listing.follow(base, taken)
             self._contents.follow(base, taken)
         return taken
+
+    def so_far(self, story: str, attempt: int) -> bytes | None:
+        """Return what an attempt that is under way has changed, as a patch; None where it is not."""
+        return so_far(self.repository, self._place(story, attempt), self._provided)
 
     def whole(self, story: str, attempt: int) -> bool:
         """Say whether the attempt's folder still holds what was written there: not where a power cut may have taken some."""

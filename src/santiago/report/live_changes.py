@@ -1,0 +1,27 @@
+"""What an attempt that is under way has changed so far, without its secrets; asked for only where somebody looks at it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from santiago.app.start.acquire_run import look_around
+from santiago.app.start.scratch import scratch_of
+from santiago.contract.errors import SantiagoError
+from santiago.process.redact import Redactor
+from santiago.workspace.workspace import GitWorkspace
+
+if TYPE_CHECKING:
+    from santiago.app.loading import Run
+
+
+def changed_so_far(run: Run, story: str, attempt: int) -> str | None:
+    """Return the difference as a patch, no more than a person reads; None where it cannot be told from here."""
+    with suppress(SantiagoError, OSError):
+        around = look_around(run.run_input)
+        workspace = GitWorkspace(around.repo, run.run_id, scratch_of(around.repo), provided=around.provided)
+        found = workspace.so_far(story, attempt)
+        if found is not None:
+            redactor = Redactor(around.secrets)
+            return (redactor.feed(found, live=False) + redactor.end()).decode("utf-8", "replace")
+    return None

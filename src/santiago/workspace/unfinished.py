@@ -1,0 +1,61 @@
+"""What an attempt that is under way has changed so far: looked at beside it, with an index of one's own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from santiago.workspace.caches import built_by_cargo, rules_for
+from santiago.workspace.snapshot import is_folder, noted_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.workspace.folders import Place
+    from santiago.workspace.repository import Repository
+
+MOST_BYTES = 256 * 1024
+"""Of a difference that only passes by."""
+MOST_NEW = 200
+"""Files that are new in it."""
+_DIFF = (
+    "-c", "core.quotePath=false",
+    "diff", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all",
+)  # fmt: skip
+
+
+def so_far(repository: Repository, place: Place, provided: Sequence[str]) -> bytes | None:
+    """Return how the folder of an attempt differs from what it began as, without what was `provided`; None where it is gone.
+
+    Nothing is written that anybody else reads: no object, no ref, and not the index that the attempt is kept by.
+    """
+    if not is_folder(place.folder) or not place.index.is_file():
+        return None
+    with TemporaryDirectory() as own:
+        index, rules = Path(own, "index"), Path(own, "passed-over")
+        shutil.copy2(place.index, index)
+        built = built_by_cargo(repository, index, place.folder)
+        rules.write_bytes(rules_for((*provided, *noted_names(place.provided), *built)))
+        _announce_new(repository, place, index, rules)
+        shown = bytearray()
+
+        def take(piece: bytes) -> bool:
+            shown.extend(piece)
+            return len(shown) <= MOST_BYTES
+
+        repository.on_objects(*_DIFF, index=index, folder=place.folder, take=take)
+    return bytes(shown[:MOST_BYTES])
+
+
+def _announce_new(repository: Repository, place: Place, index: Path, rules: Path) -> None:
+    """Have new files compared as well: git is told that they are there, and takes nothing of them."""
+    passing = ("--literal-pathspecs", "-c", f"core.excludesFile={rules}")
+    listing = (*passing, "ls-files", "--others", "--exclude-standard", "-z")
+    found = repository.on_objects(*listing, index=index, folder=place.folder).out.split(b"\0")
+    new = [name for name in found if name and not name.endswith(b"/")][:MOST_NEW]  # a repository inside is none of them
+    adding = (*passing, "add", "--intent-to-add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+    if new:
+        names = b"\0".join(new)
+        repository.on_objects(*adding, index=index, folder=place.folder, stdin=names, accept=(0, 1, 128))
