@@ -165,6 +165,7 @@ def test_nothing_that_an_agent_planted_is_run(bench: Bench, trap: Path, deed: ob
     deed(folder, trap)
     write(folder, new="n", a="one\ntwo\nthree\nfour\nFIVE\n")
     trap.with_name("sprung").unlink(missing_ok=True)
+    assert b"+FIVE" in (bench.workspace.so_far("S1", 1) or b"")
     everything(bench, "S1")
     assert sprung(trap) == ""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from santiago.util import regular
 from santiago.workspace.caches import built_by_cargo, rules_for
 from santiago.workspace.snapshot import is_folder, noted_names
 
@@ -38,7 +40,6 @@ def so_far(repository: Repository, place: Place, provided: Sequence[str]) -> byt
         shutil.copy2(place.index, index)
         built = built_by_cargo(repository, index, place.folder)
         rules.write_bytes(rules_for((*provided, *noted_names(place.provided), *built)))
-        _announce_new(repository, place, index, rules)
         shown = bytearray()
 
         def take(piece: bytes) -> bool:
@@ -46,16 +47,29 @@ def so_far(repository: Repository, place: Place, provided: Sequence[str]) -> byt
             return len(shown) <= MOST_BYTES
 
         repository.on_objects(*_DIFF, index=index, folder=place.folder, take=take)
+        for name in _new(repository, place, index, rules):
+            if len(shown) > MOST_BYTES:
+                break
+            shown += _as_patch(place.folder, name)
     return bytes(shown[:MOST_BYTES])
 
 
-def _announce_new(repository: Repository, place: Place, index: Path, rules: Path) -> None:
-    """Have new files compared as well: git is told that they are there, and takes nothing of them."""
-    passing = ("--literal-pathspecs", "-c", f"core.excludesFile={rules}")
-    listing = (*passing, "ls-files", "--others", "--exclude-standard", "-z")
+def _new(repository: Repository, place: Place, index: Path, rules: Path) -> list[bytes]:
+    """Return the files that git does not know yet; a repository inside is none."""
+    listing = ("-c", f"core.excludesFile={rules}", "ls-files", "--others", "--exclude-standard", "-z")
     found = repository.on_objects(*listing, index=index, folder=place.folder).out.split(b"\0")
-    new = [name for name in found if name and not name.endswith(b"/")][:MOST_NEW]  # a repository inside is none of them
-    adding = (*passing, "add", "--intent-to-add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
-    if new:
-        names = b"\0".join(new)
-        repository.on_objects(*adding, index=index, folder=place.folder, stdin=names, accept=(0, 1, 128))
+    return [name for name in found if name and not name.endswith(b"/")][:MOST_NEW]
+
+
+def _as_patch(folder: Path, name: bytes) -> bytes:
+    """Return a new file as git would show it; git itself would first write an object for it."""
+    content = regular.content(folder / os.fsdecode(name), MOST_BYTES, follow=False)
+    head = b"diff --git a/%b b/%b\nnew file\n" % (name, name)
+    if content is None:
+        return head + b"not a regular file\n"
+    if b"\0" in content:
+        return head + b"Binary files /dev/null and b/%b differ\n" % name
+    lines = content.splitlines()
+    return b"%b--- /dev/null\n+++ b/%b\n@@ -0,0 +1,%d @@\n" % (head, name, len(lines)) + b"".join(
+        b"+%b\n" % one for one in lines
+    )
