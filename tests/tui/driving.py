@@ -55,9 +55,10 @@ class Person:
         await self.press(*(KEYS.get(letter, letter) for letter in text))
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Let the program go on until something holds."""
+        """Let the program go on until something holds, and all that came with it is there."""
         for _ in range(PATIENCE):
             if holds():
+                await self.pilot.pause()
                 return
             await self.pilot.pause(0.05)
         raise AssertionError(self.text())

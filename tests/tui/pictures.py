@@ -37,6 +37,7 @@ SCENES: dict[str, tuple[Callable[[Path], Made], tuple[str, ...]]] = {
     "failed": (failed_run, ("down",)),
     "range": (failed_run, ("v", "end", "up")),
     "changes": (failed_run, ("down", "4")),
+    "filter": (failed_run, ("slash", *"export")),
     "question": (asking_run, ("a", *"refuse", "space", *"it", "enter")),
 }
 PICTURES = [
@@ -48,7 +49,7 @@ PICTURES = [
 
 
 def drawn(picture: Picture) -> str:
-    """Paint a picture and return it as SVG; without fonts from elsewhere, so that it needs no network."""
+    """Paint a picture and return it as SVG."""
     found: list[str] = []
 
     async def paints(browser: Browser) -> None:
@@ -64,7 +65,12 @@ def drawn(picture: Picture) -> str:
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # paths are shown from here
         browse(picture.make(Path(folder).resolve() / "run").out_dir, paints, size=picture.size, now=NOW)
-    svg = re.sub(r"@font-face \{.*?\}", "", found[0], flags=re.DOTALL).replace("Fira Code", "monospace")
+    return without_fonts(found[0])
+
+
+def without_fonts(svg: str) -> str:
+    """Return a picture without fonts from elsewhere, so that it needs no network."""
+    svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code", "monospace")
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 
 

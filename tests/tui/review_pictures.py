@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.cli import greeter
 from tests.tui.made_session import NOW, MadeSession, drafting, reviewed
-from tests.tui.pictures import DOCS, HERE, HOLDER, LARGE, SMALL
+from tests.tui.pictures import DOCS, HERE, HOLDER, LARGE, SMALL, without_fonts
 from tests.tui.reviewing import review
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ PICTURES = [
 
 
 def drawn(picture: Picture) -> str:
-    """Paint a picture and return it as SVG; without fonts from elsewhere, so that it needs no network."""
+    """Paint a picture and return it as SVG."""
     found: list[str] = []
 
     async def paints(reader: Reader) -> None:
@@ -65,8 +64,7 @@ def drawn(picture: Picture) -> str:
         repo = greeter.committed(Path(folder).resolve() / "repo", {"README.md": ""})
         made = picture.make(repo)
         review(made.folder, paints, size=picture.size, now=NOW)
-    svg = re.sub(r"@font-face \{.*?\}", "", found[0], flags=re.DOTALL).replace("Fira Code", "monospace")
-    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+    return without_fonts(found[0])
 
 
 if __name__ == "__main__":

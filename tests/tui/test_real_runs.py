@@ -262,8 +262,8 @@ def test_line_79_a_start_that_is_refused_is_told_with_its_own_words(repo: Path) 
 
     async def starts(browser: Browser) -> None:
         await browser.press("r", "enter")
-        await browser.until(lambda: "It did not start" in browser.text())
-        assert "--add-attempts" in browser.text()
+        await browser.sees("It did not start")
+        await browser.sees("--add-attempts")
         await browser.press("escape", "g")
         await browser.type("0")
         await browser.press("enter")
