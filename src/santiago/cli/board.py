@@ -21,8 +21,8 @@ def command(plain: bool, actor: str | None, as_json: bool) -> int:
     """
     from santiago.app.actor import actor as acting
     from santiago.cli import opened_board
+    from santiago.cli.view.screens import has_screen
     from santiago.cli.view.text import say
-    from santiago.cli.watch import has_screen
 
     who = acting(actor)
     with opened_board.opened() as opened:
