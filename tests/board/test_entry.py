@@ -84,3 +84,13 @@ def test_a_routed_run_begins_only_what_was_claimed(tmp_path: Path) -> None:
     desk.type("resume", "REQ", "--trust-project")
     stories = desk.run("REQ").state.stories
     assert (stories["S1"].attempts, stories["S2"].attempts) == (0, 1)
+
+
+def test_a_plain_repository_never_meets_the_board(tmp_path: Path) -> None:
+    """Board line 36: a run makes nothing of it and asks nothing about it."""
+    desk = Desk(tmp_path)
+    said = desk.type(*RUN)
+    assert said.returncode == 0
+    assert not (desk.repo / ".santiago" / ".runtime").exists()
+    assert not (desk.repo / ".git" / "santiago" / "board.json").exists()
+    assert "board" not in said.stdout + said.stderr
