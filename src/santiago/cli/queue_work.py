@@ -1,0 +1,186 @@
+"""Work by tickets: claims and their leases, moves, verification of one's own work, decisions."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import click
+
+from santiago.cli import opened_board, queue_views
+from santiago.cli.options import actor_option
+from santiago.cli.queue_words import CLASS, PHASE, QUEUE, data_of, json_option, print_data, show, show_row
+from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, Status
+
+
+@click.command("claim")
+@click.option("--queue", required=True, type=click.Choice(CLAIMED_FROM))
+@click.option("--worker", required=True, help="Who works on it.")
+@click.option("--id", "name", help="This ticket, instead of the first.")
+@click.option("--lease-minutes", type=click.IntRange(1, 100_000), default=LEASE_MINUTES, show_default=True)
+@actor_option
+@json_option
+def claim(queue: str, worker: str, name: str | None, lease_minutes: int, actor: str | None, as_json: bool) -> int:
+    """Take the first ticket of a queue that may be claimed; one claim is one attempt."""
+    from santiago.app.board.claiming import claim as take
+    from santiago.board import profiles
+
+    with opened_board.opened() as opened:
+        found = take(opened, queue, worker, actor or worker, name=name, minutes=lease_minutes)  # type: ignore[arg-type]
+    if found.escalated and not as_json:
+        click.echo(f"AUTO_ESCALATED_RETRY_EXHAUSTED:{queue}:{len(found.escalated)}")
+        click.echo(f"AUTO_ESCALATED_NEXT_ACTION:{found.escalated[0].next_action}")
+    if found.card is None:
+        word = f"{'NO_RETRY_BUDGET' if found.only_spent else 'NO_PENDING'}:{queue}"
+        if as_json:
+            print_data({"ticket": None, "why": word})
+        else:
+            click.echo(word)
+        return 0
+    card = found.card
+    if as_json:
+        hint, token = profiles.hint(card), f"{card.lease}#{card.attempt_count}"
+        print_data({"ticket": data_of(card), "lease": token, "profile": hint.profile, "profile_source": hint.source})
+        return 0
+    for line in profiles.claim_lines(card):
+        click.echo(line)
+    show_row(card)
+    return 0
+
+
+@click.command("renew")
+@click.argument("name", metavar="ID")
+@click.option("--lease", required=True, help="The lease, as the claim printed it.")
+@click.option("--lease-minutes", type=click.IntRange(1, 100_000), default=LEASE_MINUTES, show_default=True)
+@actor_option
+@json_option
+def renew(name: str, lease: str, lease_minutes: int, actor: str | None, as_json: bool) -> int:
+    """Hold a claimed ticket for longer."""
+    from santiago.app.actor import actor as named
+
+    with opened_board.opened() as opened:
+        return show(
+            opened.board.renew(name, lease, named(actor), minutes=lease_minutes), as_json=as_json, word="RENEWED"
+        )
+
+
+@click.command("move")
+@click.option("--id", "name", required=True)
+@click.option("--from", "source", type=QUEUE, help="Where it stands; refused where it stands elsewhere.")
+@click.option("--to", required=True, type=QUEUE)
+@click.option("--status", type=click.Choice(get_args(Status)), help="That of the queue; only for scripts that say it.")
+@click.option("--phase", type=PHASE)
+@click.option("--evidence", metavar="LINKS", help="Files of the project, with `,` `;` or `|` between them.")
+@click.option("--note")
+@click.option("--next-action")
+@click.option("--error-class", type=CLASS)
+@click.option("--source", "document", help="doc:PATH or plan:ID, for a request.")
+@click.option("--worker", help="Who hands it over; refused where another holds it.")
+@click.option("--lease", help="The lease, as the claim printed it; refused where somebody claimed it since.")
+@actor_option
+@json_option
+def move(
+    name: str, source: str | None, to: str, status: str | None, phase: str | None, evidence: str | None, note: str | None, next_action: str | None,
+    error_class: str | None, document: str | None, worker: str | None, lease: str | None, actor: str | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Move a ticket; to done only through the done gate, by a planner."""
+    from santiago.app.actor import actor as named
+    from santiago.app.board import claiming
+    from santiago.board import rules
+    from santiago.board.rules import Move
+
+    if status not in (None, rules.default_status(to)):  # type: ignore[arg-type]  # click checked
+        raise click.UsageError(f"a ticket in {to} has the status {rules.default_status(to)}, not {status}")  # type: ignore[arg-type]
+    wish = Move(
+        to=to, phase=phase, evidence=evidence, note=note, next_action=next_action, error_class=error_class, source=document,  # type: ignore[arg-type]
+    )  # fmt: skip
+    with opened_board.opened() as opened:
+        if to == "done":
+            card = claiming.accept(opened, name, source, evidence, named(actor), _consents())  # type: ignore[arg-type]  # click checked
+            show(card, as_json=as_json, word="DONE")
+            if not as_json:
+                queue_views.tell(opened, user_facing=True)
+            return 0
+        card = opened.board.move(name, source, wish, named(actor), lease=lease, worker=worker)  # type: ignore[arg-type]
+        return show(card, as_json=as_json, word="MOVED")
+
+
+@click.command("verify")
+@click.argument("name", metavar="ID")
+@click.option("--from", "ref", default="HEAD", show_default=True, help="The commit that holds the work.")
+@click.option(
+    "--check", "checks", multiple=True, metavar="CMD", help="A check that the planner adds (may be repeated)."
+)
+@click.option("--attest", metavar="WHY", help="A person's own word on work that no check can judge.")
+@click.option("--trust-commands", is_flag=True, help="Run checks that come from a document without asking.")
+@actor_option
+@json_option
+def verify(
+    name: str,
+    ref: str,
+    checks: tuple[str, ...],
+    attest: str | None,
+    trust_commands: bool,
+    actor: str | None,
+    as_json: bool,
+) -> int:
+    """Run a ticket's checks on a person's work, and hand it over to the review with what they said."""
+    from santiago.app.actor import actor as named
+    from santiago.app.board.verifying import verify as judged
+
+    with opened_board.opened() as opened:
+        found = judged(opened, name, ref, checks, attest, named(actor), _consents(trusted=trust_commands))
+        show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL")
+        return 0 if found.passed else 30
+
+
+@click.command("decide")
+@click.argument("name", metavar="ID")
+@click.argument("word", type=click.Choice(("replan", "bypass", "stop")))
+@click.option(
+    "--budget",
+    type=click.IntRange(1),
+    help="With replan: so many attempts in all; without, it is closed as superseded.",
+)
+@click.option("--why", default="")
+@actor_option
+@json_option
+def decide(name: str, word: str, budget: int | None, why: str, actor: str | None, as_json: bool) -> int:
+    """Say what becomes of a ticket that has used its attempts."""
+    from santiago.app.actor import actor as named
+    from santiago.app.board.claiming import refuse_other_than_planner
+
+    with opened_board.opened() as opened:
+        who = refuse_other_than_planner(opened, named(actor))
+        return show(opened.board.decide(name, word, who, budget=budget, why=why), as_json=as_json, word="DECIDED")
+
+
+@click.command("reconcile-exhausted")
+@click.option("--queue", type=click.Choice(CLAIMED_FROM))
+@click.option("--all", "every", is_flag=True, help="All queues that tickets are claimed from.")
+@click.option("--quiet", is_flag=True, help="Only the total.")
+@actor_option
+def reconcile(queue: str | None, every: bool, quiet: bool, actor: str | None) -> int:
+    """Move waiting tickets without an attempt left to blocked."""
+    from santiago.app.actor import actor as named
+
+    if (queue is None) == (not every):
+        raise click.UsageError("name one queue with --queue, or all of them with --all")
+    with opened_board.opened() as opened:
+        gone = {one: opened.board.reconcile((one,), named(actor)) for one in CLAIMED_FROM if every or one == queue}
+    for one, cards in gone.items():
+        if not quiet:
+            click.echo(f"RECONCILEDQUEUE:{one}:{len(cards)}")
+    click.echo(f"RECONCILED_TOTAL:{sum(map(len, gone.values()))}")
+    return 0
+
+
+def _consents(*, trusted: bool = False) -> Any:
+    from santiago.cli.board_consents import consents
+
+    return consents(trusted=trusted)
+
+
+COMMANDS: dict[str, click.Command] = {
+    one.name: one for one in (claim, renew, move, verify, decide, reconcile) if one.name
+}
+"""What the group `queue` takes in."""
