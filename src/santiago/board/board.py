@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from santiago.board import rules
-from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, TODO, BoardEvent, Card, Queue
+from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, BoardEvent, Card, Queue
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import record
 
@@ -103,13 +103,13 @@ class Board:
                 message = f"{name} stands in {card.queue}, not in {source}"
                 raise SantiagoError(Kind.INPUT, message, hint=f"Move it --from {card.queue}.")
             rules.refuse_late(card, lease, worker)
-            return at.change(card, rules.moved(card, wish, at.now), actor)
+            return at.change(card, _waiting(at, card, rules.moved(card, wish, at.now)), actor)
 
     def decide(self, name: str, word: str, actor: str, *, budget: int | None = None, why: str = "") -> Card:
         """Take the planner's word on a ticket without attempts; whoever waited for one that is bypassed goes on."""
         with self.transaction() as at:
             card = found(at, name)
-            card = at.change(card, rules.decided(card, word, budget, why), actor)
+            card = at.change(card, _waiting(at, card, rules.decided(card, word, budget, why)), actor)
             if word == "bypass":
                 free(at, card, actor)
             elif card.decided:
@@ -191,7 +191,7 @@ def free(at: Writing, card: Card, actor: str) -> None:
     """Let those go on who waited for a ticket alone."""
     for name in at.let_go(card.id):
         other = at.card(name)
-        if other is not None and other.error_class == "dependency_blocked" and other.queue in TODO.values():
+        if other is not None and other.error_class == "dependency_blocked" and other.status == "pending":
             at.change(other, rules.FREED, actor)
 
 
@@ -210,6 +210,13 @@ def close_request(at: Writing, card: Card, actor: str) -> None:
     stopped = [one for one in children if one.decided in ("stop", "superseded")]
     if request is not None and stopped and all(one.queue == "done" or one.decided for one in children):
         at.change(request, rules.closed_with(stopped[0]), actor)
+
+
+def _waiting(at: Writing, card: Card, change: rules.Change) -> rules.Change:
+    """Return a change that puts a ticket into a queue of work, where it goes on waiting for what is not done yet."""
+    if change.changes.get("queue") in CLAIMED_FROM and at.waits_for(card.id):
+        change.changes["error_class"] = "dependency_blocked"
+    return change
 
 
 def _named(at: Writing, name: str, queue: Queue) -> Card:

@@ -37,6 +37,10 @@ _PHASE: dict[Queue, Phase] = {
     "planner-inbox": "planned", "scientist-todo": "ready", "developer-todo": "ready",
     "planner-review": "evidence_collected", "blocked": "running", "done": "done",
 }  # fmt: skip
+_FIRST: dict[Queue, tuple[Phase, ...]] = {
+    "planner-inbox": ("planned", "ready"), "scientist-todo": ("planned", "ready"), "developer-todo": ("planned", "ready"),
+    "planner-review": ("evidence_collected", "verified"), "blocked": get_args(Phase)[:-1], "done": (),
+}  # fmt: skip
 ASKS_PLANNER = "The planner decides: replan with a larger budget, bypass it, or stop."
 
 
@@ -91,6 +95,9 @@ def added(card: Card, *, waits: bool) -> Change:
     wanted = _STATUS[card.queue]
     if card.status != wanted:
         raise _usage(f"a ticket in {card.queue} has the status {wanted}, not {card.status}", f"Say --status {wanted}.")
+    if card.phase not in _FIRST[card.queue] or card.held or card.expires is not None:
+        hint = f"There a new one is {' or '.join(_FIRST[card.queue])}; only a claim makes it running and held."
+        raise _usage(f"a new ticket in {card.queue} cannot be {card.phase} with the lease {card.lease}", hint)
     if card.retry_budget < 1:
         raise _usage("a ticket has at least one attempt", "Say --retry-budget 1 or more.")
     if card.attempt_count > card.retry_budget:
@@ -215,6 +222,10 @@ def _refuse_way(card: Card, to: Queue) -> None:
         raise _blocked(
             f"{card.id} stands in {card.queue}, and only the planner's review leads to done", _review_first()
         )
+    if to == "done":
+        raise _blocked(
+            f"{card.id} is accepted through the done gate, not moved", "`santiago queue move --to done` asks it."
+        )
     if to not in allowed:
         raise _input(
             f"{card.id} cannot go from {card.queue} to {to}", f"It may go to {', '.join(allowed) or 'no other'}."
@@ -252,11 +263,8 @@ def allowed_phases(card: Card, to: Queue) -> tuple[Phase, ...]:
     if card.queue == "blocked" and to != "blocked":
         return ("ready",)
     if to == "blocked":
-        return tuple(
-            phase
-            for phase in dict.fromkeys((card.phase, *next_ones))
-            if phase not in ("planned", "done") or phase == card.phase
-        )
+        kept = dict.fromkeys((card.phase, *next_ones))
+        return tuple(phase for phase in kept if phase != "done" and (phase != "planned" or phase == card.phase))
     if to == "planner-review":
         return tuple(phase for phase in next_ones if phase in ("evidence_collected", "verified"))
     own = card.phase == "running" and to == card.queue and card.held
