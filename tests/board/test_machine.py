@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 from unittest import mock
@@ -28,7 +27,7 @@ queues = st.sampled_from(QUEUES)
 claimed_queues = st.sampled_from(CLAIMED_FROM)
 phases = st.none() | st.sampled_from(get_args(Phase))
 workers = st.sampled_from(("anna", "bert"))
-numbers = st.integers(0, 9)
+numbers = st.integers(0, 5)
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Thousands of durable writes, of which nothing here depends on the disk."""
 
@@ -47,6 +46,8 @@ class AnyUse(RuleBasedStateMachine):
         self.names: list[str] = []
         self.claims: list[tuple[str, int, str]] = []
         """Ticket, number and token of every claim so far."""
+        self.arrived: dict[str, tuple[int, str]] = {}
+        """When each ticket came into the queue where it stands."""
 
     def clocks(self) -> tuple[str, int, int]:
         return "boot", self.now, self.wall
@@ -84,7 +85,7 @@ class AnyUse(RuleBasedStateMachine):
         for queue in CLAIMED_FROM:
             self.add(queue, None, [], 2)
 
-    @precondition(lambda self: len(self.names) < 10)
+    @precondition(lambda self: len(self.names) < 6)
     @rule(queue=queues, phase=phases, waits=st.lists(numbers, max_size=2), budget=st.integers(1, 3))
     def add(self, queue: Queue, phase: Phase | None, waits: list[int], budget: int) -> None:
         name = f"T{len(self.names)}"
@@ -94,16 +95,39 @@ class AnyUse(RuleBasedStateMachine):
         if isinstance(self.tried(self.board.add, card, "planner", waits_for), Card):
             self.names.append(name)
 
-    @rule(queue=claimed_queues, worker=workers, number=st.none() | numbers, minutes=st.sampled_from((10, 60)))
-    def claim(self, queue: Queue, worker: str, number: int | None, minutes: int) -> None:
-        name = None if number is None else self.names[number % len(self.names)]
-        with suppress(SantiagoError):
-            claim = self.board.claim(queue, worker, worker, name=name, minutes=minutes)
-            if claim.card is not None:
-                card = claim.card
-                assert card.queue == queue
-                assert name in (None, card.id)
-                self.claims.append((card.id, card.attempt_count, f"{card.lease}#{card.attempt_count}"))
+    def claimable(self) -> list[Card]:
+        """Return what a claim may take by the rules, in order of arrival: what waits, or was left by who died."""
+        with self.store.writing() as at:
+            ticks = self.store.ticks()
+            every = [card for queue in CLAIMED_FROM for card in at.cards(queue) if not at.waits_for(card.id)]
+        free = [card for card in every if not card.held or (card.expires or 0) <= ticks]
+        return sorted((card for card in free if not card.spent), key=lambda card: self.arrived[card.id])
+
+    def claimed(self, card: Card | None, wanted: list[Card], worker: str) -> None:
+        assert (card.id if card else None) == (wanted[0].id if wanted else None)
+        if card is not None:
+            assert (card.attempt_count, card.holder) == (wanted[0].attempt_count + 1, worker)
+            self.claims.append((card.id, card.attempt_count, f"{card.lease}#{card.attempt_count}"))
+
+    @rule(queue=claimed_queues, worker=workers)
+    def claim_first(self, queue: Queue, worker: str) -> None:
+        wanted = [card for card in self.claimable() if card.queue == queue]
+        self.claimed(self.board.claim(queue, worker, worker, minutes=10).card, wanted, worker)
+
+    @rule(number=numbers, worker=workers)
+    def claim_by_id(self, number: int, worker: str) -> None:
+        card = self.card(self.names[number % len(self.names)])
+        wanted = [one for one in self.claimable() if one.id == card.id]
+        claim = self.tried(self.board.claim, card.queue, worker, worker, name=card.id)
+        self.claimed(None if isinstance(claim, SantiagoError) else claim.card, wanted, worker)
+
+    @rule(number=numbers, worker=workers)
+    def fail_until_it_is_good(self, number: int, worker: str) -> None:
+        for _ in range(2):
+            self.claim_by_id(number, worker)
+            self.hand_over(0, None, short=False)
+        self.claim_by_id(number, worker)
+        self.hand_over(0, "planner-review", short=True)
 
     @precondition(lambda self: self.claims)
     @rule(number=numbers)
@@ -130,10 +154,11 @@ class AnyUse(RuleBasedStateMachine):
         elif "cannot go from" in after.message and " in " in after.message:
             assert all(one in after.hint for one in table.arrivals(before, to))
 
-    @precondition(lambda self: self.claims)
     @rule(number=numbers, to=st.sampled_from(("planner-review", "blocked", None)), short=st.booleans())
     def hand_over(self, number: int, to: Queue | None, short: bool) -> None:
         """A worker hands over or gives back what it once claimed, however long ago."""
+        if not self.claims:
+            return
         name, attempt, token = self.claims[-1 - number % len(self.claims)]
         before = self.card(name)
         to = to or before.queue
@@ -157,7 +182,9 @@ class AnyUse(RuleBasedStateMachine):
 
     @rule(number=numbers, late=st.integers(0, 1))
     def accept(self, number: int, late: int) -> None:
-        before = self.card(self.names[number % len(self.names)])
+        with self.store.reading() as at:
+            reviewed = [card.id for card in at.cards("planner-review")]
+        before = self.card((reviewed or self.names)[number % len(reviewed or self.names)])
         after = self.tried(self.board.accept, before.id, "planner", before.attempt_count - late, "looked at")
         assert isinstance(after, Card) == (before.queue == "planner-review" and not late)
 
@@ -187,6 +214,9 @@ class AnyUse(RuleBasedStateMachine):
     def nothing_is_wrong(self) -> None:
         with self.store.reading() as at:
             assert wrong(at) == []
+            for card in [card for queue in QUEUES for card in at.cards(queue)]:
+                if self.arrived.get(card.id, (0, ""))[1] != card.queue:
+                    self.arrived[card.id] = (at.last(), card.queue)
 
 
 TestAnyUse = AnyUse.TestCase
