@@ -19,6 +19,7 @@ NAMES = (
     "honest",
     "mutations",
     "faults",
+    "board",
 )
 
 
