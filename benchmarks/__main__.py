@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("startup", "compile", "log", "execute", "watch")
+NAMES = ("startup", "compile", "log", "execute", "watch", "board")
 
 
 def main(arguments: list[str]) -> int:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from santiago.board import clock
 from santiago.board.rules import Change, claim_mark
-from santiago.contract.board import BoardEvent, Card, Happening, evolve
+from santiago.contract.board import BoardEvent, Card, Happening, evolve, fields_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
@@ -31,7 +31,7 @@ _OFTEN = (
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, event TEXT NOT NULL, ticket TEXT NOT NULL, actor TEXT NOT NULL,
+  seq INTEGER PRIMARY KEY, at TEXT NOT NULL, event TEXT NOT NULL, ticket TEXT NOT NULL, actor TEXT NOT NULL,
   attempt INTEGER NOT NULL, body TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS events_of ON events (ticket, seq);
 CREATE INDEX IF NOT EXISTS rare_events ON events (event, seq) WHERE {_OFTEN};
@@ -48,8 +48,7 @@ CREATE INDEX IF NOT EXISTS waited_for ON waits (on_ticket);
 CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, before TEXT NOT NULL, written TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS behind (queue TEXT PRIMARY KEY, writing INTEGER NOT NULL) WITHOUT ROWID;
 """
-_DERIVED = frozenset({"id", "updated_at"})
-_KEPT = tuple(name for name in Card.__annotations__ if name not in _DERIVED)
+_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Reading:
@@ -149,7 +148,7 @@ class Writing(Reading):
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
-        self.now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self.touched: set[str] = set()
         """Queues whose files are no longer what the store says."""
 
@@ -158,10 +157,9 @@ class Writing(Reading):
         attempt: int = 0, changes: dict[str, Any] | None = None, about: dict[str, Any] | None = None,
     ) -> Happening:  # fmt: skip
         changes, about = changes or {}, about or {}
-        body = json.dumps({"changes": changes, "about": about}, ensure_ascii=False, separators=(",", ":"))
         made = self._all(
             "INSERT INTO events (at, event, ticket, actor, attempt, body) VALUES (?, ?, ?, ?, ?, ?)",
-            (self.now, event.value, ticket, actor, attempt, body),
+            (self.now, event.value, ticket, actor, attempt, _text({"changes": changes, "about": about})),
         )
         seq = made.lastrowid
         assert seq is not None
@@ -181,22 +179,26 @@ class Writing(Reading):
             name or (card.id if card else ""), change.event, actor, attempt=attempt, changes=changes, about=change.about
         )
         new = evolve(card, happened)
-        self.keep(new)
-        if card is not None:
-            self.touched.add(card.queue)
+        if card is None:
+            self.keep(new)
+        else:
+            self._replace(card, new)
         return new
 
     def keep(self, card: Card) -> None:
+        """Keep a card as it is."""
         self.touched.add(card.queue)
-        body = {name: getattr(card, name) for name in _KEPT}
-        body |= {"id": card.id, "updated_at": card.updated_at}
-        self._all(
-            "INSERT OR REPLACE INTO cards (id, queue, mark, arrival, expires, source, request, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                card.id, card.queue, claim_mark(card), card.arrival, card.expires, card.source, card.request,
-                json.dumps(body, ensure_ascii=False, separators=(",", ":")),
-            ),
-        )  # fmt: skip
+        row = {"id": card.id, **_columns(card), "body": _body(card)}
+        places = ", ".join("?" * len(row))
+        self._all(f"INSERT OR REPLACE INTO cards ({', '.join(row)}) VALUES ({places})", tuple(row.values()))  # noqa: S608  # names of ours
+
+    def _replace(self, old: Card, new: Card) -> None:
+        """Keep a card in place of an earlier one, naming only what differs: each index that is named is written anew."""
+        self.touched.update((old.queue, new.queue))
+        before = _columns(old)
+        changed = {name: value for name, value in _columns(new).items() if value != before[name]}
+        words = ", ".join([f"{name} = ?" for name in ("body", *changed)])
+        self._all(f"UPDATE cards SET {words} WHERE id = ?", (_body(new), *changed.values(), new.id))  # noqa: S608  # names of ours
 
     def drop(self, card: Card) -> None:
         """Take an archived ticket off the board; its events stay."""
@@ -230,10 +232,10 @@ class Writing(Reading):
 
     def note_behind(self) -> None:
         """Remember whose files are to be written, for whoever does it: this process may die before."""
-        for queue in self.touched:
-            self._all(
-                "INSERT INTO behind VALUES (?, 0) ON CONFLICT (queue) DO UPDATE SET writing = 0 WHERE writing", (queue,)
-            )
+        if self.touched:
+            rows = ", ".join(["(?, 0)"] * len(self.touched))
+            only_new = "ON CONFLICT (queue) DO UPDATE SET writing = 0 WHERE writing"
+            self._all(f"INSERT INTO behind VALUES {rows} {only_new}", tuple(self.touched))  # noqa: S608  # places for values
 
     def begin_files(self, queue: str) -> None:
         """Somebody writes a queue's files from what is in the store after this."""
@@ -331,6 +333,18 @@ def _card(body: str) -> Card:
     data = json.loads(body)
     data["checks"] = tuple(data["checks"])
     return Card(**data)
+
+
+def _columns(card: Card) -> dict[str, Any]:
+    """Return what a card is searched by."""
+    return {
+        "queue": card.queue, "mark": claim_mark(card), "arrival": card.arrival, "expires": card.expires,
+        "source": card.source, "request": card.request,
+    }  # fmt: skip
+
+
+def _body(card: Card) -> str:
+    return _text(fields_of(card))
 
 
 def _trouble(path: Path, error: sqlite3.Error) -> SantiagoError:

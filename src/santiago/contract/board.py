@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal, get_args
+from operator import attrgetter
+from typing import Annotated, Any, Literal, get_args
 
 from santiago.contract.reasons import ErrorClass
 from santiago.contract.record import AtLeast, Matching, record
@@ -172,9 +173,18 @@ class Happening:
     """What else is worth knowing: why, what from, which digest."""
 
 
+_NAMES = tuple(Card.__annotations__)
+_values = attrgetter(*_NAMES)
+
+
+def fields_of(card: Card) -> dict[str, Any]:
+    """Return a card as plain data."""
+    return dict(zip(_NAMES, _values(card), strict=True))
+
+
 def evolve(card: Card | None, event: Happening) -> Card:
     """Return a card as an event leaves it; the only place where one changes."""
-    known = {} if card is None else {name: getattr(card, name) for name in Card.__annotations__}
+    known = {} if card is None else fields_of(card)
     changed = {**known, "updated_at": event.at, **event.changes}
     checks = changed.get("checks", ())
     assert isinstance(checks, list | tuple)
