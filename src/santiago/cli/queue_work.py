@@ -169,7 +169,7 @@ def reconcile(queue: str | None, every: bool, quiet: bool, actor: str | None) ->
         gone = {one: opened.board.reconcile((one,), named(actor)) for one in CLAIMED_FROM if every or one == queue}
     for one, cards in gone.items():
         if not quiet:
-            click.echo(f"RECONCILEDQUEUE:{one}:{len(cards)}")
+            click.echo(f"RECONCILED_QUEUE:{one}:{len(cards)}")
     click.echo(f"RECONCILED_TOTAL:{sum(map(len, gone.values()))}")
     return 0
 
