@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from santiago.board import clock
@@ -18,7 +18,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 VERSION = "1"
@@ -28,6 +28,10 @@ _OFTEN = (
     "event NOT IN ('ticket_added', 'ticket_claimed', 'ticket_moved', 'lease_renewed', 'ticket_verified', 'ticket_done')"
 )
 """A query for one of the others has to say this in the same words, or the index of the rare ones is not used."""
+_NAMES = tuple(Card.__annotations__)
+_NUMBERS = frozenset({"attempt_count", "retry_budget", "arrival", "expires"})
+_COLUMNS = [f"{name} {'INTEGER' if name in _NUMBERS else 'TEXT'}" for name in _NAMES]
+_SELECT = f"SELECT {', '.join(_NAMES)} FROM cards"  # noqa: S608  # names of ours
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (
@@ -35,9 +39,7 @@ CREATE TABLE IF NOT EXISTS events (
   attempt INTEGER NOT NULL, body TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS events_of ON events (ticket, seq);
 CREATE INDEX IF NOT EXISTS rare_events ON events (event, seq) WHERE {_OFTEN};
-CREATE TABLE IF NOT EXISTS cards (
-  id TEXT PRIMARY KEY, queue TEXT NOT NULL, mark INTEGER, arrival INTEGER NOT NULL, expires INTEGER, source TEXT NOT NULL,
-  request TEXT NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cards ({", ".join(_COLUMNS)}, mark INTEGER, PRIMARY KEY (id)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS to_claim ON cards (queue, mark, arrival) WHERE mark IS NOT NULL;
 CREATE INDEX IF NOT EXISTS leases ON cards (expires) WHERE expires IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_queue ON cards (queue, arrival);
@@ -58,32 +60,32 @@ class Reading:
         self._all = connection.execute
 
     def card(self, name: str) -> Card | None:
-        found = self._all("SELECT body FROM cards WHERE id = ?", (name,)).fetchone()
-        return _card(found[0]) if found else None
+        found = self._all(f"{_SELECT} WHERE id = ?", (name,)).fetchone()
+        return _card(found) if found else None
 
     def cards(self, queue: str) -> list[Card]:
         """Return the tickets of a queue, in order of arrival."""
-        rows = self._all("SELECT body FROM cards WHERE queue = ? ORDER BY arrival", (queue,))
-        return [_card(row[0]) for row in rows]
+        rows = self._all(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,))
+        return [_card(row) for row in rows]
 
     def bodies(self, queue: str) -> Iterator[dict[str, Any]]:
-        """Yield the tickets of a queue as plain data, which takes a fifth of the time."""
-        rows = self._all("SELECT body FROM cards WHERE queue = ? ORDER BY arrival", (queue,))
-        return (json.loads(row[0]) for row in rows)
+        """Yield the tickets of a queue as plain data, which takes a fraction of the time."""
+        rows = self._all(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,))
+        return (dict(zip(_NAMES, row, strict=True)) for row in rows)
 
     def some(self, queue: str, most: int, *, latest: bool = False) -> list[Card]:
         """Return the first few tickets of a queue, or the latest, which then come first."""
         order = "DESC" if latest else "ASC"
-        rows = self._all(f"SELECT body FROM cards WHERE queue = ? ORDER BY arrival {order} LIMIT ?", (queue, most))  # noqa: S608  # a word of ours
-        return [_card(row[0]) for row in rows]
+        rows = self._all(f"{_SELECT} WHERE queue = ? ORDER BY arrival {order} LIMIT ?", (queue, most))  # a word of ours
+        return [_card(row) for row in rows]
 
     def of_request(self, request: str) -> list[Card]:
-        rows = self._all("SELECT body FROM cards WHERE request = ? ORDER BY arrival", (request,))
-        return [_card(row[0]) for row in rows]
+        rows = self._all(f"{_SELECT} WHERE request = ? ORDER BY arrival", (request,))
+        return [_card(row) for row in rows]
 
     def of_source(self, source: str) -> list[Card]:
-        rows = self._all("SELECT body FROM cards WHERE source = ? ORDER BY arrival", (source,))
-        return [_card(row[0]) for row in rows]
+        rows = self._all(f"{_SELECT} WHERE source = ? ORDER BY arrival", (source,))
+        return [_card(row) for row in rows]
 
     def dependents(self, ticket: str) -> list[str]:
         """Return who waits for a ticket."""
@@ -148,7 +150,7 @@ class Writing(Reading):
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
-        self.now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.touched: set[str] = set()
         """Queues whose files are no longer what the store says."""
 
@@ -188,17 +190,18 @@ class Writing(Reading):
     def keep(self, card: Card) -> None:
         """Keep a card as it is."""
         self.touched.add(card.queue)
-        row = {"id": card.id, **_columns(card), "body": _body(card)}
+        row = _row(card)
         places = ", ".join("?" * len(row))
         self._all(f"INSERT OR REPLACE INTO cards ({', '.join(row)}) VALUES ({places})", tuple(row.values()))  # noqa: S608  # names of ours
 
     def _replace(self, old: Card, new: Card) -> None:
         """Keep a card in place of an earlier one, naming only what differs: each index that is named is written anew."""
         self.touched.update((old.queue, new.queue))
-        before = _columns(old)
-        changed = {name: value for name, value in _columns(new).items() if value != before[name]}
-        words = ", ".join([f"{name} = ?" for name in ("body", *changed)])
-        self._all(f"UPDATE cards SET {words} WHERE id = ?", (_body(new), *changed.values(), new.id))  # noqa: S608  # names of ours
+        before, after = _row(old), _row(new)
+        changed = {name: after[name] for name in after if after[name] != before[name]}
+        if changed:
+            words = ", ".join([f"{name} = ?" for name in changed])
+            self._all(f"UPDATE cards SET {words} WHERE id = ?", (*changed.values(), new.id))  # noqa: S608  # names of ours
 
     def drop(self, card: Card) -> None:
         """Take an archived ticket off the board; its events stay."""
@@ -207,14 +210,12 @@ class Writing(Reading):
 
     def first(self, queue: str, mark: int) -> Card | None:
         """Return the first ticket of a queue with that mark, in order of arrival."""
-        found = self._all(
-            "SELECT body FROM cards WHERE queue = ? AND mark = ? ORDER BY arrival LIMIT 1", (queue, mark)
-        ).fetchone()
-        return _card(found[0]) if found else None
+        found = self._all(f"{_SELECT} WHERE queue = ? AND mark = ? ORDER BY arrival LIMIT 1", (queue, mark)).fetchone()
+        return _card(found) if found else None
 
     def expired(self, ticks: int) -> list[Card]:
-        rows = self._all("SELECT body FROM cards WHERE expires <= ? ORDER BY arrival", (ticks,))
-        return [_card(row[0]) for row in rows]
+        rows = self._all(f"{_SELECT} WHERE expires <= ? ORDER BY arrival", (ticks,))
+        return [_card(row) for row in rows]
 
     def add_wait(self, ticket: str, on_ticket: str) -> None:
         self._all("INSERT OR IGNORE INTO waits VALUES (?, ?)", (ticket, on_ticket))
@@ -329,22 +330,15 @@ def _commit(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _card(body: str) -> Card:
-    data = json.loads(body)
-    data["checks"] = tuple(data["checks"])
+def _card(row: Sequence[Any]) -> Card:
+    data = dict(zip(_NAMES, row, strict=True))
+    data["checks"] = tuple(json.loads(data["checks"])) if data["checks"] else ()
     return Card(**data)
 
 
-def _columns(card: Card) -> dict[str, Any]:
-    """Return what a card is searched by."""
-    return {
-        "queue": card.queue, "mark": claim_mark(card), "arrival": card.arrival, "expires": card.expires,
-        "source": card.source, "request": card.request,
-    }  # fmt: skip
-
-
-def _body(card: Card) -> str:
-    return _text(fields_of(card))
+def _row(card: Card) -> dict[str, Any]:
+    """Return a card as the table has it, with how a claim sees it."""
+    return {**fields_of(card), "checks": _text(card.checks) if card.checks else "", "mark": claim_mark(card)}
 
 
 def _trouble(path: Path, error: sqlite3.Error) -> SantiagoError:
