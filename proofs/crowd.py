@@ -100,7 +100,8 @@ class Worker:
         self._claims: list[Card] = []
 
     def step(self) -> None:
-        act = self._draw.choices((self.claim, self.renew, self.move, self.review), (4, 1, 4, 1))[0]
+        own = 1 if self._claims else 0
+        act = self._draw.choices((self.claim, self.review, self.renew, self.move), (4, 3, own, 4 * own))[0]
         try:
             act()
         except SantiagoError as refusal:
@@ -118,8 +119,6 @@ class Worker:
 
     def mine(self) -> Card:
         """Return one of its claims, the last one mostly; whoever dawdles finds that it is another's now."""
-        if not self._claims:
-            self.claim()
         if self._draw.random() < 0.03:
             time.sleep(2 * self._draw.random())
         return self._claims[-1] if self._draw.random() < 0.8 else self._draw.choice(self._claims)
@@ -149,7 +148,7 @@ class Worker:
             with suppress(SantiagoError):
                 self._board.decide(card.id, "replan", self._name, budget=card.retry_budget + 3)
             self._board.move(card.id, None, Move(to=todo, phase="ready"), self._name)
-        elif self._draw.random() < 0.3:
+        elif self._draw.random() < 0.1:
             self._board.accept(card.id, self._name, card.attempt_count, "looked at")
             self.say("accepted", card)
         else:
