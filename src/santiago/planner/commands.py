@@ -93,7 +93,7 @@ def under_label(text: str, line: int, carrier: str) -> Found:
     asked = bool(doubtful) and bool(_ASKS.search(TICKED.sub(" ", text)))
     for token in ticked:
         hint = Hint(value=token, line=line, carrier=carrier)
-        if token not in doubtful or (alone and _has_the_form(token)):
+        if token not in doubtful or (alone and has_the_form(token)):
             found.taken.append(hint)
         elif alone or _looks_like_one(token, asked=asked):
             found.left.append(hint)
@@ -112,7 +112,7 @@ def in_fence(lines: list[str], line: int, carrier: str, info: str = "") -> Found
         hint = Hint(value=command, line=start, carrier=carrier)
         if is_command(command):
             found.taken.append(hint)
-        elif text.startswith("$ ") or (shell and not prompted and _has_the_form(command)):
+        elif text.startswith("$ ") or (shell and not prompted and has_the_form(command)):
             found.left.append(hint)
     return found
 
@@ -147,7 +147,7 @@ def _words(text: str) -> list[str]:
     return parts
 
 
-def _has_the_form(text: str) -> bool:
+def has_the_form(text: str) -> bool:
     """Tell whether a text is written as a command line is: a program, and something that it is told."""
     parts = _words(text.lstrip("( "))
     if not parts or not _PROGRAM.fullmatch(first := parts[0].rstrip(";")) or first.isdecimal() or first.isupper():
@@ -166,4 +166,4 @@ def _is_prose(text: str) -> bool:
 
 def _looks_like_one(text: str, *, asked: bool = False) -> bool:
     """Tell whether a text is a command line, most likely; in back-ticks it may also be asked for."""
-    return _has_the_form(text) and (asked or bool(_SHELL.search(text)))
+    return has_the_form(text) and (asked or bool(_SHELL.search(text)))

@@ -47,6 +47,7 @@ CATALOGUE: dict[str, str] = {
     "plain_head": "A plain line begins as the headings of stories do and has a list below it, so it may be meant as one.",
     "boxes_left_out": "Check boxes stand outside every story: sign-off, metrics, examples, or work that was written down elsewhere.",
     "group_without_units": "A phase holds a list, but nothing in it is written the way the stories of the other phases are.",
+    "checkpoint": "A task is one for a person: to look at something, to decide, or to do what no program can.",
     "partly_done": "A task is ticked while some of its parts are open; it is planned as open.",
     "renamed": "A requirement only gets another name; there is nothing to build.",
     "conflicts_with": "The document says that tasks must not run at the same time.",

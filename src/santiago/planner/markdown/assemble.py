@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from santiago.planner.source import Source
 
-_SHORT_GROUP = pattern(r"^[\W_]*(\w+\s*\d+[A-Za-z]?)\b")
+_SHORT_GROUP = pattern(r"^[\W_]*(\w+\s*\d+(?:\.\d+)*[A-Za-z]?)\b")
 _OF_STATUS = frozenset({"dropped", "out_of_scope", "optional"})
 
 

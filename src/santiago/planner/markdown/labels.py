@@ -10,7 +10,7 @@ from santiago.contract.patterns import pattern
 from santiago.planner import words
 
 _LABEL = pattern(
-    r"^\s*(?:[-*]\s+)?(?P<open>[*_`]*+)(?P<label>[^:*：`|]{1,60}?)(?P<close>[*_`]*+)\s*[:：](?:[*_`]++(?=\s|$))?\s*[*_]*+\s*(?P<rest>.*)"
+    r"^\s*(?:[-*]\s+)?(?P<open>[*_`]*+)(?P<label>[^:*：`|]{1,60}?)(?P<close>[*_`]*+)\s*(?:\([^()]{1,60}\)\s*)?[:：](?:[*_`]++(?=\s|$))?\s*[*_]*+\s*(?P<rest>.*)"
 )
 _BRACKETED = pattern(r"^\s*[*_]*【(?P<label>[^】]{1,40})】[*_]*\s*[:：]?\s*(?P<rest>.*)")
 """`【验收标准】`: how labels are set off where bold is not used."""

@@ -21,6 +21,8 @@ ORDER: dict[str, tuple[str, ...]] = {
     "gherkin": ("gherkin",),
     "yaml": ("yaml_records",),
     "markdown": (
+        "gsd_plan",
+        "gsd_roadmap",
         "issue",
         "house_tasks",
         "openspec_delta",
@@ -57,6 +59,8 @@ _CHOSEN: dict[str, tuple[str, ...]] = {
 
 
 _MARKS: dict[str, tuple[str, ...]] = {
+    "gsd_plan": ("\nplan:",),
+    "gsd_roadmap": ("Phase ",),
     "speckit_tasks": ("]",),
     "kiro_tasks": ("]",),
     "openspec_tasks": ("]",),

@@ -28,7 +28,7 @@ _CHILD = pattern(
 _TITLE = pattern(
     r"^[\W_]*(?:user story|story|task|issue|ticket|bug|code task)\s*[:：]\s*(?P<title>\S.*)$", re.IGNORECASE
 )
-_ID_KEYS = ("id", "task_number", "task_id", "story_id", "issue_id", "key")
+_ID_KEYS = ("id", "task_number", "task_id", "story_id", "issue_id", "key", "plan")
 _DEP_KEYS = ("depends_on", "dependencies", "depends", "dependson", "depends-on", "blocked_by", "blockedby")
 _FILE_KEYS = ("files", "modified_files", "files_modified", "files_to_modify", "files_to_create")
 _STATUS_KEYS = ("status", "state")
@@ -93,6 +93,8 @@ def _by_front_matter(source: Source) -> list[str]:
         return []
     if named and (titled or depends or any(key in front for key in _STATUS_KEYS)):
         return [f"front matter with {named}"]
+    if "plan" in front and "phase" in front:
+        return ["front matter with phase and plan"]
     return [f"front matter with {depends}"] if depends and titled else []
 
 
@@ -121,7 +123,11 @@ def _has_other_units(source: Source) -> bool:
         if lead is None or index == first or source.zones[index] == Zone.NEVER:
             continue
         if block.kind is Kind.HEADING and lead.kind in ("story", "requirement", "task"):
-            own_work = block.section >= 0 and words.concept(blocks[block.section].text) == "work"
+            own_work = (
+                "plan" not in source.front_matter
+                and block.section >= 0
+                and words.concept(blocks[block.section].text) == "work"
+            )
             if lead.kind != "task" or not (is_story or own_work):
                 return True
         if (
@@ -193,13 +199,13 @@ def _with_front_matter(source: Source, unit: Unit) -> Unit:
     deps = [
         Dep(target=name, line=line, carrier="front-matter")
         for key in _DEP_KEYS
-        for name, line in _values(front.get(key))
+        for name, line in values(front.get(key))
     ]
     known = {ids.fold(dep.target) for dep in deps}
     files = [
         Hint(value=name, line=line, carrier="front-matter")
         for key in _FILE_KEYS
-        for name, line in _values(front.get(key))
+        for name, line in values(front.get(key))
     ]
     listed = {hint.value for hint in files}
     status = unit.status
@@ -209,7 +215,7 @@ def _with_front_matter(source: Source, unit: Unit) -> Unit:
     return replace(
         unit,
         status=status,
-        tags=(*unit.tags, *(name for key in ("tags", "labels") for name, _ in _values(front.get(key)))),
+        tags=(*unit.tags, *(name for key in ("tags", "labels") for name, _ in values(front.get(key)))),
         role="scientist" if "role" in front and front["role"].value.lower() == "scientist" else unit.role,
         profile=front["profile"].value or None if "profile" in front else unit.profile,
         deps=(*deps, *(dep for dep in unit.deps if ids.fold(dep.target) not in known)),
@@ -217,7 +223,8 @@ def _with_front_matter(source: Source, unit: Unit) -> Unit:
     )
 
 
-def _values(entry: Entry | None) -> list[tuple[str, int]]:
+def values(entry: Entry | None) -> list[tuple[str, int]]:
+    """Return the names that an entry of a front matter lists, each with its line."""
     if entry is None:
         return []
     items = entry.items or tuple((part, entry.line) for part in entry.value.strip("[]").split(","))
@@ -229,7 +236,7 @@ def _values(entry: Entry | None) -> list[tuple[str, int]]:
 
 
 def _conflicts(source: Source) -> list[Finding]:
-    names = [name for name, _ in _values(source.front_matter.get("conflicts_with"))]
+    names = [name for name, _ in values(source.front_matter.get("conflicts_with"))]
     if not names:
         return []
     line = source.front_matter["conflicts_with"].line

@@ -1,0 +1,164 @@
+"""GSD roadmaps: `### Phase 1: Name` with its goal, what it depends on, success criteria and plans.
+
+A phase is a chunk and its plans (`- [ ] 01-01: …`, `- [ ] 01-01-PLAN.md — …`) are the units; a phase that was not divided
+yet is one unit. What a phase must reach closes it, so these criteria go to its last plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.contract.patterns import pattern
+from santiago.contract.plan import Finding
+from santiago.planner import ids
+from santiago.planner.draft import Document, GroupEdge, Status, Unit
+from santiago.planner.markdown import assemble, carriers
+from santiago.planner.markdown.harvest import Carrier, Harvester
+from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.outline import Kind
+from santiago.planner.source import Zone
+
+if TYPE_CHECKING:
+    from santiago.planner.source import Source
+
+_PHASE = pattern(r"^[\W_]*Phase\s+(\d{1,4}[A-Za-z]?(?:\.\d{1,4})?)\s*[:：—–-]+\s*(\S.*)$")
+_PLAN = pattern(
+    r"^[\W_]*(\d{1,4}(?:\.\d{1,4})?[A-Za-z]?-\d{1,4}[A-Za-z]?)(?:-PLAN)?(?:\.md)?(?![\w-])(?:\]\([^)]*\))?[\s*_`:：—–-]*(.*)$"
+)
+_NAMED = pattern(r"(?i)\bphases?\s+((?:\d{1,4}(?:\.\d{1,4})?[A-Z]?(?:\s*(?:,|&|-|–|and|to)\s*(?:phase\s+)?)?)+)")
+_NUMBER = pattern(r"\d{1,4}(?:\.\d{1,4})?[A-Za-z]?")
+
+
+class _Phase(NamedTuple):
+    at: int
+    number: str
+    title: str
+    label: str
+    plans: list[int]
+
+
+def read(source: Source) -> Document | None:
+    phases = _phases(source)
+    if not phases or sum(_is_described(source, phase) for phase in phases) * 2 < len(phases):
+        return None
+    harvester = Harvester(source.outline)
+    heads = [harvester.unit(_head(source, phase)) for phase in phases]
+    ticks, repeated = _overview(source, phases)
+    made = [one for phase in phases for one in _carriers(source, phase, ticks)]
+    divided = sum(bool(phase.plans) for phase in phases)
+    evidence = [f"{len(phases)} headings Phase N with their goal and success criteria", f"{divided} of them with plans"]
+    document = assemble.document(source, "gsd-roadmap", evidence, made, repeated=repeated)
+    by_chunk = {phase.label: head for phase, head in zip(phases, heads, strict=True)}
+    document.units = _closed(document.units, by_chunk)
+    document.edges += [edge for phase, head in zip(phases, heads, strict=True) for edge in _edges(phase, head, phases)]
+    document.findings += [
+        _shared(phase, head) for phase, head in zip(phases, heads, strict=True) if phase.plans and head.criteria
+    ]
+    return document
+
+
+def _phases(source: Source) -> list[_Phase]:
+    blocks = source.outline.blocks
+    found: dict[str, _Phase] = {}
+    for index, block in enumerate(blocks):
+        named = _PHASE.match(block.text) if block.kind is Kind.HEADING and source.zones[index] != Zone.NEVER else None
+        if named is None:
+            continue
+        plans = [
+            i for i in source.outline.inside(index) if blocks[i].kind is Kind.ITEM and _PLAN.match(blocks[i].lines[0])
+        ]
+        found.setdefault(named[1], _Phase(index, named[1], named[2], carriers.label(block.text), plans))
+    return list(found.values())
+
+
+def _is_described(source: Source, phase: _Phase) -> bool:
+    """Tell whether a phase has the fields of a roadmap: what it waits for, and what must be true in the end."""
+    said = {
+        read_label(line).concept
+        for index in source.outline.inside(phase.at)
+        if source.outline.blocks[index].kind is Kind.PARA
+        for line in source.outline.blocks[index].lines
+    }
+    return {"depends", "success"} <= said and (bool(phase.plans) or not _holds_boxes(source, phase))
+
+
+def _holds_boxes(source: Source, phase: _Phase) -> bool:
+    return any(source.outline.blocks[index].box is not None for index in source.outline.inside(phase.at))
+
+
+def _head(source: Source, phase: _Phase) -> Carrier:
+    end = phase.plans[0] if phase.plans else source.outline.ends[phase.at]
+    return Carrier(at=phase.at, end=end, title=phase.title)
+
+
+def _overview(source: Source, phases: list[_Phase]) -> tuple[dict[str, Status], list[int]]:
+    """Return what the list of all phases ticks, and where it stands."""
+    numbers = {phase.number for phase in phases}
+    ticks: dict[str, Status] = {}
+    places = []
+    for index, block in enumerate(source.outline.blocks):
+        named = _PHASE.match(block.lines[0]) if block.box is not None else None
+        if named is not None and named[1] in numbers:
+            ticks[named[1]] = carriers.box_status(source, block)
+            places.append(index)
+    return ticks, places
+
+
+def _carriers(source: Source, phase: _Phase, ticks: dict[str, Status]) -> list[Carrier]:
+    if not phase.plans:
+        found = ids.Found(f"Phase {phase.number}", "phase", phase.title)
+        return [carriers.carrier(source, phase.at, found=found, chunk=phase.label, status=ticks.get(phase.number))]
+    made = []
+    for index in phase.plans:
+        named = _PLAN.match(source.outline.blocks[index].lines[0])
+        if named is not None:
+            found = ids.Found(named[1], "plan", named[2])
+            made.append(carriers.carrier(source, index, found=found, chunk=phase.label))
+    return made
+
+
+def _closed(units: list[Unit], heads: dict[str, Unit]) -> list[Unit]:
+    """Give each plan what its phase covers, and the last one of a phase what the phase must reach."""
+    last = {unit.chunk: position for position, unit in enumerate(units) if unit.status is not Status.DROPPED}
+    made = []
+    for position, unit in enumerate(units):
+        head = heads[unit.chunk or ""]
+        deps = tuple(dep for dep in unit.deps if not _NAMED.search(dep.target) and dep.carrier != "unclear")
+        closes = last.get(unit.chunk) == position and not (unit.id or "").startswith("Phase")
+        criteria = (*unit.criteria, *head.criteria) if closes else unit.criteria
+        # Plans stand in the order in which they are carried out, whatever their numbers are.
+        made.append(
+            replace(
+                unit,
+                rank=position,
+                text=unit.text or head.text,
+                deps=deps,
+                criteria=criteria,
+                covers=unit.covers or head.covers,
+            )
+        )
+    return made
+
+
+def _edges(phase: _Phase, head: Unit, phases: list[_Phase]) -> list[GroupEdge]:
+    numbers = [other.number for other in phases]
+    wanted: dict[str, int] = {}
+    for dep in head.deps:
+        for named in _NAMED.finditer(dep.target if "hase" in dep.target else f"phase {dep.target}"):
+            wanted |= dict.fromkeys(_NUMBER.findall(named[1]), dep.line)
+    return [
+        GroupEdge(group=phase.label, target=phases[numbers.index(number)].label, line=line)
+        for number, line in wanted.items()
+        if number in numbers and number != phase.number
+    ]
+
+
+def _shared(phase: _Phase, head: Unit) -> Finding:
+    return Finding(
+        level="note",
+        code="criteria_shared",
+        line=head.criteria[0].line,
+        message=f'the criteria of "{phase.label}" were attached to its last story, which closes it',
+        hint="Give each story criteria of its own.",
+    )
