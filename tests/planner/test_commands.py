@@ -122,7 +122,6 @@ def test_a_record_is_read_alike() -> None:
 def test_a_shell_fence_gives_one_command_per_line() -> None:
     fence = ["", "$ npm ci", "# a comment", "npm run build \\", "  --prod", "done", "```"]
     assert [(hint.value, hint.line) for hint in commands.in_fence(fence, 10, "field").taken] == [
-        ("npm ci", 11),
         ("npm run build --prod", 13),
     ]
 
@@ -130,3 +129,51 @@ def test_a_shell_fence_gives_one_command_per_line() -> None:
 def test_what_a_fence_shows_as_output_is_not_named() -> None:
     assert commands.in_fence(["", "$ cmp a b", "a b differ", "```"], 1, "field", "console").left[0].value == "cmp a b"
     assert commands.in_fence(["", "all is well here", "```"], 1, "field", "text").left == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the server starts via `npm run dev`",
+        "`npm install` runs without errors",
+        "run `npx create-react-app shop` to begin",
+        "deploying with `kubectl apply -f k8s.yaml` passes",
+        "`pytest tests/<name>` passes for each",
+        "do not run `npm test` here",
+        "the job runs `make lint` at night",
+        "users log in via `docker compose up -d`",
+        "`make deploy` succeeds",
+        "`uv run uvicorn app:app` passes",
+        "`npm test -- ...` passes",
+    ],
+)
+def test_servers_installers_deployments_gaps_denials_and_mentions_are_no_checks(text: str) -> None:
+    assert commands.commands_in(text, 1) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("Tests pass: uv run pytest tests/test_a.py exits 0.", "uv run pytest tests/test_a.py"),
+        ("La commande `npm run lint` passe sans erreur", "npm run lint"),
+        ("`pytest -q` läuft fehlerfrei durch", "pytest -q"),
+        ("`npm run build` 通过", "npm run build"),
+        ("los tests pasan con `cargo test`", "cargo test"),
+        ("6.2 Run the full suite (`pnpm test`)", "pnpm test"),
+        ("`make check` does not fail", "make check"),
+        ("`npm ci && npm test` passes", "npm ci && npm test"),
+    ],
+)
+def test_a_sentence_that_says_what_proves_it_is_a_check_in_any_language(text: str, command: str) -> None:
+    assert [hint.value for hint in commands.commands_in(text, 1)] == [command]
+
+
+def test_a_fence_may_first_enter_a_folder() -> None:
+    found = commands.in_fence(["```sh", "cd api && go test ./...", "npm run dev", "```"], 1, "field", "sh")
+    assert [hint.value for hint in found.taken] == ["cd api && go test ./..."]
+    assert [hint.value for hint in found.left] == ["npm run dev"]
+
+
+def test_a_server_behind_a_label_for_checks_is_said_and_not_run() -> None:
+    found = commands.behind_label("`npm start`", 3, "field")
+    assert (found.taken, [hint.value for hint in found.left]) == ([], ["npm start"])

@@ -13,13 +13,43 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.planner.draft import Hint
 from santiago.planner.hints import TICKED
-from santiago.planner.known_tools import ALONE, CHECKS_OF_GIT, NO_CHECK, OPERATORS, PROSE, TOOLS
+from santiago.planner.known_tools import (
+    ALONE,
+    BRINGS,
+    CHECKS_OF_GIT,
+    JUDGES,
+    NO_CHECK,
+    OPERATORS,
+    PROSE,
+    SERVES,
+    TOOLS,
+)
 
-_ASKS = pattern(
-    r"\b(?:runs?|running|pass(?:es|ing)?|verif(?:y|ies|ied)|via|executes?|succeeds?|exits? (?:0|with)|green|clean)\b"
+_PROVES = pattern(
+    r"\b(?:pass(?:es|ing|ed)?|verif(?:y|ies|ied)|succeeds?|exits? (?:0|with|code 0|cleanly)|not (?:fail|break|regress)|green|clean(?:ly)?|returns? 0"
+    r"|(?:without|no|zero) (?:\w+ )?(?:errors?|warnings?|failures?|issues?)"
+    r"|passent?|réussit|réussissent|sans erreurs?|pasan?|sin errores|passam?|sem erros|besteht|bestehen|läuft|laufen|fehlerfrei|erfolgreich"
+    r"|slaagt|slagen|zonder fouten|przechodz[ią]|bez błędów|проход[ия]т|успешно|без ошибок|geçer|godkänns?|utan fel)\b"
+    r"|通过|通過|成功|パス|합격|통과|성공",
+    re.IGNORECASE,
+)
+"""The author says that the command proves something, in whatever language."""
+_ASKED = pattern(
+    r"^[\W\d_]*run\b|[.:;,(*]\s{0,3}run\b|\b(?:and|then|must|should|to|und|et|y)\s(?:re-?)?run\b|\brunning\b"
     r"|実行|运行|執行|실행|exécuter|ejecutar|ausführen",
     re.IGNORECASE,
 )
+"""Somebody is asked to run it, which makes a check of what can be nothing else."""
+_DENIES = pattern(
+    r"\b(?:not|never|(?:do|does|is|should|must|ca)n['’]t|avoid|instead of|rather than|no longer|nicht|niemals|jamais|ne pas|nunca|niet)\b"
+    r"(?!\s(?:fail|break|error|regress))",
+    re.IGNORECASE,
+)
+_TAIL = pattern(r"\s(?:exits?(?: with)?(?: code)? 0|returns? 0|passes|succeeds|is green)[.!]?$", re.IGNORECASE)
+_ENTERS = pattern(r"\(?cd [^\s;&|]{1,200}\s?(?:&&|;)\s?")
+_PIECE = pattern(r"&&|\|\||[;|]")
+_GAP = pattern(r"<[A-Za-z][\w .:/-]{0,60}>|\{[a-z][\w-]{0,40}\}|…|(?<![./\w])\.\.\.(?!\w)|\[[a-z][\w -]{0,40}\](?!\])")
+"""What somebody has to fill in first."""
 _TESTS = pattern(r"\s(?:-\w|!?=)")
 """What `test` is asked, where it is the program and not the verb."""
 _ARGUMENTS = pattern(r"(?:^|\s)(?:-{1,2}\w|[\w.*-]*/[\w./*-]*|&&|\|)|[\w-]+\.\w{1,4}\b")
@@ -29,6 +59,8 @@ _JOINED = pattern(r"[\s,;.、，；]|\b(?:and|then|und|et|y|e)\b", re.IGNORECASE
 """What may stand between and behind back-ticked commands."""
 _ASSIGNED = pattern(r"[A-Za-z_]\w*=")
 _PROGRAM = pattern(r"(?:[.~]{0,2}/)?\w[\w.+/-]*|\[\[?|!")
+_LONGEST = 400
+"""Characters of a sentence that may be a command without back-ticks."""
 _SHELLS = frozenset({"sh", "bash", "zsh", "shell", "console", "shell-session", "terminal"})
 
 
@@ -45,7 +77,19 @@ class Found(NamedTuple):
 
 
 def is_command(text: str) -> bool:
-    """Tell whether a back-ticked text is a command line of a known tool."""
+    """Tell whether a back-ticked text is a command line of a known tool that can prove something."""
+    return _is_of_a_tool(_ENTERS.sub("", text, count=1)) and not proves_nothing(text)
+
+
+def proves_nothing(text: str) -> bool:
+    """Tell whether a command is never a check: one with gaps, one that never ends, one that only brings or ships something."""
+    if _GAP.search(text):
+        return True
+    pieces = [" ".join(_words(piece)) for piece in _PIECE.split(text) if piece.strip()]
+    return any(map(SERVES.search, pieces)) or all(map(BRINGS.match, pieces))
+
+
+def _is_of_a_tool(text: str) -> bool:
     parts = _words(text)
     if len(parts) < 2:
         return bool(parts) and parts[0] in ALONE
@@ -65,10 +109,27 @@ def is_plain_command(text: str) -> bool:
 
 
 def commands_in(text: str, line: int) -> list[Hint]:
-    """Return the back-ticked commands of a sentence that asks for them to be run."""
-    if "`" not in text or not _ASKS.search(TICKED.sub(" ", text)):
+    """Return the commands of which a sentence says that they prove something."""
+    if "`" not in text:
+        return [Hint(value=found, line=line, carrier="text")] if (found := _spoken(text)) else []
+    said = TICKED.sub(" ", text)
+    proves = bool(_PROVES.search(said))
+    if _DENIES.search(said) or not (proves or _ASKED.search(said)):
         return []
-    return [Hint(value=token.strip(), line=line, carrier="text") for token in TICKED.findall(text) if is_command(token)]
+    return [
+        Hint(value=token.strip(), line=line, carrier="text")
+        for token in TICKED.findall(text)
+        if is_command(token) and (proves or JUDGES.search(token))
+    ]
+
+
+def _spoken(text: str) -> str:
+    """Return the command of `Tests pass: uv run pytest exits 0.`, which is written without back-ticks."""
+    tail = _TAIL.search(text, max(len(text) - 40, 0)) if len(text) < _LONGEST else None
+    if tail is None:
+        return ""
+    head = text[: tail.start()].strip()
+    return next((part for part in (head, head.partition(": ")[2].strip()) if part and is_plain_command(part)), "")
 
 
 def behind_label(text: str, line: int, carrier: str) -> Found:
@@ -90,10 +151,11 @@ def under_label(text: str, line: int, carrier: str) -> Found:
     ticked = [token.strip() for token in TICKED.findall(text)]
     doubtful = {token for token in ticked if not is_command(token)}
     alone = bool(doubtful) and _is_ticked(text)
-    asked = bool(doubtful) and bool(_ASKS.search(TICKED.sub(" ", text)))
+    said = TICKED.sub(" ", text)
+    asked = bool(doubtful) and bool(_PROVES.search(said) or _ASKED.search(said))
     for token in ticked:
         hint = Hint(value=token, line=line, carrier=carrier)
-        if token not in doubtful or (alone and has_the_form(token)):
+        if token not in doubtful or (alone and has_the_form(token) and not proves_nothing(token)):
             found.taken.append(hint)
         elif alone or _looks_like_one(token, asked=asked):
             found.left.append(hint)

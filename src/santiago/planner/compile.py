@@ -41,6 +41,8 @@ def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = Non
     """Compile one document; with `strict`, warnings refuse too; with `against`, ids of that plan are kept."""
     document = read_document(text)
     planned, graph, labels, sequence, found = _arranged(document)
+    if not planned and not any(finding.level == "error" for finding in found):
+        found.append(_nothing_left(document))
     if refused := _refusals(found, strict=strict):
         return Compilation(None, refused)
     ordered = [planned[position] for position in sequence]
@@ -73,6 +75,17 @@ def _arranged(document: Document) -> tuple[list[Planned], Graph, list[str], list
     units = [item.unit for item in planned]
     doubts = [*checks.unread(units, document.unread), *checks.empty(units, document.run_verify), *staffed]
     return planned, graph, labels, sequence, [*document.findings, *findings, *graph.findings, *troubles, *doubts]
+
+
+def _nothing_left(document: Document) -> Finding:
+    count = len(document.units)
+    return Finding(
+        level="error",
+        code="no_units",
+        line=document.units[0].line if document.units else 0,
+        message=f"nothing is left to plan: all {count} units are out of scope, put off or dropped",
+        hint="Take one of them out of its section or remove its mark; --units plans from another list, if there is one.",
+    )
 
 
 def _refusals(found: Sequence[Finding], *, strict: bool) -> tuple[Finding, ...]:

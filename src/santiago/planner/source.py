@@ -25,7 +25,7 @@ class Options:
     allow_fallback: bool = False
     """Phases and feature bullets may become stories where nothing better is found."""
     units: str | None = None
-    """Which of several lists to plan: an id prefix (`fr`, `us`) or a kind (`story`, `table`, `box`)."""
+    """Which of several lists to plan: an id prefix (`fr`, `us`) or a kind (`story`, `table`, `box`); several with commas."""
 
 
 class Zone:

@@ -74,6 +74,9 @@ def section_chunks(source: Source, starts: list[int], *, numbered: bool = False)
         near = [heading for heading in path if held[heading] > 1 and tops != [heading]]
         named = label(blocks[near[-1]].text) if near else None
         labels[section] = chunk_of(source, first[section], numbered=numbered) or named
+    if any(labels.values()):  # then a section with one unit is a group like the others, in its place
+        for section, path in paths.items():
+            labels[section] = labels[section] or (label(blocks[path[-1]].text) if path and tops != path[-1:] else None)
     return [labels[blocks[index].section] for index in starts]
 
 

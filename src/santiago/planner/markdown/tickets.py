@@ -68,7 +68,9 @@ def issue_table(source: Source) -> Document | None:
     document = assemble.document(
         source, "issue-table", [f"{len(rows)} table rows with issue numbers and a status"], made
     )
-    document.units = [_with_deps(unit, blocks[index]) for unit, index in zip(document.units, rows, strict=True)]
+    units = zip(document.units, rows, strict=True)
+    # Issue numbers say when somebody wrote it down, not what comes first.
+    document.units = [replace(_with_deps(unit, blocks[at]), rank=place) for place, (unit, at) in enumerate(units)]
     return document
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from santiago.planner.draft import PLANNED
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
@@ -72,11 +74,15 @@ _MARKS: dict[str, tuple[str, ...]] = {
 
 def read(source: Source) -> Document | None:
     """Return the document as its format's reader understood it, or None where no reader found a unit."""
+    put_off: Document | None = None
     for reader in _readers(name for name in _asked(source) if _may_be(source, name)):
         document: Document | None = reader.read(source)
-        if document is not None:
+        if document is None:
+            continue
+        if not document.units or any(unit.status in PLANNED for unit in document.units):
             return document
-    return None
+        put_off = put_off or document  # where another reader finds work to do, what was put off is not the list
+    return put_off
 
 
 def _asked(source: Source) -> tuple[str, ...]:

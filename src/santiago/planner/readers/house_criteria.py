@@ -12,6 +12,7 @@ from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
 
+_UNITS = ("story", "requirement", "task", "feature")
 _KINDS = (Kind.ITEM, Kind.PARA, Kind.ROW, Kind.HEADING)
 
 
@@ -69,7 +70,7 @@ def _has_units(source: Source) -> bool:
             return True
         if lead is None:
             continue
-        if block.kind is Kind.HEADING and lead.kind in ("story", "requirement", "task", "feature"):
+        if block.kind is Kind.HEADING and (lead.kind in _UNITS or carriers.is_unit_prefix(lead)):
             return True
         if carriers.is_unit_prefix(lead):
             prefixes[lead.prefix] += 1

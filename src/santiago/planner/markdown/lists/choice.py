@@ -22,6 +22,8 @@ from santiago.planner.markdown.lists.named import named_lists
 from santiago.planner.markdown.lists.numbered import numbered_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
 
+from santiago.planner.draft import PLANNED
+
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
     from santiago.planner.source import Source
@@ -124,15 +126,32 @@ def _choose(source: Source) -> Choice | None:
     view = View(source)
     lists = offers(view)
     if source.options.units is not None:
-        wanted = source.options.units.lower()
-        asked = [offer for offer in lists if wanted in offer.keys]
-        taken = _strongest(view, asked) if asked else None
+        taken = _asked(view, lists, source.options.units.lower().split(","))
     else:
         taken = _strongest(view, lists) if lists else None
     if taken is None:
         return None
     others = [_rest(view, offer, taken) for offer in lists if offer is not taken]
     return Choice(view=view, taken=taken, others=tuple(other for other in others if other is not None))
+
+
+def _asked(view: View, lists: list[UnitList], names: list[str]) -> UnitList | None:
+    """Return the list that the user named, or the lists as one where several were named; None where one is missing."""
+    found: list[UnitList] = []
+    for name in names:
+        offers_of_name = [offer for offer in lists if name.strip() in offer.keys]
+        if not offers_of_name:
+            return None
+        if (best := _strongest(view, offers_of_name)) not in found:
+            found.append(best)
+    carriers = sorted((made for offer in found for made in offer.carriers), key=lambda made: made.at)
+    return replace(
+        found[0],
+        rule=min(offer.rule for offer in found),
+        name=", ".join(offer.name for offer in found),
+        carriers=tuple(carriers),
+        repeated=tuple(sorted(place for offer in found for place in offer.repeated)),
+    )
 
 
 def _rest(view: View, offer: UnitList, taken: UnitList) -> UnitList | None:
@@ -145,6 +164,7 @@ def _rest(view: View, offer: UnitList, taken: UnitList) -> UnitList | None:
 
 
 def _strongest(view: View, lists: list[UnitList]) -> UnitList:
+    lists = [offer for offer in lists if any(made.status in PLANNED for made in offer.carriers)] or lists
     best = max(lists, key=_standing)
     if best.explicit:
         return best

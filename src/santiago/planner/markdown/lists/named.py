@@ -28,8 +28,11 @@ _PLAIN_NUMBER = pattern(r"\D*?(\d+)")
 def named_lists(view: View) -> list[UnitList]:
     """Return the lists of units by id, one per kind; requirements and non-functional ones are one list."""
     by_kind: dict[str, list[Definition]] = defaultdict(list)
-    for definition in definitions(view):
-        by_kind["requirement" if definition.kind == "nfr" else definition.kind].append(definition)
+    found = definitions(view)
+    functional = {definition.kind for definition in found}
+    joined = "feature" if "feature" in functional and "requirement" not in functional else "requirement"
+    for definition in found:
+        by_kind[joined if definition.kind == "nfr" else definition.kind].append(definition)
     lists = []
     for kind in ("story", "requirement", "feature", "other", "task"):
         kept = _listed(view, by_kind.get(kind, []), known=kind != "other")
