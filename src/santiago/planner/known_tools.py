@@ -29,22 +29,26 @@ ALONE = _names("pytest tox nox vitest jest mypy rspec phpunit ctest eslint tsc")
 
 SERVES = pattern(
     r"(?:^|\s)(?:dev|serve|start|watch|runserver|uvicorn|gunicorn|hypercorn|nodemon|storybook|http\.server|live-server|--watch)(?=\s|$|:)"
-    r"|(?:docker[ -]compose|podman-compose) (?:\S+ )*?up(?=\s|$)|^(?:flask|streamlit|mix phx\.server|rails s(?:erver)?|bin/rails s|hugo server|air|next|vite)(?: run| dev| start)?$"
+    r"|(?:docker[ -]compose|podman-compose) (?:\S+ )*?up(?=\s|$)"
+    r"|^(?:flask|streamlit|mix phx\.server|rails s(?:erver)?|bin/rails s|hugo server|air|next|vite)(?: run| dev| start)?$"
     r"|^(?:flask|streamlit) run|^kubectl (?:port-forward|logs)|^tail -f",
 )
 """Programs that do not end by themselves."""
 
 BRINGS = pattern(
     r"(?:npm|pnpm|yarn|bun) (?:install|i|ci|add|create|init|publish|link|upgrade|update)(?:\s|$)|yarn$"
-    r"|(?:npx|bunx|pnpm dlx|yarn dlx|npm exec) (?:\S+ )*?(?:create-|init|shadcn|degit|degit)"
-    r"|(?:uv )?pip3? (?:install|download)|python3? -m (?:pip|venv|ensurepip)|(?:poetry|uv|pipenv|hatch|pdm) (?:install|add|sync|lock|new|init|publish|venv|env)(?:\s|$)"
-    r"|cargo (?:install|add|new|init|publish|update)|go (?:get|install|mod|work)(?:\s|$)|bundle (?:install|add|update)|gem |composer (?:install|require|update|create-project)"
+    r"|(?:npx|bunx|pnpm dlx|yarn dlx|npm exec) (?:\S+ )*?(?:create-|init|shadcn|degit)"
+    r"|(?:uv )?pip3? (?:install|download)|python3? -m (?:pip|venv|ensurepip)"
+    r"|(?:poetry|uv|pipenv|hatch|pdm) (?:install|add|sync|lock|new|init|publish|venv|env)(?:\s|$)"
+    r"|cargo (?:install|add|new|init|publish|update)|go (?:get|install|mod|work)(?:\s|$)"
+    r"|bundle (?:install|add|update)|gem |composer (?:install|require|update|create-project)"
     r"|dotnet (?:new|add|restore|publish)|flutter (?:create|pub)|mix (?:new|deps)|(?:brew|apt|apt-get|yum|dnf|apk|pacman|choco|winget|snap|sudo) "
     r"|django-admin |rails new|(?:mkdir|touch|cp|mv|rm|ln|chmod|echo|export|source|cd|cat|open|code|nano|vim)(?:\s|$)"
     r"|(?:docker|podman) (?:push|pull|login|run|start|stop|rm|exec|logs|ps)(?:\s|$)|docker[ -]compose (?:down|pull|stop|logs|ps|restart)"
     r"|(?:terraform|tofu) (?:apply|destroy|init|import)|helm (?:install|upgrade|uninstall|repo)|kubectl (?:apply|create|delete|rollout|scale|set|edit|exec|cp)"
     r"|(?:npx )?(?:vercel|netlify|wrangler|firebase|fly|flyctl|serverless|sls|heroku|railway|gcloud|aws|az|gh|twine|cdk|pulumi|eas|supabase)(?:\s|$)"
-    r"|\S*deploy\S*(?:\s|$)|(?:npm|pnpm|yarn|bun)(?: run)? \S*(?:deploy|release|publish|seed|migrate)\S*|make \S*(?:deploy|release|install|clean|publish|up|run)(?:\s|$)",
+    r"|\S*deploy\S*(?:\s|$)|(?:npm|pnpm|yarn|bun)(?: run)? \S*(?:deploy|release|publish|seed|migrate)\S*"
+    r"|make \S*(?:deploy|release|install|clean|publish|up|run)(?:\s|$)",
 )
 """Commands that fetch, create, remove or ship something, and prove nothing."""
 

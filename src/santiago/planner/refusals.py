@@ -75,6 +75,9 @@ _SIBLINGS: tuple[tuple[str, str, frozenset[str], int], ...] = (
 """Documents that go with a plan: what they are, where the units stand, their headings, and how many of these tell."""
 
 
+_HTML = pattern(r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+
+
 def conflict(source: Source) -> Finding | None:
     """Return a refusal where the markers of an unfinished merge stand in the document: it may hold everything twice."""
     if "\n>>>>>>> " not in source.text or not (opened := _CONFLICT.search(source.text)):
@@ -90,6 +93,20 @@ def conflict(source: Source) -> Finding | None:
         line=line,
         message="the document holds the markers of an unfinished merge (<<<<<<<, >>>>>>>)",
         hint="Resolve the conflict and plan again.",
+    )
+
+
+def page(source: Source) -> Finding | None:
+    """Return a refusal where the document is HTML, whose tags no reader looks through."""
+    if not _HTML.match(source.text):
+        return None
+    name = source.name.rpartition(".")[0] or "document"
+    return Finding(
+        level="error",
+        code="no_units",
+        line=1,
+        message="this is HTML, which is not read",
+        hint=f"Convert it and plan that: `pandoc {source.name} -t gfm -o {name}.md`.",
     )
 
 

@@ -16,13 +16,24 @@ _HEADING = pattern(r"#{2,6} (\S.*)")
 
 
 def looks_like(text: str, *, front_matter: bool) -> str:
-    """Return `json`, `gherkin`, `yaml` or `markdown`."""
+    """Return `json`, `csv`, `gherkin`, `yaml` or `markdown`."""
     head = text.lstrip()
     if (head[:1] == "{" or _JSON_LIST.match(head)) and not _NOT_JSON.match(head):
         return "json"
+    if is_csv(text):
+        return "csv"
     if gherkin_words.is_gherkin(text):
         return "gherkin"
     return "yaml" if not front_matter and _is_yaml(text) else "markdown"
+
+
+def is_csv(text: str) -> bool:
+    """Tell whether a text is a table of tickets: a line of names that trackers give to their columns."""
+    if not any(mark in text[:2000].partition("\n")[0] for mark in ",;\t"):
+        return False
+    from santiago.planner.readers.tickets import columns_of
+
+    return columns_of(text) is not None
 
 
 def _is_yaml(text: str) -> bool:

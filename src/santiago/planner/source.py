@@ -54,7 +54,7 @@ class Source:
 
     @cached_property
     def looks_like(self) -> str:
-        """`json`, `gherkin`, `yaml` or `markdown`, by content alone."""
+        """`json`, `csv`, `gherkin`, `yaml` or `markdown`, by content alone."""
         return sniff.looks_like(self.text, front_matter=bool(front_matter.read(self.text)[1]))
 
     @cached_property

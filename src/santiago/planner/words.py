@@ -423,6 +423,17 @@ STORY_SECTIONS = frozenset(
 )
 """Headings that hold a list of stories or requirements and are none themselves."""
 
+REQUIREMENT_SECTIONS = frozenset(
+    _split(
+        """requirements | functional requirements | non-functional requirements | nonfunctional requirements | product requirements | system requirements | user requirements
+        core requirements | key requirements | business requirements | detailed requirements | feature requirements | mvp requirements | anforderungen | funktionale anforderungen
+        nichtfunktionale anforderungen | exigences | exigences fonctionnelles | requisitos | requisitos funcionales | requisitos funcionais | requisitos no funcionales | requisiti | requisiti funzionali
+        eisen | functionele eisen | krav | funktionella krav | wymagania | wymagania funkcjonalne | требования | функциональные требования | вимоги | 要件 | 機能要件 | 功能需求 | 需求 | 요구사항 | 기능 요구사항
+        """
+    )
+)
+"""Headings under which every numbered line is a requirement."""
+
 _NUMBERED = pattern(r"[\W\d_]+(?=\w)")
 _ENUMERATED = pattern(r"^\(?[a-zA-Z]\)\s+")
 _SEPARATORS = pattern(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from santiago.planner.source import Source
 
 _SHORT_GROUP = pattern(r"^[\W_]*(\w+\s*\d+(?:\.\d+)*[A-Za-z]?)\b")
+_OF_EACH = pattern(
+    r"\b(?:every|each|all)\s+(?:of the\s+|user\s+)?(?:stor(?:y|ies)|tasks?|requirements?|features?|steps?|units?|tickets?)\b"
+    r"|\bjede[rns]?\s+(?:story|aufgabe)\b|\bchaque\s+(?:story|tâche)\b|\bcada\s+(?:historia|história|tarea|tarefa)\b"
+    r"|每个(?:用户)?故事|每个任务|すべての(?:ストーリー|タスク)|모든 (?:스토리|작업)",
+    re.IGNORECASE,
+)
+"""`These must pass for every user story`."""
 _OF_STATUS = frozenset({"dropped", "out_of_scope", "optional"})
 
 
@@ -43,7 +51,9 @@ def document(
     units = _settled([_grouped(harvester.unit(carrier)) for carrier in carriers])
     found = Document(format=format_, evidence=tuple(evidence), title=source.title, units=units)
     taken = _taken(len(source.outline.blocks), carriers)
-    checks = _run_checks(source, taken)
+    checks, each = _run_checks(source, taken)
+    if each:
+        found.units = [replace(unit, verify=tuple(_unique([*unit.verify, *each]))) for unit in units]
     found.run_verify, found.unread = _unique([*plan_spec.declared_checks(source), *checks.taken]), _unique(checks.left)
     found.findings += [
         *plan_spec.told_id(source),
@@ -96,20 +106,26 @@ def _taken(size: int, carriers: list[Carrier]) -> bytearray:
     return taken
 
 
-def _run_checks(source: Source, taken: bytearray) -> commands.Found:
-    """Return the commands of quality-gate and validation sections that stand outside every unit."""
-    found = commands.Found([], [])
+def _run_checks(source: Source, taken: bytearray) -> tuple[commands.Found, list[Hint]]:
+    """Return the commands of sections for checks that stand outside every unit, and those that each unit must pass."""
+    found, of_each = commands.Found([], []), commands.Found([], [])
     active = False
+    into = found
     for index, block in enumerate(source.outline.blocks):
         if block.kind is Kind.HEADING:
-            active = words.concept(block.text) in ("verify", "gates")
+            active, into = words.concept(block.text) in ("verify", "gates"), found
         elif taken[index]:
             continue
-        elif block.kind is Kind.CODE and active:
-            found.add(commands.in_fence(block.lines, block.line, "section", block.info))
+        if active and block.kind in (Kind.HEADING, Kind.PARA) and _OF_EACH.search(block.text):
+            into = of_each
+        if block.kind is Kind.HEADING:
+            continue
+        if block.kind is Kind.CODE and active:
+            into.add(commands.in_fence(block.lines, block.line, "section", block.info))
         elif block.kind in (Kind.ITEM, Kind.PARA):
-            found.add(_checks_of(block, active=active))
-    return found
+            into.add(_checks_of(block, active=active))
+    found.left.extend(of_each.left)
+    return found, of_each.taken
 
 
 def _checks_of(block: Block, *, active: bool) -> commands.Found:

@@ -6,20 +6,29 @@ A reader is one function `read(source) -> Document | None`: it looks for the evi
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from santiago.planner.draft import PLANNED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from types import ModuleType
+    from collections.abc import Callable, Iterable, Iterator
 
     from santiago.planner.draft import Document
     from santiago.planner.source import Source
 
 ORDER: dict[str, tuple[str, ...]] = {
-    "json": ("santiago_plan", "project_plan", "house_json", "taskmaster_json", "ralph_json", "beads", "records"),
+    "csv": ("tickets",),
+    "json": (
+        "tickets",
+        "santiago_plan",
+        "project_plan",
+        "house_json",
+        "taskmaster_json",
+        "beads",
+        "records",
+    ),
     "gherkin": ("gherkin",),
     "yaml": ("yaml_records",),
     "markdown": (
@@ -38,16 +47,25 @@ ORDER: dict[str, tuple[str, ...]] = {
         "plan_steps",
         "house_criteria",
         "prd",
-        "srs_tables",
-        "user_stories",
+        "requirement-tables",
+        "user-stories",
         "checklist",
+        "numbered-requirements",
         "fallback",
     ),
 }
 """More particular formats first: a spec-kit task list is also a checklist."""
 
 
-_LISTS = ("kiro_requirements", "speckit_spec", "bmad", "prd", "srs_tables", "user_stories")
+_RULES: dict[str, frozenset[int]] = {
+    "prd": frozenset({8, 9, 10, 12}),
+    "requirement-tables": frozenset({11}),
+    "user-stories": frozenset({13}),
+    "numbered-requirements": frozenset({14}),
+}
+"""Formats that are nothing but a list of units: the rules by which their list was found."""
+
+_LISTS = ("kiro_requirements", "speckit_spec", "bmad", *_RULES)
 _BOXES = ("speckit_tasks", "kiro_tasks", "openspec_tasks", "plan_steps", "checklist")
 _CHOSEN: dict[str, tuple[str, ...]] = {
     "box": _BOXES,
@@ -76,7 +94,7 @@ def read(source: Source) -> Document | None:
     """Return the document as its format's reader understood it, or None where no reader found a unit."""
     put_off: Document | None = None
     for reader in _readers(name for name in _asked(source) if _may_be(source, name)):
-        document: Document | None = reader.read(source)
+        document = reader(source)
         if document is None:
             continue
         if not document.units or any(unit.status in PLANNED for unit in document.units):
@@ -96,7 +114,18 @@ def _may_be(source: Source, name: str) -> bool:
     return any(mark in source.text for mark in _MARKS.get(name, ("",)))
 
 
-def _readers(names: Iterable[str]) -> Iterator[ModuleType]:
+def _readers(names: Iterable[str]) -> Iterator[Callable[[Source], Document | None]]:
     # Imported one by one, so that a document pays only for the readers that looked at it.
     for name in names:
-        yield import_module(f"santiago.planner.readers.{name}")
+        if name in _RULES:
+            yield partial(_of_list, name)
+        else:
+            yield import_module(f"santiago.planner.readers.{name}").read
+
+
+def _of_list(name: str, source: Source) -> Document | None:
+    """Read a document that offers a list of units, where the strongest one was found by a rule of this format."""
+    from santiago.planner.markdown.lists.choice import choose
+
+    choice = choose(source)
+    return choice.document(name) if choice is not None and choice.taken.rule in _RULES[name] else None

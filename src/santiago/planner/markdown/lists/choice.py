@@ -11,6 +11,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding, Level
 from santiago.contract.record import record
 from santiago.planner import ids
+from santiago.planner.draft import PLANNED
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.labels import clean
@@ -19,10 +20,8 @@ from santiago.planner.markdown.lists.chain import chain_lists
 from santiago.planner.markdown.lists.definitions import side_lists, span_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.named import named_lists
-from santiago.planner.markdown.lists.numbered import numbered_lists
+from santiago.planner.markdown.lists.numbered import numbered_lists, requirement_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
-
-from santiago.planner.draft import PLANNED
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
@@ -110,6 +109,7 @@ def offers(view: View) -> list[UnitList]:
         *table_lists(view),
         *chain_lists(view),
         *as_a_lists(view),
+        *requirement_lists(view),
     ]
     return _joined(view, found)
 
@@ -125,10 +125,8 @@ def choose(source: Source) -> Choice | None:
 def _choose(source: Source) -> Choice | None:
     view = View(source)
     lists = offers(view)
-    if source.options.units is not None:
-        taken = _asked(view, lists, source.options.units.lower().split(","))
-    else:
-        taken = _strongest(view, lists) if lists else None
+    named = source.options.units
+    taken = _asked(view, lists, named.lower().split(",")) if named else _strongest(view, lists) if lists else None
     if taken is None:
         return None
     others = [_rest(view, offer, taken) for offer in lists if offer is not taken]

@@ -30,6 +30,27 @@ def numbered_lists(view: View) -> list[UnitList]:
     return lists
 
 
+def requirement_lists(view: View) -> list[UnitList]:
+    """Return the numbered items under a heading that says Requirements, or under a part of it (rule 14)."""
+    starts = [
+        index
+        for index, block in enumerate(view.blocks)
+        if block.kind is Kind.ITEM
+        and block.level == 0
+        and block.box is None
+        and _NUMBERED.match(block.marker)
+        and view.source.zones[index] != Zone.NEVER
+        and not view.source.under_criteria[index]
+        and _is_required(view, index)
+    ]
+    return [_as_list(view, 14, starts)] if len(starts) > 1 else []
+
+
+def _is_required(view: View, index: int) -> bool:
+    path = view.source.outline.path(index)[-2:]
+    return any(words.matches(view.blocks[heading].text, words.REQUIREMENT_SECTIONS) for heading in path)
+
+
 def _headings(view: View) -> list[int]:
     owners = _owning_headings(view)
     siblings: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -137,15 +158,16 @@ def _as_list(view: View, rule: int, starts: list[int]) -> UnitList:
         named = found if found is not None and (unique or found.kind == "dotted") else None
         carriers.append(carrier(view.source, at, end=end, found=named, title=title))
     carriers = grouped(view, carriers)
-    what = "headings" if rule == 10 else "list items"
+    what = "headings" if view.blocks[starts[0]].kind is Kind.HEADING else "list items"
+    owned = "numbered under Requirements" if rule == 14 else "with acceptance criteria"
     phases = sum(is_group(view.blocks[index].text) for index in starts) * 2 > len(starts)
     return UnitList(
         rule=rule,
         kind="phase" if phases else "numbered",
-        name=f"{what} with acceptance criteria",
+        name=f"{what} {owned}",
         carriers=tuple(carriers),
-        explicit=True,
-        keys=frozenset({"phase" if phases else "numbered", "heading" if rule == 10 else "item"}),
+        explicit=rule != 14,
+        keys=frozenset({"phase" if phases else "numbered", what.removeprefix("list ").removesuffix("s")}),
     )
 
 

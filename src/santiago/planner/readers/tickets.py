@@ -1,0 +1,221 @@
+"""What trackers export: `gh issue list --json`, one issue as JSON, and the CSV of Jira, Linear and others.
+
+Each ticket is a unit. Its body is Markdown like any other, read for criteria, files and checks. Columns are known by
+their names. The order is that of the file: a number says when a ticket was written, not what comes first.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.contract.patterns import pattern
+from santiago.contract.plan import Finding
+from santiago.planner import hints, ids
+from santiago.planner.draft import Dep, Document, Status, Unit
+from santiago.planner.errors import DocumentError
+from santiago.planner.left_out import left_out
+from santiago.planner.markdown.harvest import Carrier, Harvester
+from santiago.planner.structured.records import vocabulary
+from santiago.planner.structured.tree import Array, Object, as_text, fold_key, items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from santiago.planner.source import Source
+    from santiago.planner.structured.tree import Node
+
+_BLOCKED = pattern(
+    r"(?im)^[\W_]{0,8}(?:is )?(?:blocked by|depends on|depends|dependent on|requires|after)[\s:*_]{1,6}(\S.{0,300})$"
+)
+_NUMBER = pattern(r"#(\d{1,9})")
+_WIKI_HEAD = pattern(r"(?m)^h([1-6])\.[ \t]+")
+_WIKI_ITEM = pattern(r"(?m)^#[ \t]+")
+_EPICS = frozenset({"epic", "initiative", "milestone", "project"})
+
+COLUMNS = {
+    "id": "issue key|key|id|identifier|issue id|ticket|number|#|issue number|work item id",
+    "title": "summary|title|name|subject|issue|task|story|user story",
+    "body": "description|body|details|notes|content|acceptance criteria",
+    "status": "status|state|status category|column",
+    "priority": "priority|severity|importance",
+    "chunk": "sprint|milestone|cycle|cycle name|project milestone|fix version/s|fix versions|iteration path|epic name|epic|phase|release",
+    "parent": "parent|parent key|parent issue|epic link|parent id|parent summary",
+    "kind": "issue type|type|work item type|tracker",
+    "labels": "labels|label|tags|components",
+    "depends": "blocked by|depends on|dependencies|inward issue link (blocks)|predecessors|blockers|is blocked by",
+}
+"""What a column says, by its name."""
+_MEANS = {name: meaning for meaning, names in COLUMNS.items() for name in names.split("|")}
+
+
+class Ticket(NamedTuple):
+    """One ticket, whatever it was exported from."""
+
+    line: int
+    said: dict[str, str]
+    """By the meanings of `COLUMNS`; several values of one meaning are joined by commas."""
+
+    def get(self, meaning: str) -> str:
+        return self.said.get(meaning, "").strip()
+
+
+def columns_of(text: str) -> tuple[str, list[str]] | None:
+    """Return the separator and the headers of a table of tickets in CSV, or None where the text is something else."""
+    first = text.lstrip("\n").partition("\n")[0]
+    for separator in (",", "\t", ";"):
+        if first.count(separator) > 1:
+            headers = next(csv.reader([first[:20_000]], delimiter=separator), [])
+            known = {_MEANS.get(header.strip().lower()) for header in headers}
+            if "title" in known and len(known - {None}) > 2 and all(len(header) < 80 for header in headers):
+                return separator, headers
+    return None
+
+
+def read(source: Source) -> Document | None:
+    if source.looks_like == "csv":
+        return _document(source, "tickets", "rows of CSV, by the names of their columns", _rows(source.text))
+    records = _records(source.tree)
+    if not records:
+        return None
+    return _document(source, "issues", "issues with a number, a title and a body", map(_of_json, records))
+
+
+def _rows(text: str) -> Iterator[Ticket]:
+    separator, headers = columns_of(text) or (",", [])
+    meanings = [_MEANS.get(header.strip().lower()) for header in headers]
+    rows = csv.reader(io.StringIO(text.lstrip("\n")), delimiter=separator)
+    line = 1 + len(text) - len(text.lstrip("\n"))
+    before = 0
+    try:
+        for number, cells in enumerate(rows):
+            at, before = line + before, rows.line_num
+            if number and any(cell.strip() for cell in cells):
+                yield Ticket(at, _joined(zip(meanings, cells, strict=False)))
+    except csv.Error as error:
+        raise DocumentError(rows.line_num, f"not readable as CSV: {error}", "Export the tickets again.") from None
+
+
+def _joined(found: Iterable[tuple[str | None, str]]) -> dict[str, str]:
+    said: dict[str, str] = {}
+    for meaning, text in found:
+        if meaning and text.strip() and meaning in said and meaning not in ("id", "title"):
+            said[meaning] += ("\n\n" if meaning == "body" else ", ") + text
+        elif meaning and text.strip():
+            said.setdefault(meaning, text)
+    return said
+
+
+def _records(root: Node) -> list[Object]:
+    """Return the issues at the top of a JSON document: all have a title and a number, and some a body or a state."""
+    found = [root] if isinstance(root, Object) else [each for each in items(root) if isinstance(each, Object)]
+    named = all(each.text("number") and each.text("title") for each in found)
+    return found if found and named and any(each.field("body") or each.field("state") for each in found) else []
+
+
+def _of_json(record: Object) -> Ticket:
+    milestone = record.get("milestone")
+    said = {
+        "id": record.text("number"),
+        "title": record.text("title"),
+        "body": record.text("body"),
+        "status": record.text("stateReason", "state_reason") or record.text("state", "status"),
+        "chunk": milestone.text("title") if isinstance(milestone, Object) else "",
+        "labels": ", ".join(
+            each.text("name") if isinstance(each, Object) else as_text(each) for each in _list(record.get("labels"))
+        ),
+    }
+    entry = record.field("number")
+    return Ticket(entry.line if entry else record.line, said)
+
+
+def _list(node: Node | None) -> list[Node]:
+    return node.items if isinstance(node, Array) else []
+
+
+def _document(source: Source, format_: str, evidence: str, tickets: Iterable[Ticket]) -> Document:
+    found = list(tickets)
+    held = {ids.fold(ticket.get("parent")) for ticket in found if ticket.get("parent")}
+    groups = {ids.fold(ticket.get("id")): ticket for ticket in found if _is_group(ticket, held)}
+    work = [ticket for ticket in found if ids.fold(ticket.get("id")) not in groups]
+    units = [replace(_unit(ticket, groups), rank=place) for place, ticket in enumerate(work)]
+    document = Document(format=format_, evidence=(f"{len(found)} {evidence}",), title=source.name, units=units)
+    document.findings = [*left_out(units), *map(_grouping, groups.values())]
+    return document
+
+
+def _is_group(ticket: Ticket, held: set[str]) -> bool:
+    named = {ids.fold(ticket.get("id")), ids.fold(ticket.get("title"))}
+    return ticket.get("kind").lower() in _EPICS and not held.isdisjoint(named)
+
+
+def _unit(ticket: Ticket, groups: dict[str, Ticket]) -> Unit:
+    body = (
+        _WIKI_ITEM.sub("1. ", _WIKI_HEAD.sub(lambda head: "#" * int(head[1]) + " ", ticket.get("body")))
+        if "\nh" in f"\n{ticket.get('body')}"
+        else ticket.get("body")
+    )
+    read = _harvested(ticket, body)
+    parent = groups.get(ids.fold(ticket.get("parent")))
+    labels = tuple(label.strip() for label in ticket.get("labels").split(",") if label.strip())
+    deps = {dep.target.lstrip("#"): dep for dep in (*_declared(ticket), *read.deps) if dep.is_declared}
+    return replace(
+        read,
+        id=ticket.get("id") or None,
+        text=body,
+        status=_status(ticket.get("status"), read.status),
+        chunk=(parent.get("title") if parent else "") or ticket.get("chunk").partition(",")[0] or None,
+        tags=labels,
+        priority=ticket.get("priority") or read.priority,
+        deps=tuple(deps.values()),
+    )
+
+
+def _harvested(ticket: Ticket, body: str) -> Unit:
+    """Return what the body of a ticket says, at the line of the ticket."""
+    from santiago.planner.source import Source
+
+    outline = Source(body).outline
+    title = ticket.get("title") or ticket.get("id")
+    read = Harvester(outline).unit(Carrier(at=-1, end=len(outline.blocks), title=title, line=ticket.line))
+    at = ticket.line
+    return replace(
+        read,
+        criteria=tuple(replace(one, line=at) for one in read.criteria),
+        files=tuple(replace(one, line=at) for one in read.files),
+        verify=tuple(replace(one, line=at) for one in read.verify),
+        unread=tuple(replace(one, line=at) for one in read.unread),
+        covers=(),
+        deps=tuple(replace(one, line=at) for one in read.deps),
+    )
+
+
+def _declared(ticket: Ticket) -> Iterator[Dep]:
+    for name, sure in hints.named(ticket.get("depends")):
+        yield Dep(target=name, line=ticket.line, carrier="table" if sure else "prose")
+    for sentence in _BLOCKED.findall(ticket.get("body")):
+        for number in _NUMBER.findall(sentence):
+            yield Dep(target=number, line=ticket.line, carrier="field")
+
+
+def _status(word: str, read: Status) -> Status:
+    folded = fold_key(word)
+    if folded in vocabulary.DROPPED_WORDS or folded == "notplanned":
+        return Status.DROPPED
+    if folded in vocabulary.FUTURE_WORDS:
+        return Status.FUTURE
+    if folded in vocabulary.DONE_WORDS:
+        return Status.DONE
+    return Status.OPEN if word else read
+
+
+def _grouping(ticket: Ticket) -> Finding:
+    return Finding(
+        level="note",
+        code="context_list",
+        line=ticket.line,
+        message=f"{ticket.get('id')} {ticket.get('title')} holds other tickets: a chunk, and no story of its own",
+        hint="Nothing to do.",
+    )
