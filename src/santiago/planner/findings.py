@@ -44,6 +44,7 @@ CATALOGUE: dict[str, str] = {
     "scenario_without_then": "A scenario never says what must be the case in the end.",
     "no_title": "The unit has no title of its own.",
     "no_id": "A task block lacks the id that its format asks for.",
+    "looks_like_a_unit": "A line outside every story reads like one: an id that is explained, a user story, or a row of a table of tasks.",
     "plain_head": "A plain line begins as the headings of stories do and has a list below it, so it may be meant as one.",
     "boxes_left_out": "Check boxes stand outside every story: sign-off, metrics, examples, or work that was written down elsewhere.",
     "group_without_units": "A phase holds a list, but nothing in it is written the way the stories of the other phases are.",

@@ -33,6 +33,7 @@ _UPPER = "A-ZÀ-ÖØ-ÞА-ЯЁІЇЄ"
 _LETTER = "A-Za-z0-9À-ÖØ-öø-ÿА-яЁёІіЇїЄє"
 _PREFIXED = rf"[{_UPPER}][{_LETTER}]{{0,11}}(?:[-_][{_UPPER}][{_LETTER}]{{0,11}}){{0,3}}[-_]?\d+[A-Za-z]?(?:[.-]\d+[a-z]?){{0,3}}"
 _DOTTED = r"\d+(?:\.\d+)+[A-Za-z]?"
+_SLUG = r"\d{1,3}-[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,6}"
 _EDGE = r"(?=$|[\s:.,;)\]*`—–\-/(|])"
 _LEAD = r"(?:[^\w\[\]#&(<\"'`]|️|⃣)*+"
 _PREFIXED_FIRST = pattern(_LEAD + r"[*_`\[#]*(" + _PREFIXED + r")(?![\w])")
@@ -45,7 +46,8 @@ _WORD_FIRST = pattern(
     re.IGNORECASE,
 )
 _JOINT = pattern(r"^[\s*_`\]]*(?:[:：.)\-–—|]+(?=[\s*_`]|$)|[:：])?[\s*_]*")
-_ANY = pattern(r"(?<![\w.\-/])(" + _PREFIXED + r"|" + _DOTTED + r"|#?\d+[A-Za-z]?)(?![\w])")
+_SLUG_FIRST = pattern(_LEAD + r"[*_`\[]*(" + _SLUG + r")[*_`\]]*(?=\s*(?:[:：]|[-–—]+\s)|$)")
+_ANY = pattern(r"(?<![\w.\-/])(" + _PREFIXED + r"|" + _DOTTED + r"|" + _SLUG + r"|#?\d+[A-Za-z]?)(?![\w])")
 _SIMPLE = pattern(r"([^\W\d_]+)[-_]?\d+(?:\.\d+)*[A-Za-z]?")
 _NUMBER = pattern(r"\d+[A-Z]?(?:\.\d+[A-Z]?)*")
 _FILLERS = pattern(r"[\s\-_#]+")
@@ -57,7 +59,7 @@ class Found(NamedTuple):
 
     id: str
     kind: str
-    """`prefix`, `dotted`, `number`, or the canonical unit word (`story`, `task`, `requirement`, …)."""
+    """`prefix`, `dotted`, `number`, `slug` (01-enums), or the canonical unit word (`story`, `task`, `requirement`, …)."""
     rest: str
     """The text behind it: the title."""
 
@@ -96,6 +98,8 @@ def lead(text: str) -> Found | None:
         return Found(found[1], "dotted", _behind(text, found.end()))
     if found := _NUMBER_FIRST.match(text):
         return Found(found[1], "number", _behind(text, found.end()))
+    if found := _SLUG_FIRST.match(text):
+        return Found(found[1], "slug", _behind(text, found.end()))
     return None
 
 

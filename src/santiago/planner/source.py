@@ -85,9 +85,15 @@ class Source:
         found: list[int] = []
         title = _title_in(blocks)
         label_zone, label_section = Zone.PLAIN, -2
+        versions = {
+            named[1] for block in blocks if block.kind is Kind.HEADING and (named := _VERSION.match(block.text))
+        }
         for index, block in enumerate(blocks):
             outer = found[block.section] if block.section >= 0 else Zone.PLAIN
             if block.kind is Kind.HEADING:
+                if (named := _VERSION.match(block.text)) and named[1] != min(versions):
+                    found.append(Zone.EXCLUDED)
+                    continue
                 put_off = (
                     index + 1 < len(blocks) and blocks[index + 1].section == index and _puts_off(blocks[index + 1])
                 )
@@ -146,6 +152,8 @@ class Source:
 _DEFINED = pattern(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)\]\-–—*]")
 
 
+_VERSION = pattern(r"[\W_]*v(\d)(?:\.\d+)?\s+requirements\b", re.IGNORECASE)
+"""`v2 Requirements`: for later, where there are those of v1."""
 _LONE = pattern(r"[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$", re.IGNORECASE)
 _ID_LABEL = pattern(r"[*_`\s]*ID[*_`]*\s*[:：][*_`\s]*", re.IGNORECASE)
 

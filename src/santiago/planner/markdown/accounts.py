@@ -10,6 +10,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import words
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.outline import Kind
+from santiago.planner.markdown.unclaimed import unclaimed
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def account(
         *_free_boxes(source, taken, {*repeated, *known}),
         *_empty_groups(source, taken),
         *_excluded_sections(source, taken),
+        *unclaimed(source, carriers, taken, {*repeated, *known}),
         *_unread_fences(source),
         *_open_markers(source),
     ]

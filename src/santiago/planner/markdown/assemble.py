@@ -49,6 +49,8 @@ def document(
     """
     harvester = Harvester(source.outline, implicit=implicit)
     units = _settled([_grouped(harvester.unit(carrier)) for carrier in carriers])
+    if len(carriers) == 1 and not units[0].criteria:
+        units, carriers = _judged_by_all(source, harvester, units[0], carriers[0])
     found = Document(format=format_, evidence=tuple(evidence), title=source.title, units=units)
     taken = _taken(len(source.outline.blocks), carriers)
     checks, each = _run_checks(source, taken)
@@ -62,6 +64,20 @@ def document(
         *_unknown_labels(harvester),
     ]
     return found
+
+
+def _judged_by_all(
+    source: Source, harvester: Harvester, unit: Unit, carrier: Carrier
+) -> tuple[list[Unit], list[Carrier]]:
+    """Let the criteria section of a document with one unit be that unit's."""
+    blocks = source.outline.blocks
+    at = next((i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and words.concept(b.text) == "criteria"), -1)
+    if at < carrier.end:
+        return [unit], [carrier]
+    whole = replace(carrier, end=source.outline.ends[at])
+    read = harvester.unit(replace(carrier, at=at, end=whole.end))
+    taken = replace(unit, criteria=read.criteria, verify=tuple(_unique([*unit.verify, *read.verify])))
+    return [taken], [carrier, replace(carrier, at=at, end=whole.end)]
 
 
 def with_units(document: Document, units: list[Unit]) -> Document:

@@ -50,7 +50,8 @@ class Choice:
         source = self.view.source
         evidence = (f"{len(self.taken.carriers)} units: {self.taken.name}",)
         carriers = list(self.taken.carriers)
-        found = assemble.document(source, format_, evidence, carriers, repeated=self.taken.repeated)
+        beside = [made.at for other in self.others for made in other.carriers]
+        found = assemble.document(source, format_, evidence, carriers, repeated=self.taken.repeated, known=beside)
         found.units = [titled(unit) for unit in with_columns(self.view, found.units, self.taken.carriers)]
         found.units, joined = _in_order(found.units)
         found.findings += [*joined, *self.beside()]

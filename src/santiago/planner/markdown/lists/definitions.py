@@ -47,11 +47,20 @@ def definitions(view: View) -> list[Definition]:
         if lead is None or block.kind is Kind.ROW:
             continue
         kind = kind_of(lead)
+        if kind == "side" and _is_boxed_requirement(view, index):
+            kind = "other"
         if kind is None or (view.source.zones[index] == Zone.NEVER and not is_sure(lead, kind)):
             continue
         if block.kind is Kind.HEADING or _defines(view, index, block, lead):
             found.append(Definition(index, lead, kind))
     return _without_title(view, _not_repeated(view, _under_headings(view, found)))
+
+
+def _is_boxed_requirement(view: View, index: int) -> bool:
+    """Tell whether a box stands under Requirements: RISK-01 there is what the part on risks must do, and no risk."""
+    if view.blocks[index].box is None or view.source.under_criteria[index]:
+        return False
+    return any("requirements" in view.blocks[at].text.lower() for at in view.source.outline.path(index))
 
 
 def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
@@ -153,7 +162,7 @@ def side_lists(view: View) -> dict[str, list[Definition]]:
     """Return the lists that are never units (decisions, metrics, goals), by prefix."""
     found: dict[str, list[Definition]] = defaultdict(list)
     for index, (block, lead) in enumerate(zip(view.blocks, view.source.leads, strict=True)):
-        if lead is None or block.kind is Kind.ROW or kind_of(lead) != "side":
+        if lead is None or block.kind is Kind.ROW or kind_of(lead) != "side" or _is_boxed_requirement(view, index):
             continue
         if block.kind is Kind.HEADING or _defines(view, index, block, lead):
             found[lead.prefix].append(Definition(index, lead, "side"))
@@ -169,7 +178,7 @@ def span_of(found: Iterable[Definition]) -> str:
     """Return the first and last id of each prefix: `FR-001 to FR-020, NFR-001 to NFR-016`."""
     by_prefix: dict[str, list[str]] = {}
     for definition in found:
-        word = "" if definition.found.kind == "prefix" else definition.found.kind.capitalize() + " "
+        word = "" if definition.found.kind in ("prefix", "slug") else definition.found.kind.capitalize() + " "
         by_prefix.setdefault(definition.found.prefix, []).append(word + definition.found.id)
     spans = [names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}" for names in by_prefix.values()]
     return ", ".join(spans[:4]) + (", …" if len(spans) > 4 else "")

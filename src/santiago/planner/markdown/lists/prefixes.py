@@ -22,7 +22,7 @@ _KNOWN: dict[str, frozenset[str]] = {
     "task": _set("T TASK TSK TK TODO ISSUE TICKET BUG WP WI"),
 }
 _GROUPS = _set("E EP EPIC PHASE SPRINT MILESTONE WAVE STAGE STEP")
-_WORDS = {"story": "story", "requirement": "requirement", "feature": "feature", "task": "task"}
+_WORDS = {"story": "story", "requirement": "requirement", "feature": "feature", "task": "task", "slug": "task"}
 _TWO_PART = pattern(r"\D+\d+[-.]\d")
 
 
