@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
+from santiago.planner.findings import error, note, warning
 from santiago.planner.known_tools import NO_CHECK
 
 if TYPE_CHECKING:
@@ -57,12 +58,11 @@ def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
     return [
         _no_file(hint)
         if hint.carrier == "files"
-        else Finding(
-            level="warning",
-            code="check_not_read",
-            line=hint.line,
-            message=f"this looks like a command but is not run as a check: {hint.value[:SHOWN]}",
-            hint="Write the command alone in back-ticks behind `Verify:`; if it is none, nothing needs doing.",
+        else warning(
+            "check_not_read",
+            hint.line,
+            f"this looks like a command but is not run as a check: {hint.value[:SHOWN]}",
+            "Write the command alone in back-ticks behind `Verify:`; if it is none, nothing needs doing.",
         )
         for hint in hints
     ]
@@ -72,12 +72,11 @@ def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> list[Finding]:
     """Return an error for every check that passes whatever was done."""
     hints = [*(hint for unit in units for hint in unit.verify), *of_the_run]
     return [
-        Finding(
-            level="error",
-            code="empty_check",
-            line=hint.line,
-            message=f"`{hint.value}` as a check proves nothing: it passes whatever was done",
-            hint="Write a command that fails until the work is done, or leave the check out.",
+        error(
+            "empty_check",
+            hint.line,
+            f"`{hint.value}` as a check proves nothing: it passes whatever was done",
+            "Write a command that fails until the work is done, or leave the check out.",
         )
         for hint in hints
         if hint.value in NO_CHECK
@@ -85,12 +84,11 @@ def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> list[Finding]:
 
 
 def _no_file(hint: Hint) -> Finding:
-    return Finding(
-        level="warning",
-        code="file_not_read",
-        line=hint.line,
-        message=f"this stands in a list of files but is not read as one: {hint.value[:SHOWN]}",
-        hint="Write each file as its path in the repository (`./name` where it could be any word), with commas between.",
+    return warning(
+        "file_not_read",
+        hint.line,
+        f"this stands in a list of files but is not read as one: {hint.value[:SHOWN]}",
+        "Write each file as its path in the repository (`./name` where it could be any word), with commas between.",
     )
 
 
@@ -123,12 +121,11 @@ def _shared(stories: Sequence[Story]) -> Finding | None:
         return None
     path, found = shared[0]
     more = f" (and {len(shared) - 1} more files)" if len(shared) > 1 else ""
-    return Finding(
-        level="note",
-        code="shared_focus",
-        line=found[0].origin.line,
-        message=f"{names(found, 4)} name {path}{more}; they will not run side by side",
-        hint="Nothing to do; the order is kept.",
+    return note(
+        "shared_focus",
+        found[0].origin.line,
+        f"{names(found, 4)} name {path}{more}; they will not run side by side",
+        "Nothing to do; the order is kept.",
     )
 
 
@@ -139,10 +136,9 @@ def _commands(stories: Sequence[Story], run_verify: Sequence[str]) -> Finding | 
         return None
     line = found[0].provenance[0].line if found and found[0].provenance else 0
     what = "1 command stands" if count == 1 else f"{count} commands stand"
-    return Finding(
-        level="note",
-        code="document_commands",
-        line=line,
-        message=f"{what} in the document and will be run as checks after approval",
-        hint="Read them; approve them when asked, or with --trust-commands.",
+    return note(
+        "document_commands",
+        line,
+        f"{what} in the document and will be run as checks after approval",
+        "Read them; approve them when asked, or with --trust-commands.",
     )

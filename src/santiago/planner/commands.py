@@ -13,17 +13,7 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.planner.draft import Hint
 from santiago.planner.hints import TICKED
-from santiago.planner.known_tools import (
-    ALONE,
-    BRINGS,
-    CHECKS_OF_GIT,
-    JUDGES,
-    NO_CHECK,
-    OPERATORS,
-    PROSE,
-    SERVES,
-    TOOLS,
-)
+from santiago.planner.known_tools import ALONE, BRINGS, CHECKS_OF_GIT, JUDGES, NO_CHECK, OPERATORS, PROSE, SERVES, TOOLS
 
 _PROVES = pattern(
     r"\b(?:pass(?:es|ing|ed)?|verif(?:y|ies|ied)|succeeds?|exits? (?:0|with|code 0|cleanly)|not (?:fail|break|regress)|green|clean(?:ly)?|returns? 0"

@@ -13,6 +13,7 @@ from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Pla
 from santiago.contract.seal import sealed
 from santiago.planner import checks, rebase, staffing
 from santiago.planner.draft import Document, Hint, Status
+from santiago.planner.findings import error
 from santiago.planner.graph import Graph, link
 from santiago.planner.order import chunk_labels, order, out_of_order
 from santiago.planner.reading import read_document, read_plan
@@ -79,12 +80,11 @@ def _arranged(document: Document) -> tuple[list[Planned], Graph, list[str], list
 
 def _nothing_left(document: Document) -> Finding:
     count = len(document.units)
-    return Finding(
-        level="error",
-        code="no_units",
-        line=document.units[0].line if document.units else 0,
-        message=f"nothing is left to plan: all {count} units are out of scope, put off or dropped",
-        hint="Take one of them out of its section or remove its mark; --units plans from another list, if there is one.",
+    return error(
+        "no_units",
+        document.units[0].line if document.units else 0,
+        f"nothing is left to plan: all {count} units are out of scope, put off or dropped",
+        "Take one of them out of its section or remove its mark; --units plans from another list, if there is one.",
     )
 
 
@@ -155,10 +155,7 @@ def _plan(
         contract_version=CONTRACT_VERSION,
         title=document.title or text.name,
         source=Source(
-            path=text.path,
-            sha256=ticks.digest_of(text.text),
-            format=document.format,
-            evidence=document.evidence,
+            path=text.path, sha256=ticks.digest_of(text.text), format=document.format, evidence=document.evidence
         ),
         digest="",
         requirements=tuple(item.requirement for item in ordered),

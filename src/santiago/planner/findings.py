@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from santiago.contract.plan import Finding
+
 CATALOGUE: dict[str, str] = {
     # Refusals
     "no_units": "No requirement, story or task was recognised. The message lists what was looked for and what was seen.",
@@ -73,3 +75,18 @@ CATALOGUE: dict[str, str] = {
 
 def explain(code: str) -> str | None:
     return CATALOGUE.get(code)
+
+
+def note(code: str, line: int, message: str, hint: str) -> Finding:
+    """Return a finding that needs nothing from anybody."""
+    return Finding(level="note", code=code, line=line, message=message, hint=hint)
+
+
+def warning(code: str, line: int, message: str, hint: str) -> Finding:
+    """Return a finding that somebody should look at."""
+    return Finding(level="warning", code=code, line=line, message=message, hint=hint)
+
+
+def error(code: str, line: int, message: str, hint: str) -> Finding:
+    """Return a finding that refuses the plan."""
+    return Finding(level="error", code=code, line=line, message=message, hint=hint)

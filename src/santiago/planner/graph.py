@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding, Provenance
 from santiago.planner import ids
 from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document
+from santiago.planner.findings import error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -167,7 +168,7 @@ class _Linker:
             self.graph.needs[position][target] = _provenance("depends_on", dep)
 
     def error(self, code: str, line: int, message: str, hint: str) -> None:
-        self.graph.findings.append(Finding(level="error", code=code, line=line, message=message, hint=hint))
+        self.graph.findings.append(error(code, line, message, hint))
 
     def note(self, code: str, line: int, message: str, hint: str, *, level: str = "note") -> None:
         self.graph.findings.append(Finding(level=level, code=code, line=line, message=message, hint=hint))  # type: ignore[arg-type]

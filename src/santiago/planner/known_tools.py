@@ -31,7 +31,7 @@ SERVES = pattern(
     r"(?:^|\s)(?:dev|serve|start|watch|runserver|uvicorn|gunicorn|hypercorn|nodemon|storybook|http\.server|live-server|--watch)(?=\s|$|:)"
     r"|(?:docker[ -]compose|podman-compose) (?:\S+ )*?up(?=\s|$)"
     r"|^(?:flask|streamlit|mix phx\.server|rails s(?:erver)?|bin/rails s|hugo server|air|next|vite)(?: run| dev| start)?$"
-    r"|^(?:flask|streamlit) run|^kubectl (?:port-forward|logs)|^tail -f",
+    r"|^(?:flask|streamlit) run|^kubectl (?:port-forward|logs)|^tail -f"
 )
 """Programs that do not end by themselves."""
 
@@ -48,7 +48,7 @@ BRINGS = pattern(
     r"|(?:terraform|tofu) (?:apply|destroy|init|import)|helm (?:install|upgrade|uninstall|repo)|kubectl (?:apply|create|delete|rollout|scale|set|edit|exec|cp)"
     r"|(?:npx )?(?:vercel|netlify|wrangler|firebase|fly|flyctl|serverless|sls|heroku|railway|gcloud|aws|az|gh|twine|cdk|pulumi|eas|supabase)(?:\s|$)"
     r"|\S*deploy\S*(?:\s|$)|(?:npm|pnpm|yarn|bun)(?: run)? \S*(?:deploy|release|publish|seed|migrate)\S*"
-    r"|make \S*(?:deploy|release|install|clean|publish|up|run)(?:\s|$)",
+    r"|make \S*(?:deploy|release|install|clean|publish|up|run)(?:\s|$)"
 )
 """Commands that fetch, create, remove or ship something, and prove nothing."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Status, Unit
+from santiago.planner.findings import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,5 +25,5 @@ def left_out(units: Iterable[Unit]) -> list[Finding]:
         if unit.status in _SAID:
             code, says, hint = _SAID[unit.status]
             name = f"{unit.id} {unit.title}" if unit.id else unit.title
-            found.append(Finding(level="note", code=code, line=unit.line, message=f"{name[:80]}: {says}", hint=hint))
+            found.append(note(code, unit.line, f"{name[:80]}: {says}", hint))
     return found

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner import ids
+from santiago.planner.findings import error, warning
 from santiago.planner.graph import Graph, cycles
 
 if TYPE_CHECKING:
@@ -88,12 +89,11 @@ def _later_chunks(
     planned: Sequence[Planned], labels: Sequence[str], rank: dict[str, int], graph: Graph
 ) -> list[Finding]:
     return [
-        Finding(
-            level="error",
-            code="later_chunk",
-            line=provenance.line,
-            message=f"{planned[position].key} (chunk {labels[position]}) depends on {planned[needed].key}, which stands in the later chunk {labels[needed]}",
-            hint="Move one of them, or put the chunks in the order in which they can be built.",
+        error(
+            "later_chunk",
+            provenance.line,
+            f"{planned[position].key} (chunk {labels[position]}) depends on {planned[needed].key}, which stands in the later chunk {labels[needed]}",
+            "Move one of them, or put the chunks in the order in which they can be built.",
         )
         for position, needs in enumerate(graph.needs)
         for needed, provenance in needs.items()
@@ -104,12 +104,11 @@ def _later_chunks(
 def out_of_order(planned: Sequence[Planned], graph: Graph) -> list[Finding]:
     """Return what stands before something that it needs, where the order in which units stand must be the order."""
     return [
-        Finding(
-            level="error",
-            code="out_of_order",
-            line=provenance.line,
-            message=f"{planned[position].key} depends on {planned[needed].key}, which stands behind it",
-            hint="Put the stories in the order in which they run, or let `santiago plan` plan it again.",
+        error(
+            "out_of_order",
+            provenance.line,
+            f"{planned[position].key} depends on {planned[needed].key}, which stands behind it",
+            "Put the stories in the order in which they run, or let `santiago plan` plan it again.",
         )
         for position, needs in enumerate(graph.needs)
         for needed, provenance in needs.items()
@@ -123,12 +122,11 @@ def _cycles(planned: Sequence[Planned], graph: Graph, left: set[int]) -> list[Fi
         names = " -> ".join(planned[position].key for position in path)
         places = [f"{planned[a].key} at line {graph.needs[a][b].line}" for a, b in pairwise(path)]
         findings.append(
-            Finding(
-                level="error",
-                code="cycle",
-                line=graph.needs[path[0]][path[1]].line,
-                message=f"dependencies go in a circle: {names}",
-                hint=f"Remove one of the dependencies declared by {', '.join(places)}.",
+            error(
+                "cycle",
+                graph.needs[path[0]][path[1]].line,
+                f"dependencies go in a circle: {names}",
+                f"Remove one of the dependencies declared by {', '.join(places)}.",
             )
         )
     return findings
@@ -147,12 +145,11 @@ def _label_order(chunks: list[str], planned: Sequence[Planned], labels: Sequence
         if before is not None and number < before[0]:
             line = planned[labels.index(label)].unit.line
             findings.append(
-                Finding(
-                    level="warning",
-                    code="chunk_order",
-                    line=line,
-                    message=f'chunk "{label}" stands after "{before[1]}"; chunks run in the order in which they appear',
-                    hint="Move the section, or renumber it.",
+                warning(
+                    "chunk_order",
+                    line,
+                    f'chunk "{label}" stands after "{before[1]}"; chunks run in the order in which they appear',
+                    "Move the section, or renumber it.",
                 )
             )
         else:

@@ -8,6 +8,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import words
 from santiago.planner.draft import Hint
+from santiago.planner.findings import note
 from santiago.planner.front_matter import entries_of
 from santiago.planner.markdown.outline import Block, Kind
 
@@ -50,12 +51,11 @@ def told_id(source: Source) -> list[Finding]:
     if not is_plan_spec(source):
         return []
     return [
-        Finding(
-            level="note",
-            code="plan_id",
-            line=0,
-            message=f"the id of this plan is {plan_id(source.text, source.name)}",
-            hint="Nothing to do; the board knows the plan by it.",
+        note(
+            "plan_id",
+            0,
+            f"the id of this plan is {plan_id(source.text, source.name)}",
+            "Nothing to do; the board knows the plan by it.",
         )
     ]
 

@@ -8,6 +8,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import readers, refusals
 from santiago.planner.draft import Document
 from santiago.planner.errors import DocumentError
+from santiago.planner.findings import error
 from santiago.planner.markdown.outline import TooDeepError
 
 if TYPE_CHECKING:
@@ -50,4 +51,4 @@ def _refused(source: Source, finding: Finding) -> Document:
 
 
 def _unreadable(line: int, message: str, hint: str) -> Finding:
-    return Finding(level="error", code="unreadable", line=line, message=message, hint=hint)
+    return error("unreadable", line, message, hint)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import sightings, words
+from santiago.planner.findings import error
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.templates import survey
 
@@ -87,12 +88,11 @@ def conflict(source: Source) -> Finding | None:
         block.kind is Kind.CODE and block.line <= line <= block.end for block in source.outline.blocks
     ):
         return None
-    return Finding(
-        level="error",
-        code="merge_conflict",
-        line=line,
-        message="the document holds the markers of an unfinished merge (<<<<<<<, >>>>>>>)",
-        hint="Resolve the conflict and plan again.",
+    return error(
+        "merge_conflict",
+        line,
+        "the document holds the markers of an unfinished merge (<<<<<<<, >>>>>>>)",
+        "Resolve the conflict and plan again.",
     )
 
 
@@ -101,12 +101,11 @@ def page(source: Source) -> Finding | None:
     if not _HTML.match(source.text):
         return None
     name = source.name.rpartition(".")[0] or "document"
-    return Finding(
-        level="error",
-        code="no_units",
-        line=1,
-        message="this is HTML, which is not read",
-        hint=f"Convert it and plan that: `pandoc {source.name} -t gfm -o {name}.md`.",
+    return error(
+        "no_units",
+        1,
+        "this is HTML, which is not read",
+        f"Convert it and plan that: `pandoc {source.name} -t gfm -o {name}.md`.",
     )
 
 
@@ -127,12 +126,8 @@ def template(source: Source) -> Finding | None:
     else:
         message = f"an unfilled template: {seen.empty_ids} of {seen.ids} ids have no text behind them"
     line = min(first.values(), default=0)
-    return Finding(
-        level="error",
-        code="template",
-        line=line,
-        message=message,
-        hint="Fill in the placeholders, or give the document that was made from this template.",
+    return error(
+        "template", line, message, "Fill in the placeholders, or give the document that was made from this template."
     )
 
 
@@ -141,7 +136,7 @@ def nothing_found(source: Source) -> Finding:
     if not source.text.strip():
         message = "no requirement units found: the document is empty"
         hint = 'Write what is wanted, e.g. "### FR-1: User registration" with "**Acceptance Criteria:**" bullets.'
-        return Finding(level="error", code="no_units", line=0, message=message, hint=hint)
+        return error("no_units", 0, message, hint)
     match source.looks_like:
         case "json" | "yaml":
             return _no_records(source)
@@ -163,24 +158,19 @@ def nothing_found(source: Source) -> Finding:
     usable = [sighting for sighting in seen if sighting.fallback]
     if usable and not source.options.allow_fallback:
         fix += f", or rerun with --allow-fallback to plan from {usable[0].what}"
-    return Finding(
-        level="error",
-        code="no_units",
-        line=0,
-        message=f"no requirement units found ({_shape(source)}). Looked for: {LOOKED_FOR}.{listed}",
-        hint=f"{fix}.",
+    return error(
+        "no_units", 0, f"no requirement units found ({_shape(source)}). Looked for: {LOOKED_FOR}.{listed}", f"{fix}."
     )
 
 
 def _no_such_list(source: Source) -> Finding:
     lists = sightings.lists(source)
     offered = "; ".join(lists) if lists else "none"
-    return Finding(
-        level="error",
-        code="unknown_units",
-        line=0,
-        message=f'the document has no list called "{source.options.units}"; the lists that it has: {offered}',
-        hint="Name one of these with --units, or leave it out.",
+    return error(
+        "unknown_units",
+        0,
+        f'the document has no list called "{source.options.units}"; the lists that it has: {offered}',
+        "Name one of these with --units, or leave it out.",
     )
 
 
@@ -196,20 +186,18 @@ def _no_records(source: Source) -> Finding:
     top = ", ".join(list(dict.fromkeys(keys))[:8])
     lines = _many(_lines(source), "line")
     if known and len(known) * 3 >= len(set(keys)):
-        return Finding(
-            level="error",
-            code="configuration",
-            line=0,
-            message=f"configuration, not a requirements document ({source.looks_like}, {lines}, keys {top})",
-            hint="Give a PRD, a task list or a user-story file.",
+        return error(
+            "configuration",
+            0,
+            f"configuration, not a requirements document ({source.looks_like}, {lines}, keys {top})",
+            "Give a PRD, a task list or a user-story file.",
         )
-    return Finding(
-        level="error",
-        code="no_units",
-        line=0,
-        message=f"no requirement units found (format: {source.looks_like}, {lines}, keys {top or 'none'}). Looked for: "
+    return error(
+        "no_units",
+        0,
+        f"no requirement units found (format: {source.looks_like}, {lines}, keys {top or 'none'}). Looked for: "
         "arrays of objects with id, title, name or description under userStories, stories, requirements, features, tasks, issues or phases",
-        hint='Put the units into one array, e.g. {"userStories": [{"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}]}.',
+        'Put the units into one array, e.g. {"userStories": [{"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}]}.',
     )
 
 
@@ -222,13 +210,7 @@ def _sibling(source: Source) -> tuple[str, str] | None:
 
 
 def _refusal(source: Source, what: str, where: str, hint: str) -> Finding:
-    return Finding(
-        level="error",
-        code="no_units",
-        line=0,
-        message=f"no requirement units found ({_shape(source)}): this is {what}; {where}",
-        hint=hint,
-    )
+    return error("no_units", 0, f"no requirement units found ({_shape(source)}): this is {what}; {where}", hint)
 
 
 def _shape(source: Source) -> str:

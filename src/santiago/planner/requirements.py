@@ -8,6 +8,7 @@ from typing import NamedTuple
 from santiago.contract.plan import Criterion, Finding, Requirement
 from santiago.planner import ids
 from santiago.planner.draft import PLANNED, Document, Unit
+from santiago.planner.findings import error, warning
 
 
 class Planned(NamedTuple):
@@ -54,16 +55,8 @@ def _unique_keys(units: list[Unit], *, by_program: bool) -> tuple[list[str], lis
 def _twice(unit: Unit, first: Unit, key: str, *, by_program: bool) -> Finding:
     message = f"the id {unit.id} is defined twice, at line {first.line} and at line {unit.line}"
     if by_program:
-        return Finding(
-            level="error", code="duplicate_id", line=unit.line, message=message, hint="Give each task an id of its own."
-        )
-    return Finding(
-        level="warning",
-        code="duplicate_id",
-        line=unit.line,
-        message=f"{message}; the second is planned as {key}",
-        hint="Renumber one of them.",
-    )
+        return error("duplicate_id", unit.line, message, "Give each task an id of its own.")
+    return warning("duplicate_id", unit.line, f"{message}; the second is planned as {key}", "Renumber one of them.")
 
 
 def _requirement(key: str, unit: Unit, own_ids: Counter[str], taken: set[str]) -> Requirement:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
+from santiago.planner.findings import warning
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
@@ -67,10 +68,9 @@ def _staffed(unit: Unit) -> Unit:
 
 
 def _unknown(slug: str, line: int) -> Finding:
-    return Finding(
-        level="warning",
-        code="unknown_profile",
-        line=line,
-        message=f"the profile {slug[:80]} is not known; {DEFAULT} is used for it",
-        hint=f"Known are: {', '.join(_KNOWN)}.",
+    return warning(
+        "unknown_profile",
+        line,
+        f"the profile {slug[:80]} is not known; {DEFAULT} is used for it",
+        f"Known are: {', '.join(_KNOWN)}.",
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import words
+from santiago.planner.findings import note, warning
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.markdown.unclaimed import unclaimed
@@ -52,21 +53,16 @@ def repetitions(source: Source, places: Sequence[int]) -> list[Finding]:
     message = (
         f"{len(lines)} lines repeat units that are defined elsewhere and were read as the same (line {_listed(lines)})"
     )
-    return [
-        Finding(
-            level="note", code="merged", line=lines[0], message=message, hint="Nothing to do, if they are the same."
-        )
-    ]
+    return [note("merged", lines[0], message, "Nothing to do, if they are the same.")]
 
 
 def _odd_boxes(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
     return [
-        Finding(
-            level="warning",
-            code="unknown_box",
-            line=block.line,
-            message=f"the box [{block.box}] is none of [ ] [x] [~] [-]; read as open",
-            hint="Use [ ] for open, [x] for done, [~] or [-] for dropped.",
+        warning(
+            "unknown_box",
+            block.line,
+            f"the box [{block.box}] is none of [ ] [x] [~] [-]; read as open",
+            "Use [ ] for open, [x] for done, [~] or [-] for dropped.",
         )
         for block in (source.outline.blocks[carrier.at] for carrier in carriers if carrier.at >= 0)
         if block.box is not None and block.box not in " xX~-" and block.box not in source.underway
@@ -79,12 +75,11 @@ def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
     leads = [lead for carrier in carriers if carrier.at >= 0 and (lead := source.leads[carrier.at]) is not None]
     defined, prefixes = {lead.id for lead in leads}, {lead.prefix for lead in leads if lead.kind == "prefix"}
     return [
-        Finding(
-            level="warning",
-            code="plain_head",
-            line=block.line,
-            message=f"this line begins like a story of its own, {lead.id}, and was read as part of what stands above it",
-            hint=f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`",
+        warning(
+            "plain_head",
+            block.line,
+            f"this line begins like a story of its own, {lead.id}, and was read as part of what stands above it",
+            f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`",
         )
         for block, below, lead in zip(blocks, blocks[1:], source.leads, strict=False)
         if block.kind is Kind.PARA
@@ -111,9 +106,7 @@ def _free_criteria(source: Source, taken: bytearray) -> list[Finding]:
         if inside:
             message = f'{len(inside)} criteria under "{block.text}" belong to no story; they are not checked by any'
             hint = "Move each under the requirement that it judges, or give the run a command that checks them."
-            found.append(
-                Finding(level="warning", code="criteria_of_no_story", line=block.line, message=message, hint=hint)
-            )
+            found.append(warning("criteria_of_no_story", block.line, message, hint))
     return found
 
 
@@ -136,9 +129,7 @@ def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> list[Findi
         where = f'under "{blocks[section].text}"' if section >= 0 else "before the first heading"
         message = f"{len(boxes)} check boxes {where} are outside every story; not planned"
         hint = "Move them under a story, or into the list of stories, if they are work to be done."
-        found.append(
-            Finding(level="note", code="boxes_left_out", line=blocks[boxes[0]].line, message=message, hint=hint)
-        )
+        found.append(note("boxes_left_out", blocks[boxes[0]].line, message, hint))
     return found
 
 
@@ -156,12 +147,11 @@ def _empty_groups(source: Source, taken: bytearray) -> list[Finding]:
     if not any(units[ends[i]] > units[i] for i in groups):
         return []
     return [
-        Finding(
-            level="warning",
-            code="group_without_units",
-            line=blocks[i].line,
-            message=f'"{blocks[i].text}" holds {items[ends[i]] - items[i]} list items, none of them a story; not planned',
-            hint="Write them the way the other groups are written.",
+        warning(
+            "group_without_units",
+            blocks[i].line,
+            f'"{blocks[i].text}" holds {items[ends[i]] - items[i]} list items, none of them a story; not planned',
+            "Write them the way the other groups are written.",
         )
         for i in groups
         if units[ends[i]] == units[i] and items[ends[i]] > items[i]
@@ -184,7 +174,7 @@ def _excluded_sections(source: Source, taken: bytearray) -> list[Finding]:
         if items:
             message = f'{items} items under "{block.text}" are out of scope or put off; not planned'
             hint = "Move them out of that section to plan them."
-            found.append(Finding(level="note", code="out_of_scope", line=block.line, message=message, hint=hint))
+            found.append(note("out_of_scope", block.line, message, hint))
     return found
 
 
@@ -199,15 +189,7 @@ def _unread_fences(source: Source) -> list[Finding]:
     if not lines:
         return []
     message = f"code fences hold lines that look like requirements and were not read (line {_listed(lines)})"
-    return [
-        Finding(
-            level="note",
-            code="fence_not_read",
-            line=lines[0],
-            message=message,
-            hint="Move requirements out of code fences.",
-        )
-    ]
+    return [note("fence_not_read", lines[0], message, "Move requirements out of code fences.")]
 
 
 def _open_markers(source: Source) -> list[Finding]:
@@ -215,16 +197,7 @@ def _open_markers(source: Source) -> list[Finding]:
         return []
     lines = [number for number, line in enumerate(source.text.split("\n"), 1) if "NEEDS CLARIFICATION" in line]
     hint = "Answer it in the document before agents guess."
-    return [
-        Finding(
-            level="warning",
-            code="needs_clarification",
-            line=line,
-            message="the document asks for a clarification here",
-            hint=hint,
-        )
-        for line in lines
-    ]
+    return [warning("needs_clarification", line, "the document asks for a clarification here", hint) for line in lines]
 
 
 def _listed(lines: Sequence[int]) -> str:

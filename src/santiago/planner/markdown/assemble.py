@@ -10,6 +10,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands, ids, plan_spec, words
 from santiago.planner.draft import Dep, Document, Hint, Unit
+from santiago.planner.findings import note
 from santiago.planner.left_out import left_out
 from santiago.planner.markdown.accounts import account
 from santiago.planner.markdown.carriers import is_group
@@ -162,12 +163,11 @@ def _unknown_labels(harvester: Harvester) -> list[Finding]:
     for line, text in harvester.unknown_labels:
         lines.setdefault(text, []).append(line)
     return [
-        Finding(
-            level="note",
-            code="unknown_label",
-            line=found[0],
-            message=f'"{text}" above a list ({len(found)} times) is no label that is known; its items were read as plain ones',
-            hint='If these are acceptance criteria, call them "Acceptance Criteria".',
+        note(
+            "unknown_label",
+            found[0],
+            f'"{text}" above a list ({len(found)} times) is no label that is known; its items were read as plain ones',
+            'If these are acceptance criteria, call them "Acceptance Criteria".',
         )
         for text, found in lines.items()
     ]

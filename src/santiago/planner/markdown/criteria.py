@@ -14,10 +14,7 @@ _OWN_ID = pattern(
     r"^[*_`\[]*((?:AC|CA|KA|CS|AK)[-_ ]?\d+(?:[.\-]\d+)*|#\d+|(?:AC|CA)-[A-Z]+-?\d+)[*_`\]]*\s*[:：.)\-–—]*\s*[*_]*\s*",
     re.IGNORECASE,
 )
-_SAYS_WHAT_FOLLOWS = pattern(
-    r"\b(?:then|shall|alors|entonces|então|dann)\b|→|->|,\s*the\b",
-    re.IGNORECASE,
-)
+_SAYS_WHAT_FOLLOWS = pattern(r"\b(?:then|shall|alors|entonces|então|dann)\b|→|->|,\s*the\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)

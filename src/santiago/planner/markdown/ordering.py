@@ -14,6 +14,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, GroupEdge, Unit
+from santiago.planner.findings import note, warning
 from santiago.planner.hints import targets
 from santiago.planner.markdown.outline import Block, Kind
 
@@ -170,12 +171,11 @@ def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
 
 
 def _contradiction(block: Block, name: str, other: str) -> Finding:
-    return Finding(
-        level="warning",
-        code="parallel_contradiction",
-        line=block.line,
-        message=f"{name} and {other} are called parallel here, but {name} depends on {other}; the dependency is kept",
-        hint="Remove the dependency, or the claim.",
+    return warning(
+        "parallel_contradiction",
+        block.line,
+        f"{name} and {other} are called parallel here, but {name} depends on {other}; the dependency is kept",
+        "Remove the dependency, or the claim.",
     )
 
 
@@ -242,10 +242,9 @@ def _says_none(sentence: str) -> bool:
 
 def _unread(block: Block) -> Finding:
     text = block.text if len(block.text) <= 80 else block.text[:79] + "…"
-    return Finding(
-        level="note",
-        code="mentioned_id",
-        line=block.line,
-        message=f'the order in "{text}" could be read in more than one way; no dependency was taken from it',
-        hint='Write "T012 depends on T008", or put "(depends on T008)" behind the task.',
+    return note(
+        "mentioned_id",
+        block.line,
+        f'the order in "{text}" could be read in more than one way; no dependency was taken from it',
+        'Write "T012 depends on T008", or put "(depends on T008)" behind the task.',
     )

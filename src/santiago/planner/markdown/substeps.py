@@ -9,6 +9,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import PLANNED, Status
+from santiago.planner.findings import error
 from santiago.planner.markdown import carriers
 from santiago.planner.markdown.step_labels import said
 from santiago.planner.structured.records.units import unique
@@ -140,12 +141,11 @@ def orphans(source: Source, owners: Mapping[int, int | None]) -> list[Finding]:
         number = _number(source, index)
         message = f"Step {number} is a substep of Step {number.partition('.')[0]}, which is not there before it"
         found.append(
-            Finding(
-                level="error",
-                code="substep_without_step",
-                line=source.outline.blocks[index].line,
-                message=message,
-                hint=f'Write "Step {number.partition(".")[0]}: …" above it, or give it a number of its own.',
+            error(
+                "substep_without_step",
+                source.outline.blocks[index].line,
+                message,
+                f'Write "Step {number.partition(".")[0]}: …" above it, or give it a number of its own.',
             )
         )
     return found

@@ -20,15 +20,7 @@ if TYPE_CHECKING:
 
 ORDER: dict[str, tuple[str, ...]] = {
     "csv": ("tickets",),
-    "json": (
-        "tickets",
-        "santiago_plan",
-        "project_plan",
-        "house_json",
-        "taskmaster_json",
-        "beads",
-        "records",
-    ),
+    "json": ("tickets", "santiago_plan", "project_plan", "house_json", "taskmaster_json", "beads", "records"),
     "gherkin": ("gherkin",),
     "yaml": ("yaml_records",),
     "markdown": (

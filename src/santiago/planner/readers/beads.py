@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Document, GroupEdge, Unit
+from santiago.planner.findings import note
 from santiago.planner.structured.records.document import read_tree
 from santiago.planner.structured.records.groups import of_no_story
 from santiago.planner.structured.tree import Array, Object, fold_key, items
@@ -58,10 +59,9 @@ def _parents(issue: Object) -> list[str]:
 
 
 def _no_work(issue: Object) -> Finding:
-    return Finding(
-        level="note",
-        code="context_list",
-        line=issue.line,
-        message=f"{issue.text('id')} is of the type {issue.text('issue_type')} and not planned",
-        hint="Change its type to task to plan it.",
+    return note(
+        "context_list",
+        issue.line,
+        f"{issue.text('id')} is of the type {issue.text('issue_type')} and not planned",
+        "Change its type to task to plan it.",
     )

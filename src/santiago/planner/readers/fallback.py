@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner import sightings
+from santiago.planner.findings import note, warning
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import carrier, label, section_chunks
 from santiago.planner.markdown.lists.extent import extents
@@ -29,12 +30,11 @@ def read(source: Source) -> Document | None:
     document.findings += _shared_criteria(source, carriers)
     document.findings.insert(
         0,
-        Finding(
-            level="warning",
-            code="fallback_units",
-            line=source.outline.blocks[carriers[0].at].line,
-            message=f"the document names no requirements; {len(carriers)} stories were made from {what}. Read the plan before you run it",
-            hint='Give each requirement an id, e.g. "### FR-1: User registration", and acceptance criteria.',
+        warning(
+            "fallback_units",
+            source.outline.blocks[carriers[0].at].line,
+            f"the document names no requirements; {len(carriers)} stories were made from {what}. Read the plan before you run it",
+            'Give each requirement an id, e.g. "### FR-1: User registration", and acceptance criteria.',
         ),
     )
     return document
@@ -68,12 +68,11 @@ def _bullets(source: Source) -> tuple[list[Carrier], str]:
 def _shared_criteria(source: Source, carriers: list[Carrier]) -> list[Finding]:
     """Say where the criteria of a phase went to its last step, which is the one that closes it."""
     return [
-        Finding(
-            level="note",
-            code="criteria_shared",
-            line=source.outline.blocks[made.at].line,
-            message=f'the criteria of "{made.chunk}" were attached to its last story, which closes it',
-            hint="Give each story criteria of its own.",
+        note(
+            "criteria_shared",
+            source.outline.blocks[made.at].line,
+            f'the criteria of "{made.chunk}" were attached to its last story, which closes it',
+            "Give each story criteria of its own.",
         )
         for made in carriers
         if made.chunk and made.end > source.outline.ends[made.at]

@@ -15,6 +15,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.errors import DocumentError
+from santiago.planner.findings import note, warning
 from santiago.planner.markdown import carriers
 from santiago.planner.markdown.harvest import Harvester
 from santiago.planner.markdown.outline import Block, Kind
@@ -191,12 +192,11 @@ def _unfenced(source: Source, stories: list[_Fence], reading: _Reading) -> list[
 
 def _template(source: Source, fence: _Fence) -> Finding:
     line = source.outline.blocks[fence.at].line
-    return Finding(
-        level="note",
-        code="fence_not_read",
-        line=line,
-        message=f"the record {fence.id} in this code fence is a template, not a story",
-        hint="Nothing to do; fill in its placeholders to plan it.",
+    return note(
+        "fence_not_read",
+        line,
+        f"the record {fence.id} in this code fence is a template, not a story",
+        "Nothing to do; fill in its placeholders to plan it.",
     )
 
 
@@ -206,13 +206,11 @@ def _unread(source: Source, reading: _Reading) -> list[Finding]:
         lead = source.leads[announced]
         name = lead.id if lead else "a story"
         found.append(
-            Finding(
-                level="warning",
-                code="fence_not_read",
-                line=source.outline.blocks[index].line,
-                message=f"the code fence of {name} cannot be read; its criteria are not in the plan "
-                f"(line {error.line}: {error.message})",
-                hint=error.hint or "Correct it.",
+            warning(
+                "fence_not_read",
+                source.outline.blocks[index].line,
+                f"the code fence of {name} cannot be read; its criteria are not in the plan (line {error.line}: {error.message})",
+                error.hint or "Correct it.",
             )
         )
     return found

@@ -10,6 +10,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
+from santiago.planner.findings import warning
 from santiago.planner.gherkin_words import HEADER, HEADERS, STEP, THEN
 from santiago.planner.structured.records.units import unique
 
@@ -163,10 +164,9 @@ def _criterion(scenario: _Scenario) -> DraftCriterion:
 
 def _without_then(scenario: _Scenario) -> Finding:
     what = "has no steps" if not scenario.has_steps else "has no Then"
-    return Finding(
-        level="warning",
-        code="scenario_without_then",
-        line=scenario.line,
-        message=f'the scenario "{scenario.title}" {what}: it does not say what must be the case',
-        hint="Add a Then step that can be checked.",
+    return warning(
+        "scenario_without_then",
+        scenario.line,
+        f'the scenario "{scenario.title}" {what}: it does not say what must be the case',
+        "Add a Then step that can be checked.",
     )

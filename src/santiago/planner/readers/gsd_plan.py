@@ -13,6 +13,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import commands
 from santiago.planner.draft import Dep, Document, DraftCriterion, Hint, Unit
 from santiago.planner.file_lists import behind_files
+from santiago.planner.findings import warning
 from santiago.planner.readers import issue
 
 if TYPE_CHECKING:
@@ -142,10 +143,9 @@ def _criteria(task: _Task) -> Iterator[DraftCriterion]:
 
 def _checkpoint(task: _Task) -> Finding:
     built = task.text("what-built", "how-to-verify").replace("\n", " ")[:100]
-    return Finding(
-        level="warning",
-        code="checkpoint",
-        line=task.line,
-        message=f"here a person is to look or to act ({task.kind}): {built}; not planned",
-        hint="Do it yourself after the run, or write a check that proves it.",
+    return warning(
+        "checkpoint",
+        task.line,
+        f"here a person is to look or to act ({task.kind}): {built}; not planned",
+        "Do it yourself after the run, or write a check that proves it.",
     )

@@ -13,6 +13,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, GroupEdge, Status, Unit
+from santiago.planner.findings import note
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label
@@ -155,10 +156,9 @@ def _edges(phase: _Phase, head: Unit, phases: list[_Phase]) -> list[GroupEdge]:
 
 
 def _shared(phase: _Phase, head: Unit) -> Finding:
-    return Finding(
-        level="note",
-        code="criteria_shared",
-        line=head.criteria[0].line,
-        message=f'the criteria of "{phase.label}" were attached to its last story, which closes it',
-        hint="Give each story criteria of its own.",
+    return note(
+        "criteria_shared",
+        head.criteria[0].line,
+        f'the criteria of "{phase.label}" were attached to its last story, which closes it',
+        "Give each story criteria of its own.",
     )

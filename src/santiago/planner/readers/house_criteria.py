@@ -8,6 +8,7 @@ from dataclasses import replace
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import Document, DraftCriterion, Unit
+from santiago.planner.findings import warning
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
@@ -101,12 +102,11 @@ def _without_id(source: Source, found: list[int]) -> list[Finding]:
     taken = set(found)
     blocks = source.outline.blocks
     return [
-        Finding(
-            level="warning",
-            code="no_id",
-            line=block.line,
-            message=f'"{block.text[:60]}" stands among the acceptance criteria without an AC id; not planned',
-            hint='Begin it with an id of its own, such as "AC-9:".',
+        warning(
+            "no_id",
+            block.line,
+            f'"{block.text[:60]}" stands among the acceptance criteria without an AC id; not planned',
+            'Begin it with an id of its own, such as "AC-9:".',
         )
         for index, block in enumerate(blocks)
         if block.kind is Kind.ITEM

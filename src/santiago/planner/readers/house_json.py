@@ -9,6 +9,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import hints
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
 from santiago.planner.file_lists import behind_files
+from santiago.planner.findings import error, note
 from santiago.planner.structured.records.units import unique
 from santiago.planner.structured.tree import Array, Node, Object, Scalar, as_text, flat, items
 
@@ -115,13 +116,11 @@ def _shares(
         shares[-1] += rest
     if rest and len(requirements) > 1:
         findings.append(
-            Finding(
-                level="note",
-                code="criteria_shared",
-                line=rest[0].line,
-                message=f"{len(rest)} criteria judge the whole document; "
-                f"they were given to {requirements[-1].text('id')}, which closes it",
-                hint="Name the requirement (R1) in a criterion to have it judged there.",
+            note(
+                "criteria_shared",
+                rest[0].line,
+                f"{len(rest)} criteria judge the whole document; they were given to {requirements[-1].text('id')}, which closes it",
+                "Name the requirement (R1) in a criterion to have it judged there.",
             )
         )
     return shares
@@ -163,12 +162,8 @@ def _list(root: Object, key: str, fields: dict[str, re.Pattern[str]]) -> Iterato
 def _unknown(node: Object, known: tuple[str, ...], where: str) -> Iterator[Finding]:
     for key, entry in node.fields.items():
         if key not in known:
-            yield Finding(
-                level="error",
-                code="unknown_field",
-                line=entry.line,
-                message=f'{where} has an unknown field "{key}"',
-                hint=f"Known are {', '.join(known)}.",
+            yield error(
+                "unknown_field", entry.line, f'{where} has an unknown field "{key}"', f"Known are {', '.join(known)}."
             )
 
 
@@ -177,4 +172,4 @@ def _is_text(node: Node | None) -> bool:
 
 
 def _invalid(line: int, message: str, hint: str) -> Finding:
-    return Finding(level="error", code="invalid_field", line=line, message=message, hint=hint)
+    return error("invalid_field", line, message, hint)

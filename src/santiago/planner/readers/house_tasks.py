@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
+from santiago.planner.findings import warning
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
@@ -44,10 +45,9 @@ def _is_id_field(block: Block) -> bool:
 
 
 def _without_id(block: Block) -> Finding:
-    return Finding(
-        level="warning",
-        code="no_id",
-        line=block.line,
-        message=f'"{block.text}" has no ID field, while other tasks of this document have one',
-        hint='Add "- **ID:** T-001" with a number of its own, so that other tasks can depend on it.',
+    return warning(
+        "no_id",
+        block.line,
+        f'"{block.text}" has no ID field, while other tasks of this document have one',
+        'Add "- **ID:** T-001" with a number of its own, so that other tasks can depend on it.',
     )

@@ -13,6 +13,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, Hint, Status, Unit
+from santiago.planner.findings import note, warning
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, clean, status_of
 from santiago.planner.markdown.labels import read_label
@@ -67,7 +68,7 @@ def _children(source: Source) -> Document | None:
 
 def _no_title(block: Block, identifier: str) -> Finding:
     hint = "Write what the task is behind its number."
-    return Finding(level="warning", code="no_title", line=block.line, message=f"{identifier} has no title", hint=hint)
+    return warning("no_title", block.line, f"{identifier} has no title", hint)
 
 
 def _single(source: Source) -> Document | None:
@@ -241,12 +242,4 @@ def _conflicts(source: Source) -> list[Finding]:
         return []
     line = source.front_matter["conflicts_with"].line
     message = f"conflicts with {', '.join(names)}: such tasks must not run at the same time"
-    return [
-        Finding(
-            level="note",
-            code="conflicts_with",
-            line=line,
-            message=message,
-            hint="Plan them in one document to order them.",
-        )
-    ]
+    return [note("conflicts_with", line, message, "Plan them in one document to order them.")]

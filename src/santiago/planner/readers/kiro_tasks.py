@@ -10,6 +10,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, GroupEdge, Status
+from santiago.planner.findings import warning
 from santiago.planner.markdown import assemble, boxes, carriers, ordering
 from santiago.planner.markdown.harvest import Carrier, Harvester, label_of
 from santiago.planner.markdown.outline import Kind
@@ -104,12 +105,11 @@ def _partial_groups(source: Source, found: Boxes) -> list[Finding]:
         if box.group >= 0 and blocks[box.group].box in ("x", "X") and blocks[box.at].box not in ("x", "X"):
             still_open[box.group] = still_open.get(box.group, 0) + 1
     return [
-        Finding(
-            level="warning",
-            code="partly_done",
-            line=blocks[group].line,
-            message=f'"{carriers.label(blocks[group].text)}" is ticked, but {count} of its parts are open; read as open',
-            hint="Tick the parts that are done, or untick the parent.",
+        warning(
+            "partly_done",
+            blocks[group].line,
+            f'"{carriers.label(blocks[group].text)}" is ticked, but {count} of its parts are open; read as open',
+            "Tick the parts that are done, or untick the parent.",
         )
         for group, count in still_open.items()
     ]

@@ -9,6 +9,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, Status
+from santiago.planner.findings import note
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, clean
 from santiago.planner.markdown.outline import Kind
@@ -75,5 +76,5 @@ def _renames(source: Source, deltas: list[str]) -> list[Finding]:
             continue
         message = f'requirement "{before}" is renamed to "{clean(match["name"])}"; not planned'
         hint = "Put it under MODIFIED Requirements if its behaviour changes as well."
-        found.append(Finding(level="note", code="renamed", line=block.line, message=message, hint=hint))
+        found.append(note("renamed", block.line, message, hint))
     return found

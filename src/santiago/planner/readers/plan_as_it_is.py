@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from santiago.planner import ids
 from santiago.planner.draft import Document
+from santiago.planner.findings import error
 from santiago.planner.readers import santiago_plan
-from santiago.planner.readers.santiago_plan import error, hints
+from santiago.planner.readers.santiago_plan import hints
 from santiago.planner.structured.tree import Object, items
 
 if TYPE_CHECKING:

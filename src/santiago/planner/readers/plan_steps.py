@@ -11,6 +11,7 @@ from dataclasses import replace
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, Status, Unit
+from santiago.planner.findings import note
 from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, substeps, tickets
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
@@ -151,6 +152,4 @@ def _boxes_with_details(source: Source, found: list[int], listed: list[boxes.Box
 def _detailed(source: Source, index: int) -> Finding:
     block = source.outline.blocks[index]
     message = f'"{block.text}" was read as the details of the box with the same number'
-    return Finding(
-        level="note", code="merged", line=block.line, message=message, hint="Nothing to do, if they are the same."
-    )
+    return note("merged", block.line, message, "Nothing to do, if they are the same.")

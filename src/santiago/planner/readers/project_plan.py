@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding
 from santiago.planner import commands
 from santiago.planner.draft import Dep, Document, Unit
+from santiago.planner.findings import error
 from santiago.planner.left_out import left_out
 from santiago.planner.structured.records import units
 from santiago.planner.structured.records.deps import mentions_of
@@ -87,12 +88,11 @@ def _checks(task: Object) -> Iterator[commands.Found]:
 
 def _not_tasks(tasks: Array) -> list[Finding]:
     return [
-        Finding(
-            level="error",
-            code="invalid_field",
-            line=item.line,
-            message="an element of tasks is no object",
-            hint="Write each task as an object with id, chunk and description.",
+        error(
+            "invalid_field",
+            item.line,
+            "an element of tasks is no object",
+            "Write each task as an object with id, chunk and description.",
         )
         for item in tasks.items
         if not isinstance(item, Object)
@@ -101,13 +101,7 @@ def _not_tasks(tasks: Array) -> list[Finding]:
 
 def _without_id(tasks: list[Object]) -> list[Finding]:
     return [
-        Finding(
-            level="error",
-            code="invalid_field",
-            line=task.line,
-            message="a task has no id",
-            hint='Give each task a unique "id".',
-        )
+        error("invalid_field", task.line, "a task has no id", 'Give each task a unique "id".')
         for task in tasks
         if not task.text("id")
     ]
@@ -120,11 +114,10 @@ def _without_chunk(units: list[Unit]) -> list[Finding]:
     names = ", ".join(unit.id or f"line {unit.line}" for unit in missing[:SHOWN])
     more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
     return [
-        Finding(
-            level="error",
-            code="missing_chunk",
-            line=missing[0].line,
-            message=f"{len(missing)} of {len(units)} tasks have no chunk: {names}{more}",
-            hint='Add "chunk": "C01_name" to each task; chunks run one after the other, as they first appear.',
+        error(
+            "missing_chunk",
+            missing[0].line,
+            f"{len(missing)} of {len(units)} tasks have no chunk: {names}{more}",
+            'Add "chunk": "C01_name" to each task; chunks run one after the other, as they first appear.',
         )
     ]

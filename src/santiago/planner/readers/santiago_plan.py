@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import CONTRACT_VERSION, Finding
 from santiago.planner.draft import EXTERNAL, Dep, Document, DraftCriterion, Hint, Status, Unit
+from santiago.planner.findings import error, warning
 from santiago.planner.structured.tree import Array, Object, Scalar, as_bool, as_text, items
 
 if TYPE_CHECKING:
@@ -129,12 +130,11 @@ def _unused(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Itera
         names = ", ".join(str(criterion.id) for criterion in left[:8]) + (
             "" if len(left) <= 8 else f" and {len(left) - 8} more"
         )
-        yield Finding(
-            level="warning",
-            code="criteria_of_no_story",
-            line=left[0].line,
-            message=f"no story names these criteria: {names}",
-            hint="Add each to the criteria of the story that meets it.",
+        yield warning(
+            "criteria_of_no_story",
+            left[0].line,
+            f"no story names these criteria: {names}",
+            "Add each to the criteria of the story that meets it.",
         )
 
 
@@ -158,7 +158,3 @@ def _members(root: Object, units: list[Unit]) -> Iterator[Finding]:
                     f'the chunk "{label}" lists {hint.value}, {says}',
                     "Make the two agree; the chunk of a story decides.",
                 )
-
-
-def error(code: str, line: int, message: str, hint: str) -> Finding:
-    return Finding(level="error", code=code, line=line, message=message, hint=hint)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
+from santiago.planner.findings import note
 from santiago.planner.markdown.lists.choice import choose
 
 if TYPE_CHECKING:
@@ -50,11 +51,10 @@ def _one_side_list(findings: list[Finding]) -> list[Finding]:
     if not side:
         return findings
     names = ", ".join(finding.message.split(" are ")[0] for finding in side)
-    joined = Finding(
-        level="note",
-        code="side_list",
-        line=min(finding.line for finding in side),
-        message=f"the specification also lists {names}; the user stories were planned",
-        hint="Plan from the requirements instead with --units fr.",
+    joined = note(
+        "side_list",
+        min(finding.line for finding in side),
+        f"the specification also lists {names}; the user stories were planned",
+        "Plan from the requirements instead with --units fr.",
     )
     return [*(finding for finding in findings if finding.code != "side_list"), joined]

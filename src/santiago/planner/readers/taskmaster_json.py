@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
+from santiago.planner.findings import error, note
 from santiago.planner.left_out import left_out
 from santiago.planner.structured.records import fields, units
 from santiago.planner.structured.records.deps import mentions_of
@@ -46,12 +47,8 @@ def read(source: Source) -> Document | None:
     chosen = _choose(tags, wanted)
     if chosen is None:
         names = ", ".join(tag.name for tag in tags)
-        finding = Finding(
-            level="error",
-            code="unknown_units",
-            line=0,
-            message=f'there is no tag "{wanted}"; the file has: {names}',
-            hint="Name one of these with --units.",
+        finding = error(
+            "unknown_units", 0, f'there is no tag "{wanted}"; the file has: {names}', "Name one of these with --units."
         )
         return Document(format="taskmaster-json", findings=[finding])
     reading = _Reading(chosen.tasks, chosen.name if chosen.name not in ("", MAIN) else None)
@@ -106,12 +103,11 @@ def _meta_title(root: Object) -> str:
 
 
 def _other(tag: _Tag, chosen: _Tag) -> Finding:
-    return Finding(
-        level="note",
-        code="other_tags",
-        line=tag.line,
-        message=f'{len(tag.tasks)} tasks under the tag "{tag.name}" are not planned; "{chosen.name}" was chosen',
-        hint=f"Use --units {tag.name} to plan these instead.",
+    return note(
+        "other_tags",
+        tag.line,
+        f'{len(tag.tasks)} tasks under the tag "{tag.name}" are not planned; "{chosen.name}" was chosen',
+        f"Use --units {tag.name} to plan these instead.",
     )
 
 
@@ -167,12 +163,11 @@ class _Reading:
             return f"{parent}.{text}"
         if text == parent:
             self.document.findings.append(
-                Finding(
-                    level="note",
-                    code="dependency_unclear",
-                    line=mention.line,
-                    message=f"subtask {parent}.{own} depends on its own task; no edge was made",
-                    hint="Name the subtask that must come first.",
+                note(
+                    "dependency_unclear",
+                    mention.line,
+                    f"subtask {parent}.{own} depends on its own task; no edge was made",
+                    "Name the subtask that must come first.",
                 )
             )
             return None

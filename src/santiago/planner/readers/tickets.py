@@ -16,6 +16,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
 from santiago.planner.draft import Dep, Document, Status, Unit
 from santiago.planner.errors import DocumentError
+from santiago.planner.findings import note
 from santiago.planner.left_out import left_out
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.structured.records import vocabulary
@@ -212,10 +213,9 @@ def _status(word: str, read: Status) -> Status:
 
 
 def _grouping(ticket: Ticket) -> Finding:
-    return Finding(
-        level="note",
-        code="context_list",
-        line=ticket.line,
-        message=f"{ticket.get('id')} {ticket.get('title')} holds other tickets: a chunk, and no story of its own",
-        hint="Nothing to do.",
+    return note(
+        "context_list",
+        ticket.line,
+        f"{ticket.get('id')} {ticket.get('title')} holds other tickets: a chunk, and no story of its own",
+        "Nothing to do.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
+from santiago.planner.findings import warning
 from santiago.planner.structured import yaml_repair
 from santiago.planner.structured.records.document import read_tree
 
@@ -26,10 +27,9 @@ def read(source: Source) -> Document | None:
 def repaired_lines(lines: Sequence[int]) -> Finding:
     """Return the finding about lines that were read as if they stood in quotes."""
     shown = ", ".join(map(str, lines[:8])) + (f" and {len(lines) - 8} more" if len(lines) > 8 else "")
-    return Finding(
-        level="warning",
-        code="yaml_repaired",
-        line=lines[0],
-        message=f"not valid YAML; read as if in quotes: line {shown}",
-        hint="Put texts that begin with [ { @ * ` or hold a colon in quotes.",
+    return warning(
+        "yaml_repaired",
+        lines[0],
+        f"not valid YAML; read as if in quotes: line {shown}",
+        "Put texts that begin with [ { @ * ` or hold a colon in quotes.",
     )

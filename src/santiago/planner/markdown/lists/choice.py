@@ -12,6 +12,7 @@ from santiago.contract.plan import Finding, Level
 from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.draft import PLANNED
+from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.labels import clean
@@ -97,8 +98,8 @@ def _in_order(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
                     f"{unit.id or unit.title} depends on {dep.target} of a later section; sections are no chunks here"
                 )
                 hint = "Put the sections into the order of their dependencies, or call them phases, if they are stages."
-                note = Finding(level="note", code="chunks_joined", line=dep.line, message=message, hint=hint)
-                return [replace(u, chunk=u.chunk if is_group(u.chunk or "") else None) for u in units], [note]
+                joined = note("chunks_joined", dep.line, message, hint)
+                return [replace(u, chunk=u.chunk if is_group(u.chunk or "") else None) for u in units], [joined]
     return units, []
 
 
@@ -241,7 +242,7 @@ def _not_taken(view: View, other: UnitList, taken: UnitList) -> Finding:
     hint = f"Plan from it instead with --units {name}."
     if other.kind == "as-a":
         message = f"{other.name} ({len(other.carriers)} from line {line} on) are context of {taken.name}; not planned"
-        return Finding(level="note", code="context_list", line=line, message=message, hint=hint)
+        return note("context_list", line, message, hint)
     level: Level = "warning" if other.rule < 12 and view.source.options.units is None else "note"
     message = f"{other.name} ({len(other.carriers)} from line {line} on) are not planned; {taken.name} are"
     return Finding(level=level, code="side_list", line=line, message=message, hint=hint)
@@ -249,10 +250,9 @@ def _not_taken(view: View, other: UnitList, taken: UnitList) -> Finding:
 
 def _never_units(view: View, prefix: str, span: str, index: int, count: int) -> Finding:
     line = view.blocks[index].line
-    return Finding(
-        level="note",
-        code="side_list",
-        line=line,
-        message=f"{span} ({count} from line {line} on) are goals, metrics, decisions, rules or the like; not planned",
-        hint=f"Give them another prefix than {prefix} if they are requirements.",
+    return note(
+        "side_list",
+        line,
+        f"{span} ({count} from line {line} on) are goals, metrics, decisions, rules or the like; not planned",
+        f"Give them another prefix than {prefix} if they are requirements.",
     )

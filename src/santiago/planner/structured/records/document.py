@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document
+from santiago.planner.findings import error, note, warning
 from santiago.planner.structured.records import fields, groups, listing, units, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria
 from santiago.planner.structured.records.lists import Candidate, Member, candidates, fallback
@@ -136,33 +137,27 @@ def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
 
 
 def _forced(chosen: Candidate) -> Finding:
-    return Finding(
-        level="warning",
-        code="fallback_units",
-        line=chosen.line,
-        message=f'{len(chosen.members)} entries under "{chosen.key}" became stories because --allow-fallback asked for it',
-        hint="Better give the document stories with ids and acceptance criteria.",
+    return warning(
+        "fallback_units",
+        chosen.line,
+        f'{len(chosen.members)} entries under "{chosen.key}" became stories because --allow-fallback asked for it',
+        "Better give the document stories with ids and acceptance criteria.",
     )
 
 
 def _not_chosen(other: Candidate, chosen: Candidate) -> Finding:
     name, taken = other.key or "the top-level list", chosen.key or "the top-level list"
-    return Finding(
-        level="note",
-        code="side_list",
-        line=other.line,
-        message=f'{len(other.members)} entries under "{name}" are not planned; "{taken}" was chosen',
-        hint=f"Use --units {name.split('.')[-1]} to plan these instead.",
+    return note(
+        "side_list",
+        other.line,
+        f'{len(other.members)} entries under "{name}" are not planned; "{taken}" was chosen',
+        f"Use --units {name.split('.')[-1]} to plan these instead.",
     )
 
 
 def _unknown_units(format_: str, found: list[Candidate], wanted: str) -> Document:
     lists = ", ".join(candidate.key or "the top-level list" for candidate in found)
-    finding = Finding(
-        level="error",
-        code="unknown_units",
-        line=0,
-        message=f'the document has no list "{wanted}"; it has: {lists}',
-        hint="Name one of these with --units.",
+    finding = error(
+        "unknown_units", 0, f'the document has no list "{wanted}"; it has: {lists}', "Name one of these with --units."
     )
     return Document(format=format_, findings=[finding])

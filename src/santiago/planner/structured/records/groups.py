@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import GroupEdge, Unit
+from santiago.planner.findings import note, warning
 from santiago.planner.structured.records.criteria import stated_criteria
 from santiago.planner.structured.records.deps import mentions_of
 
@@ -71,12 +72,11 @@ def _own(group: Group, labels: Labels) -> str:
 def findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Finding]:
     """Report groups without a unit, and criteria of a whole group, which belong to none of its units."""
     found = [
-        Finding(
-            level="note",
-            code="side_list",
-            line=group.line,
-            message=f'"{group.label}" holds no tasks or stories; nothing was planned from it',
-            hint="Give it a list of tasks, or remove it.",
+        note(
+            "side_list",
+            group.line,
+            f'"{group.label}" holds no tasks or stories; nothing was planned from it',
+            "Give it a list of tasks, or remove it.",
         )
         for group in empty
     ]
@@ -88,10 +88,9 @@ def findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Finding]:
 
 
 def of_no_story(count: int, label: str, line: int) -> Finding:
-    return Finding(
-        level="warning",
-        code="criteria_of_no_story",
-        line=line,
-        message=f'{count} criteria of "{label}" belong to no story; they are not checked by any',
-        hint="Move each to the story that it judges, or give the run a command that checks them.",
+    return warning(
+        "criteria_of_no_story",
+        line,
+        f'{count} criteria of "{label}" belong to no story; they are not checked by any',
+        "Move each to the story that it judges, or give the run a command that checks them.",
     )

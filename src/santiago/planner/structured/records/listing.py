@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Document, Unit
+from santiago.planner.findings import note, warning
 from santiago.planner.left_out import left_out
 from santiago.planner.structured.records import groups
 from santiago.planner.structured.records.deps import Resolver
@@ -65,12 +66,11 @@ def _resolve(each: Gathered, resolver: Resolver, carrier: str, findings: list[Fi
                 each.unit, text="\n".join(filter(None, (each.unit.text, f"Depends on: {mention.text}")))
             )
             findings.append(
-                Finding(
-                    level="note",
-                    code="dependency_unclear",
-                    line=mention.line,
-                    message=f'"{" ".join(shown.split())}" is no unit of this document and no id; it was kept as text',
-                    hint="Name the id of a story to make it wait for that story.",
+                note(
+                    "dependency_unclear",
+                    mention.line,
+                    f'"{" ".join(shown.split())}" is no unit of this document and no id; it was kept as text',
+                    "Name the id of a story to make it wait for that story.",
                 )
             )
     return list(found.values())
@@ -143,12 +143,11 @@ def _looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
 
 def _untitled(units: Sequence[Unit]) -> list[Finding]:
     return [
-        Finding(
-            level="warning",
-            code="no_title",
-            line=unit.line,
-            message=f"{unit.id or 'a unit'} has no title",
-            hint="Say in a title or description what is to be done.",
+        warning(
+            "no_title",
+            unit.line,
+            f"{unit.id or 'a unit'} has no title",
+            "Say in a title or description what is to be done.",
         )
         for unit in units
         if not unit.title or unit.title == unit.id
