@@ -14,7 +14,7 @@ PLANNING = (santiago.planner, santiago.sessions)
 SOURCES = sorted(path for one in PLANNING for path in Path(str(one.__file__)).parent.rglob("*.py"))
 CODE = re.compile(r"""code=\(?\s*"(\w+)\"""")
 CALL = re.compile(
-    r"""(?:self\.(?:note|error)|_error|_about|_finding|_warning|_note)\(\s*(?:[\w.]+,\s*|\[[^\]]*\],\s*|"(?:warning|note|error)",\s*)*"(\w+)\""""
+    r"""\b(?:note|warning|error|_error|_about)\(\s*(?:[\w.]+,\s*|\[[^\]]*\],\s*|"(?:warning|note)",\s*)*"(\w+)\""""
 )
 
 

@@ -6,14 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import Finding
 from santiago.planner import ids, words
+from santiago.planner.findings import note, warning
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from santiago.contract.plan import Finding
     from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
 
@@ -64,8 +65,8 @@ def _ids(carriers: Sequence[Carrier], free: list[tuple[int, Block]]) -> Iterator
             names = [name for name in explained.findall(text[:_MOST]) if ids.fold(name) not in defined]
             if names:
                 defined |= set(map(ids.fold, names))
-                yield _finding(
-                    "warning",
+                yield warning(
+                    "looks_like_a_unit",
                     line,
                     f"{', '.join(names)} is explained here and was not taken as a story",
                     "Give it a line of its own that begins with the id, if it is one.",
@@ -81,8 +82,8 @@ def _stories(free: list[tuple[int, Block]]) -> Iterator[Finding]:
     if lines:
         shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
         many = "sentence is a user story" if len(lines) == 1 else "sentences are user stories"
-        yield _finding(
-            "note",
+        yield note(
+            "looks_like_a_unit",
             lines[0],
             f"{len(lines)} {many} outside the planned list (line {shown})",
             "Write each as an item or heading of its own to plan it, or use --units as-a.",
@@ -98,13 +99,9 @@ def _tables(source: Source, free: list[tuple[int, Block]]) -> Iterator[Finding]:
     for (_, header), rows in tables.items():
         shown = " | ".join(header[:5])
         many = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-        yield _finding(
-            "warning",
+        yield warning(
+            "looks_like_a_unit",
             rows[0].line,
             f"{many} of the table {shown} were not taken as stories",
             "Begin each row with an id in a column of its own to plan from it (--units table).",
         )
-
-
-def _finding(level: str, line: int, message: str, hint: str) -> Finding:
-    return Finding(level=level, code="looks_like_a_unit", line=line, message=message, hint=hint)  # type: ignore[arg-type]
