@@ -231,7 +231,7 @@ def _lead_of(block: Block) -> ids.Found | None:
         case Kind.ITEM | Kind.PARA:
             return labelled_id(block.lines[0]) or ids.lead(block.lines[0])
         case Kind.ROW:
-            return ids.lead(block.cells[0] if block.cells else block.lines[0])
+            return ids.lead(block.cells[table_heads.id_column(block.header)] if block.cells else block.lines[0])
         case _:
             return None
 

@@ -259,7 +259,7 @@ id | # | no | no. | nr | nr. | n° | № | req id | req. id | requirement id | r
 """
 
 TITLE_COLUMNS = """
-requirement | requirements | feature | features | story | user story | title | description | name | task | functionality | function | capability | statement | use case
+requirement | requirements | feature | features | story | user story | title | description | name | task | functionality | function | capability | statement | use case | item | deliverable | work item | action item | tarea | tarefa | aufgabe | tâche | задача | 任务 | タスク | 작업
 功能 | 功能点 | 功能描述 | 需求 | 描述 | 需求描述 | 機能 | 要件 | 요구 | 요구사항 | 기능 | 기능명 | fonctionnalité | exigence | description fonctionnelle | requisito | descripción | anforderung | beschreibung | требование | функция | kebutuhan | deskripsi | fitur
 """
 
@@ -408,6 +408,12 @@ VAGUE_COLUMNS = frozenset(
     _split("description | name | title | statement | function | 描述 | descripción | beschreibung | deskripsi")
 )
 """Headers that every table may have: alone they do not make its rows requirements."""
+STATE_COLUMNS = frozenset(
+    _split(
+        "status | state | owner | assignee | assigned to | progress | responsible | estado | statut | статус | 状态 | 状態 | 상태"
+    )
+)
+"""Headers of a table that says how far work is, or whose it is."""
 OTHER_COLUMNS = frozenset(_split(OTHER_HEADERS))
 """Headers of tables whose rows are never units."""
 NONE_WORDS = frozenset(_split(NONE)) | {"-"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from santiago.planner import words
@@ -33,13 +34,19 @@ def known_columns(cells: tuple[str, ...]) -> int:
     return len({meaning for cell in cells if (meaning := column(cell)) is not None})
 
 
+def id_column(header: tuple[str, ...]) -> int:
+    """Return which column holds the ids: the one that is called so, else the first."""
+    return next((at for at, cell in enumerate(header) if column(cell) == "id"), 0)
+
+
+@lru_cache(maxsize=1024)
 def column(cell: str) -> str | None:
     """Return what a column with this header says about a unit: `id`, `title`, `role`, `priority`, … or None."""
     name = words.normal(cell) or cell.strip()
     if len(name) > 60:
         return None
     concept = words.concept(cell)
-    if name in words.ID_COLUMNS:
+    if name in words.ID_COLUMNS or name.endswith(" id"):
         return "id"
     if concept in ("priority", "criteria", "depends", "status"):
         return concept

@@ -36,7 +36,6 @@ _WORK = frozenset(
         "action item",
     }
 )
-_STATE = frozenset({"status", "state", "owner", "assignee", "priority", "done", "progress", "effort", "estimate"})
 
 
 def unclaimed(source: Source, carriers: Sequence[Carrier], taken: bytearray, known: set[int]) -> list[Finding]:
@@ -94,7 +93,12 @@ def _tables(source: Source, free: list[tuple[int, Block]]) -> Iterator[Finding]:
     tables: dict[tuple[int, tuple[str, ...]], list[Block]] = {}
     for index, block in free:
         names = {words.normal(cell) for cell in block.header}
-        if block.kind is Kind.ROW and source.zones[index] == Zone.PLAIN and names & _WORK and names & _STATE:
+        if (
+            block.kind is Kind.ROW
+            and source.zones[index] == Zone.PLAIN
+            and names & _WORK
+            and names & words.STATE_COLUMNS
+        ):
             tables.setdefault((block.section, block.header), []).append(block)
     for (_, header), rows in tables.items():
         shown = " | ".join(header[:5])

@@ -43,6 +43,7 @@ ORDER: dict[str, tuple[str, ...]] = {
         "user-stories",
         "checklist",
         "numbered-requirements",
+        "status-tables",
         "fallback",
     ),
 }
@@ -54,6 +55,7 @@ _RULES: dict[str, frozenset[int]] = {
     "requirement-tables": frozenset({11}),
     "user-stories": frozenset({13}),
     "numbered-requirements": frozenset({14}),
+    "status-tables": frozenset({15}),
 }
 """Formats that are nothing but a list of units: the rules by which their list was found."""
 

@@ -54,14 +54,14 @@ def table_lists(view: View) -> list[UnitList]:
         explicit[kind] += len(made) if columns.criteria >= 0 else 0
     lists = []
     for kind, carriers in found.items():
-        named = kind != "table"
-        name = f"{carriers[0].id} to {carriers[-1].id}" if named else "table rows"
+        named = kind not in ("table", "status")
+        name = f"{carriers[0].id} to {carriers[-1].id}" if named and carriers[0].id else "table rows"
         prefixes = {ids.prefix_of(made.id or "").lower() for made in carriers} - {""}
         keys = frozenset({"table", "row", kind, *prefixes})
         lists.append(
             UnitList(
-                rule=11,
-                kind=kind,
+                rule=15 if kind == "status" else 11,
+                kind="table" if kind == "status" else kind,
                 name=name,
                 carriers=tuple(grouped(view, carriers)),
                 explicit=explicit[kind] * 2 >= len(carriers),
@@ -100,7 +100,11 @@ def _kind(view: View, rows: list[int], columns: Columns) -> str | None:
     if any(words.normal(cell) in words.OTHER_COLUMNS for cell in header):
         return None
     leads = [view.source.leads[index] for index in rows]
+    weighed = columns.priority >= 0 or columns.criteria >= 0
+    says_what = any(words.normal(cell) in words.NAME_COLUMNS - words.VAGUE_COLUMNS for cell in header)
     kinds = [kind_of(lead) for lead in leads if lead is not None and lead.kind == "prefix"]
+    if says_what and weighed:  # the header says what the rows are, whatever `SC` means elsewhere
+        kinds = ["other" if kind == "side" else kind for kind in kinds]
     named = [kind for kind in kinds if kind not in (None, "side")]
     if len(named) * 2 >= len(rows) and not _only_refers(view, rows):
         kind = max(sorted({k for k in named if k}), key=named.count)
@@ -113,9 +117,10 @@ def _kind(view: View, rows: list[int], columns: Columns) -> str | None:
         return None
     if columns.role >= 0 and columns.title >= 0:
         return "table"
-    weighed = columns.priority >= 0 or columns.criteria >= 0
-    says_what = any(words.normal(cell) in words.NAME_COLUMNS - words.VAGUE_COLUMNS for cell in header)
-    return "table" if columns.title >= 0 and says_what and weighed and len(rows) > 1 else None
+    if columns.title < 0 or not says_what or len(rows) < 2:
+        return None
+    kept = any(words.normal(cell) in words.STATE_COLUMNS for cell in header)
+    return "table" if weighed else "status" if kept else None
 
 
 def _only_refers(view: View, rows: list[int]) -> bool:
@@ -130,7 +135,7 @@ def _only_refers(view: View, rows: list[int]) -> bool:
 def _carrier(view: View, index: int, columns: Columns) -> Carrier | None:
     block = view.blocks[index]
     lead = view.source.leads[index]
-    named = lead if lead is not None and (kind_of(lead) or "side") != "side" else None
+    named = lead if lead is not None and lead.kind == "prefix" and kind_of(lead) is not None else None
     title = _title(block, columns, named)
     if not title:
         return None
