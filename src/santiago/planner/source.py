@@ -191,7 +191,8 @@ def _zone_of(text: str, lead: ids.Found | None) -> int:
     if group := _NUMBERED_GROUP.match(text):
         # The phase that builds the notes of an app is called `Phase 4: Notes`, and holds work.
         return Zone.NEVER if _JUDGES.match(words.normal(text[group.end() :])) else Zone.PLAIN
-    return Zone.NEVER if words.matches(text, words.NEVER_UNIT_SECTIONS) else Zone.PLAIN
+    files = words.concept(text) == "files"
+    return Zone.NEVER if files or words.matches(text, words.NEVER_UNIT_SECTIONS) else Zone.PLAIN
 
 
 _NUMBERED_GROUP = pattern(
@@ -202,7 +203,7 @@ _NUMBERED_GROUP = pattern(
 )
 _JUDGES = pattern(
     r"(?:success (?:criteria|metrics)|definition of done|sign-?off|key metrics)\b"
-    r"|.*\b(?:qa|quality|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"
+    r"|.*\b(?:qa|quality|accessibility|a11y|testing|test|security|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"
 )
 """Names of sections that judge the whole, however they go on: `Success criteria by phase`, `Final QA checklist`."""
 _LEGEND = pattern(
@@ -256,7 +257,16 @@ _PUT_OFF = pattern(
 
 
 def _announces_criteria(text: str) -> bool:
-    return words.concept(text) == "criteria" or words.normal(text) in _GATES
+    return words.concept(text) == "criteria" or words.normal(text) in _GATES or bool(_JUDGED.search(text[-60:]))
+
+
+_JUDGED = pattern(
+    r"(?<!& )(?<!and )(?<!with )(?:\b(?:acceptance|exit|completion|success|done) criteria|\bdefinition of done|akzeptanzkriterien|abnahmekriterien"
+    r"|critères d.acceptation|criterios de aceptación|critérios de aceitação|критерии приемки"
+    r"|完了条件|受入基準|受け入れ条件|验收标准|验收条件|驗收標準|완료 조건|수용 기준)[\s*_:：]*$",
+    re.IGNORECASE,
+)
+"""Names of sections that end in what they are: `Phase 1 exit criteria`."""
 
 
 def _is_label(line: str) -> bool:

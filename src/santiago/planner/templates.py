@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,10 @@ _NO_PLACEHOLDER = pattern(
     r"|^(?:needs clarification|source|ref|see|affects|cite)\b|[\w-]+/[\w./-]+$|\.(?:md|py|ts|js|json|ya?ml)\b",
     re.IGNORECASE,
 )
+
+
+_OFTEN = 4
+"""How often a bracketed word must stand in a document to be a mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +93,16 @@ def survey(source: Source) -> Survey:
                 and source.outline.ends[index] == index + 1
                 and not block.cells
             )
+    found = _without_tags(found)
     alone = _alone(source)
     found = sorted([*found, *alone], key=lambda placeholder: placeholder.line)
     return Survey(tuple(found), lines + len(alone), headings, empty, defined, bool(titled))
+
+
+def _without_tags(found: list[Placeholder]) -> list[Placeholder]:
+    """Leave out words that mark line after line (`[REQUIRED] …`): they sort what is written, and nobody fills them in."""
+    times = Counter(placeholder.text for placeholder in found)
+    return [p for p in found if times[p.text] < _OFTEN or " " in p.text or p.in_heading]
 
 
 def _alone(source: Source) -> list[Placeholder]:

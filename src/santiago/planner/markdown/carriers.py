@@ -31,6 +31,7 @@ _PRIORITY = pattern(
     re.IGNORECASE,
 )
 
+_A_PRIORITY = pattern(r"P\d")
 _LAST_BRACKET = pattern(r"[(\[（]([^()\[\]（）]{3,40})[)\]）][\s.*_]*$")
 
 _TICK = pattern(r"^\s*[✅☑✔]️?\s*|\s*[✅☑✔]️?\s*$")
@@ -82,7 +83,9 @@ def section_chunks(source: Source, starts: list[int], *, numbered: bool = False)
 
 def is_unit_prefix(lead: ids.Found) -> bool:
     """Tell whether an id belongs to a list of units: no criterion, and no decision, metric, goal or question."""
-    return lead.kind == "prefix" and lead.prefix not in ids.SIDE and lead.prefix not in CRITERION_PREFIXES
+    if lead.kind != "prefix" or _A_PRIORITY.fullmatch(lead.id):
+        return False
+    return lead.prefix not in ids.SIDE and lead.prefix not in CRITERION_PREFIXES
 
 
 CRITERION_PREFIXES = frozenset({"AC", "CA", "KA", "AK"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.markdown import boxes, carriers
 from santiago.planner.markdown.labels import read_label
@@ -28,11 +29,17 @@ def is_numbered(source: Source, index: int) -> bool:
     return is_kind(source, index, "number") or is_kind(source, index, "dotted")
 
 
+_REFERS = pattern(r"(?i)\W*(?:issue|ticket|bug)s?\s*#")
+"""`Issue #379 Status`: a part of a report."""
+
+
 def of_kind(source: Source, kind: str) -> list[int]:
     """Return the headings of one kind, where they can be the units of the document."""
     blocks = source.outline.blocks
     found = [i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and is_kind(source, i, kind)]
-    if not found or (len(found) == 1 and blocks[found[0]].level == 1) or has_stories(source, len(found)):
+    if len(found) == 1 and (blocks[found[0]].level == 1 or _REFERS.match(blocks[found[0]].text)):
+        return []
+    if not found or has_stories(source, len(found)):
         return []
     return found
 

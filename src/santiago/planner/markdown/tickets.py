@@ -54,6 +54,11 @@ def issue_table(source: Source) -> Document | None:
     ]
     if len(rows) < 2 or heads.has_stories(source, len(rows)):
         return None
+    first: dict[tuple[str, ...], int] = {}
+    for index in rows:
+        first.setdefault(blocks[index].cells[:2], index)
+    again = [index for index in rows if first[blocks[index].cells[:2]] != index]
+    rows = list(first.values())
     made = []
     for index, chunk in zip(rows, carriers.section_chunks(source, rows), strict=True):
         row = blocks[index]
@@ -66,7 +71,7 @@ def issue_table(source: Source) -> Document | None:
             replace(found, id=number[1] if number else None, priority=clean(_cell(row, "priority")) or found.priority)
         )
     document = assemble.document(
-        source, "issue-table", [f"{len(rows)} table rows with issue numbers and a status"], made
+        source, "issue-table", [f"{len(rows)} table rows with issue numbers and a status"], made, repeated=again
     )
     units = zip(document.units, rows, strict=True)
     # Issue numbers say when somebody wrote it down, not what comes first.

@@ -32,6 +32,7 @@ _BLOCKED = pattern(
     r"(?im)^[\W_]{0,8}(?:is )?(?:blocked by|depends on|depends|dependent on|requires|after)[\s:*_]{1,6}(\S.{0,300})$"
 )
 _NUMBER = pattern(r"#(\d{1,9})")
+_DIGITS = pattern(r"\d")
 _WIKI_HEAD = pattern(r"(?m)^h([1-6])\.[ \t]+")
 _WIKI_ITEM = pattern(r"(?m)^#[ \t]+")
 _EPICS = frozenset({"epic", "initiative", "milestone", "project"})
@@ -141,10 +142,23 @@ def _document(source: Source, format_: str, evidence: str, tickets: Iterable[Tic
     held = {ids.fold(ticket.get("parent")) for ticket in found if ticket.get("parent")}
     groups = {ids.fold(ticket.get("id")): ticket for ticket in found if _is_group(ticket, held)}
     work = [ticket for ticket in found if ids.fold(ticket.get("id")) not in groups]
-    units = [replace(_unit(ticket, groups), rank=place) for place, ticket in enumerate(work)]
+    units = _arranged([replace(_unit(ticket, groups), rank=place) for place, ticket in enumerate(work)])
     document = Document(format=format_, evidence=(f"{len(found)} {evidence}",), title=source.name, units=units)
     document.findings = [*left_out(units), *map(_grouping, groups.values())]
     return document
+
+
+def _arranged(units: list[Unit]) -> list[Unit]:
+    """Put milestones that are numbered in that order; let them be none where a ticket waits for one of a later milestone."""
+    numbers = {unit.chunk: _DIGITS.search(unit.chunk or "") for unit in units}
+    if all(numbers.values()):
+        units = sorted(units, key=lambda unit: ids.natural(unit.chunk or ""))
+    place: dict[str | None, int] = {}
+    for unit in units:
+        place.setdefault(unit.chunk, len(place))
+    home = {ids.fold(unit.id): place[unit.chunk] for unit in units if unit.id}
+    early = any(home.get(ids.fold(dep.target), 0) > place[unit.chunk] for unit in units for dep in unit.deps)
+    return [replace(unit, chunk=None) for unit in units] if early else units
 
 
 def _is_group(ticket: Ticket, held: set[str]) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.patterns import pattern
-from santiago.planner import hints, ids
+from santiago.planner import hints, ids, words
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.lists.prefixes import is_sure, kind_of
 from santiago.planner.markdown.outline import Kind
@@ -107,9 +107,17 @@ def _lettered(view: View) -> dict[int, ids.Found]:
 
 def _not_repeated(view: View, found: list[Definition]) -> list[Definition]:
     """Drop the places in metrics, questions and notes that speak of an id which is defined elsewhere."""
-    zones = view.source.zones
-    proper = {ids.fold(d.found.id) for d in found if zones[d.at] != Zone.NEVER}
-    return [d for d in found if zones[d.at] != Zone.NEVER or ids.fold(d.found.id) not in proper]
+    aside = {d.at for d in found if _is_aside(view, d.at)}
+    proper = {ids.fold(d.found.id) for d in found if d.at not in aside}
+    return [d for d in found if d.at not in aside or ids.fold(d.found.id) not in proper]
+
+
+def _is_aside(view: View, index: int) -> bool:
+    """Tell whether a place speaks of units rather than defining them: criteria, notes, tests, metrics, questions."""
+    if view.source.zones[index] == Zone.NEVER or view.source.under_criteria[index]:
+        return True
+    section = view.blocks[index].section
+    return section >= 0 and words.concept(view.blocks[section].text) in ("other", "verify", "never", "gates")
 
 
 def _defines(view: View, index: int, block: Block, lead: ids.Found) -> bool:

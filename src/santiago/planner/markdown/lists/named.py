@@ -67,7 +67,7 @@ def _listed(view: View, found: list[Definition], *, known: bool) -> list[Definit
 def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
     found = _split_up(view, found)
     headings = [d for d in found if view.blocks[d.at].kind is Kind.HEADING]
-    chosen = _leaves(view, headings) if headings else _outermost(view, found)
+    chosen = _leaves(view, headings) if headings else _without_groups(view, _outermost(view, found))
     if headings:
         chosen = sorted([*chosen, *_elsewhere(view, chosen, found)])
     everywhere, chosen = chosen, _once(view, chosen)
@@ -124,6 +124,18 @@ def _leaves(view: View, headings: list[Definition]) -> list[Definition]:
         after = headings[position + 1] if position + 1 < len(headings) else None
         inside = after is not None and after.at < view.ends[definition.at]
         if not (inside and after and _continues(definition.found.id, after.found.id)):
+            kept.append(definition)
+    return kept
+
+
+def _without_groups(view: View, found: list[Definition]) -> list[Definition]:
+    """Leave out a line that only names a group: R1 above R1.1 and R1.2, with nothing else to say."""
+    kept = []
+    for position, definition in enumerate(found):
+        parts = [
+            other for other in found[position + 1 : position + 3] if _continues(definition.found.id, other.found.id)
+        ]
+        if len(parts) < 2 or _size(view, definition) > 1 or view.blocks[definition.at].box is not None:
             kept.append(definition)
     return kept
 

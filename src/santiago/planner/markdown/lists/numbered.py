@@ -43,12 +43,26 @@ def requirement_lists(view: View) -> list[UnitList]:
         and not view.source.under_criteria[index]
         and _is_required(view, index)
     ]
+    starts = [index for index in starts if _is_list(view, view.blocks[index].section, starts)]
     return [_as_list(view, 14, starts)] if len(starts) > 1 else []
 
 
 def _is_required(view: View, index: int) -> bool:
-    path = view.source.outline.path(index)[-2:]
-    return any(words.matches(view.blocks[heading].text, words.REQUIREMENT_SECTIONS) for heading in path)
+    return any(_says_required(view, heading) for heading in view.source.outline.path(index)[-2:])
+
+
+def _says_required(view: View, heading: int) -> bool:
+    return words.matches(view.blocks[heading].text, words.REQUIREMENT_SECTIONS)
+
+
+def _is_list(view: View, section: int, starts: list[int]) -> bool:
+    """Tell whether a section is the list itself, or a part of Requirements of which at least half hold such lists."""
+    if _says_required(view, section):
+        return True
+    around = view.blocks[section].section
+    parts = [i for i in view.source.outline.inside(around) if view.blocks[i].kind is Kind.HEADING]
+    held = {view.blocks[index].section for index in starts}
+    return len(held.intersection(parts)) * 2 >= len(parts)
 
 
 def _headings(view: View) -> list[int]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from santiago.planner.draft import Unit
     from santiago.planner.markdown.harvest import Carrier
 
+_BRACKETED = pattern(r"[(\[][^()\[\]]*[)\]]")
 _BREAKS = pattern(r"<br\s*/?>|;|；|•|\n")
 
 
@@ -152,7 +153,8 @@ def _title(block: Block, columns: Columns, lead: ids.Found | None) -> str:
     first = 0 if lead is None and columns.id < 0 else 1
     if columns.title >= first and _cell(block, columns.title):
         return _cell(block, columns.title)
-    return next((cell for cell in (lead.rest if lead else "", *block.cells[first:]) if cell), "")
+    rest = lead.rest if lead and _BRACKETED.sub("", lead.rest).strip() else ""
+    return next((cell for cell in (rest, *block.cells[first:]) if cell), "")
 
 
 def _cell(block: Block, column: int) -> str:
