@@ -45,7 +45,7 @@ _WORD_FIRST = pattern(
     r"\s*[#№]?\s*([A-Za-z]{0,3}\d+[A-Za-z]?(?:[.\-]\d+[A-Za-z]?)*)(?![\w])",
     re.IGNORECASE,
 )
-_JOINT = pattern(r"^[\s*_`\]]*(?:[:：.)\-–—|]+(?=[\s*_`]|$)|[:：])?[\s*_]*")
+_JOINT = pattern(r"^[\s*_`\]]*(?:[:：.)\-–—|·]+(?=[\s*_`]|$)|[:：])?[\s*_]*")
 _SLUG_FIRST = pattern(_LEAD + r"[*_`\[]*(" + _SLUG + r")[*_`\]]*(?=\s*(?:[:：]|[-–—]+\s)|$)")
 _ANY = pattern(r"(?<![\w.\-/])(" + _PREFIXED + r"|" + _DOTTED + r"|" + _SLUG + r"|#?\d+[A-Za-z]?)(?![\w])")
 _SIMPLE = pattern(r"([^\W\d_]+)[-_]?\d+(?:\.\d+)*[A-Za-z]?")

@@ -203,7 +203,7 @@ _NUMBERED_GROUP = pattern(
 )
 _JUDGES = pattern(
     r"(?:success (?:criteria|metrics)|definition of done|sign-?off|key metrics)\b"
-    r"|.*\b(?:qa|quality|accessibility|a11y|testing|test|security|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"
+    r"|.*\b(?:qa|quality|acceptance|accessibility|a11y|testing|test|security|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"
 )
 """Names of sections that judge the whole, however they go on: `Success criteria by phase`, `Final QA checklist`."""
 _LEGEND = pattern(

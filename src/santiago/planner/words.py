@@ -439,6 +439,14 @@ REQUIREMENT_SECTIONS = frozenset(
     )
 )
 """Headings under which every numbered line is a requirement."""
+STEP_SECTIONS = frozenset(
+    _split(
+        """build steps | implementation steps | build order | build plan | implementation order | implementation plan | task list | tasks | action plan | development steps | development plan | work plan
+        work breakdown | umsetzungsschritte | arbeitsschritte | étapes de réalisation | pasos de implementación | etapas de implementação | план работ | 実装手順 | 开发步骤 | 实施步骤 | 구현 순서 | 개발 순서
+        """
+    )
+)
+"""Headings under which every numbered line is a step of the work."""
 
 _NUMBERED = pattern(r"[\W\d_]+(?=\w)")
 _ENUMERATED = pattern(r"^\(?[a-zA-Z]\)\s+")

@@ -40,8 +40,9 @@ def _tasks(source: Source) -> list[int]:
     """Return the boxes that carry a T id, and those without one that stand in the same sections or in a phase."""
     blocks = source.outline.blocks
     boxed = [i for i, b in enumerate(blocks) if b.kind is Kind.ITEM and b.box is not None and _is_task(source.leads[i])]
-    if len(boxed) < 2 and not (boxed and carriers.chunk_of(source, boxed[0])):
-        return []
+    rows = sum(b.kind is Kind.ROW and _is_task(source.leads[i]) for i, b in enumerate(blocks))
+    if rows > len(boxed) or (len(boxed) < 2 and not (boxed and carriers.chunk_of(source, boxed[0]))):
+        return []  # a table that defines the tasks says more than boxes that mention one
     if any(ROADMAP.search(blocks[i].text) for i in boxed[:3]):
         return []
     plain = {ids.fold(_id(source, i)) for i in boxed if source.zones[i] != Zone.NEVER}

@@ -40,6 +40,7 @@ def definitions(view: View) -> list[Definition]:
     """Return every heading, item and paragraph that defines an id, in document order."""
     found = []
     lettered = _lettered(view)
+    weights = _moscow(view)
     for index, (block, lead) in enumerate(zip(view.blocks, view.source.leads, strict=True)):
         if index in lettered:
             found.append(Definition(index, lettered[index], "lettered"))
@@ -47,13 +48,19 @@ def definitions(view: View) -> list[Definition]:
         if lead is None or block.kind is Kind.ROW:
             continue
         kind = kind_of(lead)
-        if kind == "side" and _is_boxed_requirement(view, index):
+        if kind == "side" and (lead.prefix in weights or _is_boxed_requirement(view, index)):
             kind = "other"
         if kind is None or (view.source.zones[index] == Zone.NEVER and not is_sure(lead, kind)):
             continue
         if block.kind is Kind.HEADING or _defines(view, index, block, lead):
             found.append(Definition(index, lead, kind))
     return _without_title(view, _not_repeated(view, _under_headings(view, found)))
+
+
+def _moscow(view: View) -> frozenset[str]:
+    """Return M, S and C where a document numbers what it must, should and could do by these letters."""
+    heads = {words.normal(block.text).partition(" ")[0] for block in view.blocks if block.kind is Kind.HEADING}
+    return frozenset("MSC") if {"must", "should"} <= heads else frozenset()
 
 
 def _is_boxed_requirement(view: View, index: int) -> bool:
@@ -169,8 +176,11 @@ def _without_title(view: View, found: list[Definition]) -> list[Definition]:
 def side_lists(view: View) -> dict[str, list[Definition]]:
     """Return the lists that are never units (decisions, metrics, goals), by prefix."""
     found: dict[str, list[Definition]] = defaultdict(list)
+    weights = _moscow(view)
     for index, (block, lead) in enumerate(zip(view.blocks, view.source.leads, strict=True)):
         if lead is None or block.kind is Kind.ROW or kind_of(lead) != "side" or _is_boxed_requirement(view, index):
+            continue
+        if lead.prefix in weights:
             continue
         if block.kind is Kind.HEADING or _defines(view, index, block, lead):
             found[lead.prefix].append(Definition(index, lead, "side"))

@@ -41,6 +41,10 @@ class UnitList:
         return [carrier.at for carrier in self.carriers]
 
 
+_GAP = pattern(r"[\[<{][a-z][a-z /_-]{2,40}[\]>}]", re.IGNORECASE)
+"""`As a [user], I want to [action]`: a story that nobody wrote yet."""
+
+
 class View:
     """A source with the marks that several finders ask for, each made once."""
 
@@ -48,6 +52,11 @@ class View:
         self.source = source
         self.blocks = source.outline.blocks
         self.ends = source.outline.ends
+
+    @cached_property
+    def tops(self) -> int:
+        """How many headings of the first level there are; one or two name the document and its parts."""
+        return sum(block.kind is Kind.HEADING and block.level == 1 for block in self.blocks)
 
     @cached_property
     def criteria_marks(self) -> list[int]:
@@ -77,7 +86,8 @@ class View:
             if block.kind not in (Kind.HEADING, Kind.ITEM, Kind.PARA) or self.source.zones[index] == Zone.NEVER:
                 continue
             if words.is_story(block.text):
-                found.append(index)
+                if len(_GAP.findall(block.text)) < 2:
+                    found.append(index)
             elif block.kind is not Kind.HEADING and words.tells_story(block.text) and self._is_due(index):
                 halves.append(index)
         enough = len(found) + len(halves) > 2 and not self._boxes_before[-1]

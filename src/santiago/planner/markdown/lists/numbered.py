@@ -31,7 +31,7 @@ def numbered_lists(view: View) -> list[UnitList]:
 
 
 def requirement_lists(view: View) -> list[UnitList]:
-    """Return the numbered items under a heading that says Requirements, or under a part of it (rule 14)."""
+    """Return the numbered items under a heading that says Requirements or Steps, or under a part of it (rule 14)."""
     starts = [
         index
         for index, block in enumerate(view.blocks)
@@ -48,16 +48,21 @@ def requirement_lists(view: View) -> list[UnitList]:
 
 
 def _is_required(view: View, index: int) -> bool:
-    return any(_says_required(view, heading) for heading in view.source.outline.path(index)[-2:])
+    path = view.source.outline.path(index)[-2:]
+    return any(_says_required(view, heading) for heading in path) or (bool(path) and _says_steps(view, path[-1]))
 
 
 def _says_required(view: View, heading: int) -> bool:
     return words.matches(view.blocks[heading].text, words.REQUIREMENT_SECTIONS)
 
 
+def _says_steps(view: View, heading: int) -> bool:
+    return words.matches(view.blocks[heading].text, words.STEP_SECTIONS)
+
+
 def _is_list(view: View, section: int, starts: list[int]) -> bool:
     """Tell whether a section is the list itself, or a part of Requirements of which at least half hold such lists."""
-    if _says_required(view, section):
+    if _says_required(view, section) or _says_steps(view, section):
         return True
     around = view.blocks[section].section
     parts = [i for i in view.source.outline.inside(around) if view.blocks[i].kind is Kind.HEADING]
@@ -96,7 +101,7 @@ def _owning_headings(view: View) -> set[int]:
 
 
 def _may_be_unit(view: View, index: int, block: Block) -> bool:
-    if view.source.zones[index] == Zone.NEVER or block.level == 1:
+    if view.source.zones[index] == Zone.NEVER or (block.level == 1 and view.tops < 3):
         return False
     if is_group(block.text) and view.holds_work(index):
         return False
@@ -173,7 +178,7 @@ def _as_list(view: View, rule: int, starts: list[int]) -> UnitList:
         carriers.append(carrier(view.source, at, end=end, found=named, title=title))
     carriers = grouped(view, carriers)
     what = "headings" if view.blocks[starts[0]].kind is Kind.HEADING else "list items"
-    owned = "numbered under Requirements" if rule == 14 else "with acceptance criteria"
+    owned = "numbered under Requirements or Steps" if rule == 14 else "with acceptance criteria"
     phases = sum(is_group(view.blocks[index].text) for index in starts) * 2 > len(starts)
     return UnitList(
         rule=rule,
