@@ -30,9 +30,19 @@ _WORDS = {
 }
 
 
+_PACKED = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How .docx and .odt begin, and how .doc does."""
+
+
 def read_text(path: Path, limit: int = MAX_DOCUMENT) -> str:
     """Return the text of a document; raise one clear error for anything that is no readable UTF-8 text."""
     data = read_bytes(path, limit)
+    if data.startswith(_PACKED):
+        raise _bad(
+            path,
+            "it is no text: a Word file or an archive",
+            f"Convert it: `pandoc {path.name} -t gfm -o {path.stem}.md`.",
+        )
     nul = data.find(b"\0")
     if nul >= 0:
         raise _bad(

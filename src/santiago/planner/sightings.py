@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import words
+from santiago.planner.markdown import heads
 from santiago.planner.markdown.carriers import is_group, label
 from santiago.planner.markdown.lists.choice import offers
 from santiago.planner.markdown.lists.definitions import side_lists, span_of
@@ -63,6 +64,33 @@ def phases(source: Source) -> list[int]:
     ]
 
 
+def numbered_heads(source: Source) -> list[int]:
+    """Return the numbered headings of the level that has most of them, where they are no chapters of a text."""
+    blocks = source.outline.blocks
+    levels: dict[int, list[int]] = {}
+    for index, block in enumerate(blocks):
+        if block.kind is Kind.HEADING and source.zones[index] == Zone.PLAIN and heads.is_numbered(source, index):
+            levels.setdefault(block.level, []).append(index)
+    level = max(levels, key=lambda level: (len(levels[level]), -level), default=0)
+    return levels[level] if len(levels.get(level, ())) > 2 and not heads.are_chapters(source, level) else []
+
+
+def loose_items(source: Source) -> list[int]:
+    """Return the outermost items of all sections that are no mere chapter: what a plain list of things to do holds."""
+    blocks = source.outline.blocks
+    return [
+        index
+        for index, block in enumerate(blocks)
+        if block.kind is Kind.ITEM
+        and block.level == 0
+        and source.zones[index] == Zone.PLAIN
+        and not source.under_criteria[index]
+        and block.section >= 0
+        and not words.matches(blocks[block.section].text, words.CHAPTERS)
+        and words.concept(blocks[block.section].text) in (None, "work")
+    ]
+
+
 def items_under(source: Source, heading: int) -> list[int]:
     """Return the outermost items of a section."""
     blocks = source.outline.blocks
@@ -78,7 +106,9 @@ def items_under(source: Source, heading: int) -> list[int]:
 
 def seen(source: Source) -> list[Sighting]:
     """Return what stands in the document and was not taken, the most useful first."""
-    return [*_phases(source), *_bullets(source), *_boxes(source), *_side(source), *_questions(source), *_musts(source)]
+    found = [*_phases(source), *_numbered(source), *_bullets(source)]
+    found = found or _loose(source)
+    return [*found, *_boxes(source), *_side(source), *_questions(source), *_musts(source)]
 
 
 def lists(source: Source) -> list[str]:
@@ -99,6 +129,19 @@ def _phases(source: Source) -> list[Sighting]:
     return [
         Sighting("its phases", f"{len(found)} headings {span} with {steps} steps", blocks[found[0]].line, fallback=True)
     ]
+
+
+def _numbered(source: Source) -> list[Sighting]:
+    found = numbered_heads(source)
+    blocks = source.outline.blocks
+    return [Sighting("them", f"{len(found)} numbered headings", blocks[found[0]].line, fallback=True)] if found else []
+
+
+def _loose(source: Source) -> list[Sighting]:
+    found = loose_items(source)
+    if len(found) < 2:
+        return []
+    return [Sighting("its bullets", f"{len(found)} bullets", source.outline.blocks[found[0]].line, fallback=True)]
 
 
 def _bullets(source: Source) -> list[Sighting]:

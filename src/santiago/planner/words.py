@@ -476,7 +476,7 @@ overview | introduction | executive summary | summary | purpose | background | c
 architecture | system architecture | technical architecture | tech stack | technology stack | timeline | schedule | roadmap | budget | team | risks | testing strategy | deployment | monitoring
 概述 | 产品概述 | 产品介绍 | 项目概述 | 项目背景 | 背景 | 目标 | 产品目标 | 目标用户 | 用户画像 | 范围 | 总体架构 | 技术架构 | 里程碑 | 风险 | 附录 | 概要 | 背景と目的 | 対象ユーザー | 用語集 | 개요 | 배경 | 목표 | 대상 사용자
 wprowadzenie | przegląd produktu | problem użytkownika | cele | zakres | introducción | visión general | introdução | visão geral | présentation | contexte | einleitung | überblick | введение | обзор | цели
-appendix | conclusion | next steps | requirements | functional requirements | non-functional requirements | user stories | user personas | data model | api | security | performance | open questions | references | glossary
+product vision | user persona | persona | target user | target audience | use cases | appendix | conclusion | next steps | requirements | functional requirements | non-functional requirements | user stories | user personas | data model | api | security | performance | open questions | references | glossary
 """)
 )
 """What the chapters of a text are called; numbered or not, they are no units."""

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 def read(source: Source) -> Document | None:
     if not source.options.allow_fallback:
         return None
-    carriers, what = _phases(source)
-    if not carriers:
-        carriers, what = _bullets(source)
-    if not carriers:
+    for find in (_phases, _headings, _bullets, _loose):
+        carriers, what = find(source)
+        if carriers:
+            break
+    else:
         return None
     document = assemble.document(source, "fallback", (what,), carriers)
     document.findings += _shared_criteria(source, carriers)
@@ -50,6 +51,30 @@ def _phases(source: Source) -> tuple[list[Carrier], str]:
             starts[index] = label(blocks[heading].text)
     made = [carrier(source, at, end=end, chunk=starts[at]) for at, end in extents(View(source), sorted(starts))]
     return made, f"the steps of {len(headings)} phases"
+
+
+def _headings(source: Source) -> tuple[list[Carrier], str]:
+    """Return the numbered headings, unless a section of features says more."""
+    found = sightings.numbered_heads(source)
+    if not found or not set(sightings.feature_sections(source)) <= {*found, *_around(source, found)}:
+        return [], ""
+    chunks = section_chunks(source, found)
+    places = zip(extents(View(source), found), found, chunks, strict=True)
+    made = [
+        carrier(source, at, end=end, title=lead.rest if (lead := source.leads[index]) else None, chunk=chunk)
+        for (at, end), index, chunk in places
+    ]
+    return made, f"{len(found)} numbered headings"
+
+
+def _around(source: Source, found: list[int]) -> set[int]:
+    return {heading for index in found for heading in source.outline.path(index)}
+
+
+def _loose(source: Source) -> tuple[list[Carrier], str]:
+    starts = sightings.loose_items(source)
+    places = zip(extents(View(source), starts), section_chunks(source, starts), strict=True)
+    return [carrier(source, at, end=end, chunk=chunk) for (at, end), chunk in places], f"{len(starts)} bullets"
 
 
 def _bullets(source: Source) -> tuple[list[Carrier], str]:

@@ -57,7 +57,9 @@ def _says_required(view: View, heading: int) -> bool:
 
 
 def _says_steps(view: View, heading: int) -> bool:
-    return words.matches(view.blocks[heading].text, words.STEP_SECTIONS)
+    """Tell whether a heading announces the steps of the work; beside phases such a list only sums them up."""
+    phases = sum(block.kind is Kind.HEADING and is_group(block.text) for block in view.blocks)
+    return phases < 2 and words.matches(view.blocks[heading].text, words.STEP_SECTIONS)
 
 
 def _is_list(view: View, section: int, starts: list[int]) -> bool:

@@ -1,0 +1,278 @@
+"""Documents as people write them: which lines are the units, what is only said, and what is never taken silently."""
+
+from __future__ import annotations
+
+import json
+from textwrap import dedent
+
+import pytest
+
+from santiago.contract.plan import Plan
+from santiago.planner.compile import Compilation, compile_plan
+from santiago.planner.source import Options, Source
+
+
+def compiled(text: str, *, units: str | None = None, fallback: bool = False, name: str = "x.md") -> Compilation:
+    options = Options(units=units, allow_fallback=fallback)
+    return compile_plan(Source(dedent(text).lstrip("\n"), path=name, options=options))
+
+
+def plan(text: str, *, units: str | None = None, fallback: bool = False) -> Plan:
+    made = compiled(text, units=units, fallback=fallback).plan
+    assert made is not None
+    return made
+
+
+def names(made: Plan) -> list[str]:
+    return [story.origin.id or story.title for story in made.stories]
+
+
+def said(made: Compilation | Plan, code: str) -> list[int]:
+    return [finding.line for finding in made.findings if finding.code == code]
+
+
+# What is planned
+
+
+def test_a_plan_without_stories_is_refused_and_what_was_put_off_never_wins() -> None:
+    put_off = "## Out of Scope\n- FR-1: Teleport\n- FR-2: Fly\n"
+    made = compiled("# App\n" + put_off)
+    assert made.plan is None
+    assert "nothing is left to plan" in made.errors[0].message
+    assert names(plan("## Features\n### Feature 1: Log in\n### Feature 2: Log out\n" + put_off)) == ["1", "2"]
+    assert names(plan("## To do\n- [ ] Log in\n- [ ] Log out\n" + put_off)) == ["Log in", "Log out"]
+
+
+def test_functional_and_other_requirements_are_one_list() -> None:
+    text = "## Functional\n- F-1: Log in\n- F-2: Log out\n## Other\n- NF-1: Fast\n- NF-2: Small\n"
+    assert names(plan(text)) == ["F-1", "F-2", "NF-1", "NF-2"]
+
+
+def test_several_lists_can_be_named() -> None:
+    text = "### US-1: Buy\n- a\n### US-2: Sell\n- b\n## Rules\n- FR-1: Fast\n- FR-2: Small\n"
+    assert names(plan(text)) == ["US-1", "US-2"]
+    assert names(plan(text, units="us,fr")) == ["US-1", "US-2", "FR-1", "FR-2"]
+    assert compiled(text, units="us,zz").plan is None
+
+
+def test_one_requirement_keeps_the_criteria_of_the_document() -> None:
+    made = plan(
+        "# App\n### R1: Log in\nThe user logs in.\n## Acceptance Criteria\n- AC-1: checked\n- AC-2: three tries\n"
+    )
+    assert names(made) == ["R1"]
+    assert [criterion.text for criterion in made.requirements[0].criteria] == ["checked", "three tries"]
+
+
+def test_slugs_are_ids() -> None:
+    made = plan("### 01-enums: Enums\n- [ ] a\n### 02-models: Models\nDeps: 01-enums\n- [ ] b\n")
+    assert names(made) == ["01-enums", "02-models"]
+    assert made.stories[1].depends_on == ("S1",)
+
+
+def test_a_section_with_one_unit_keeps_its_place() -> None:
+    made = plan("# P\n## Setup\n- [ ] a\n## Core\n- [ ] b\n- [ ] c\n## Docs\n- [ ] d\n")
+    assert [(story.title, story.chunk) for story in made.stories] == [
+        ("a", "Setup"),
+        ("b", "Core"),
+        ("c", "Core"),
+        ("d", "Docs"),
+    ]
+
+
+def test_the_order_of_the_document_outweighs_issue_numbers_and_a_second_row_is_the_same() -> None:
+    rows = "| #40 | First | open |\n| #12 | Second | open |\n"
+    made = plan(
+        "| Issue | Title | Status |\n|---|---|---|\n"
+        + rows
+        + "## Again\n| Issue | Title | Status |\n|---|---|---|\n"
+        + rows
+    )
+    assert names(made) == ["40", "12"]
+    assert said(made, "merged")
+
+
+def test_what_must_pass_for_every_story_is_a_check_of_each() -> None:
+    made = plan(
+        "### US-1: a\n- x\n### US-2: b\n- y\n## Quality Gates\nThese must pass for every user story:\n- `npm test` - all\n"
+    )
+    assert [story.verify for story in made.stories] == [("npm test",), ("npm test",)]
+    assert made.run_verify == ()
+
+
+@pytest.mark.parametrize("heading", ["Requirements", "2. Functional Requirements", "Anforderungen", "Build steps"])
+def test_numbered_lines_under_requirements_are_units(heading: str) -> None:
+    made = plan(f"# Export\n## {heading}\n1. It exports CSV.\n2. It exports JSON.\n## Notes\n1. none\n2. none\n")
+    assert [story.title for story in made.stories] == ["It exports CSV.", "It exports JSON."]
+
+
+def test_requirements_of_a_later_version_are_put_off() -> None:
+    text = "## v1 Requirements\n- [ ] **A-01**: a\n- [ ] **RISK-01**: b\n## v2 Requirements\n- **B-01**: c\n- **B-02**: d\n"
+    made = plan(text)
+    assert names(made) == ["A-01", "RISK-01"]
+    assert said(made, "out_of_scope") == [5, 6]
+
+
+def test_letters_of_must_should_could_are_units() -> None:
+    text = "### Must\n- M1. a\n- M2. b\n### Should\n- S1. c\n- S2. d\n### Could\n- C1. e\n- C2. f\n"
+    assert names(plan(text)) == ["M1", "M2", "S1", "S2", "C1", "C2"]
+
+
+def test_a_group_of_numbers_is_no_unit_of_its_own() -> None:
+    text = "## Users\n**R1. Accounts**\n\n- R1.1: stored\n- R1.2: deleted\n\n**R2. Roles**\n\n- R2.1: admin\n- R2.2: guest\n"
+    assert names(plan(text)) == ["R1.1", "R1.2", "R2.1", "R2.2"]
+
+
+def test_the_ids_of_a_table_may_stand_in_any_column() -> None:
+    text = "| Priority | Backlog ID | Feature | Acceptance criteria |\n|---|---|---|---|\n| P0 | MVP-1 | Log in | works |\n| P1 | MVP-2 | Log out | ends |\n"
+    made = plan(text)
+    assert [(story.origin.id, story.title) for story in made.stories] == [("MVP-1", "Log in"), ("MVP-2", "Log out")]
+
+
+def test_a_header_says_what_rows_are_whatever_their_prefix_means_elsewhere() -> None:
+    text = "| ID | Requirement | Priority |\n|---|---|---|\n| SC-01 | Keys are encrypted | Must |\n| SC-02 | Tokens are short | Must |\n"
+    assert names(plan(text)) == ["SC-01", "SC-02"]
+
+
+def test_a_table_that_keeps_a_status_is_planned_only_where_nothing_better_stands() -> None:
+    table = "\n| Item | Status |\n|---|---|\n| `ls` lists | Implemented |\n| `rm` removes | Planned |\n"
+    made = plan("## v0.1\n" + table)
+    assert [(story.title, story.claimed_done) for story in made.stories] == [
+        ("`ls` lists", True),
+        ("`rm` removes", False),
+    ]
+    assert names(plan("### FR-1: a\n- x\n### FR-2: b\n- y\n## Status\n" + table)) == ["FR-1", "FR-2"]
+
+
+def test_a_mark_on_every_line_is_no_placeholder() -> None:
+    lines = "".join(f"- [ ] **[REQUIRED]** point {number}\n" for number in range(6))
+    assert len(plan(lines).stories) == 6
+
+
+def test_a_story_that_nobody_wrote_is_none() -> None:
+    assert compiled("## User Stories\n- As a [user], I want to [action] so that [benefit].\n").plan is None
+
+
+def test_lists_of_files_and_of_what_is_accepted_in_the_end_are_no_work() -> None:
+    text = (
+        "## Work\n- [ ] a\n- [ ] b\n## Files to Change\n- [ ] `a.py`\n## Final Acceptance Checklist\n- [ ] all green\n"
+    )
+    text += "## Phase 1 exit criteria\n- [ ] it runs\n"
+    assert names(plan(text)) == ["a", "b"]
+
+
+def test_headings_that_are_priorities_group_their_boxes() -> None:
+    assert names(plan("### P0 CRITICAL\n- [ ] a\n- [ ] b\n### P1 HIGH\n- [ ] c\n")) == ["a", "b", "c"]
+
+
+# What is said
+
+
+def test_every_line_that_looks_like_a_unit_and_was_not_taken_is_said() -> None:
+    made = plan("""
+        # App
+        People shop. As a buyer, I want to see prices so that I can compare.
+        ### FR-1: Log in
+        - ok
+        ### FR-2: Log out
+        - ok
+        ## Background
+        It also needs FR-7: a report at night.
+        | Task | Owner | Status |
+        |---|---|---|
+        | Build a page | Ann | open |
+    """)
+    assert names(made) == ["FR-1", "FR-2"]
+    assert said(made, "looks_like_a_unit") == [2, 8, 11]
+
+
+def test_the_refusal_names_the_flag_that_plans_all_the_same() -> None:
+    text = "# Hardening\n## Secrets\n- Move the keys\n- Rotate them\n## Network\n- Close the ports\n"
+    made = compiled(text)
+    assert made.plan is None
+    assert "--allow-fallback" in made.errors[0].hint
+    assert names(plan(text, fallback=True)) == ["Move the keys", "Rotate them", "Close the ports"]
+    heads = "# Next\n## 1. Timer\nText\n## 2. History\nText\n## 3. Widgets\nText\n"
+    assert "--allow-fallback" in compiled(heads).errors[0].hint
+    assert names(plan(heads, fallback=True)) == ["Timer", "History", "Widgets"]
+
+
+def test_a_page_of_html_says_how_to_convert_it() -> None:
+    made = compiled("<!DOCTYPE html>\n<html><body><ul><li>FR-1: a</li></ul></body></html>", name="prd.html")
+    assert "pandoc prd.html -t gfm -o prd.md" in made.errors[0].hint
+
+
+# What trackers export
+
+
+ISSUES = [
+    {
+        "number": 11,
+        "title": "Log in",
+        "state": "OPEN",
+        "labels": [{"name": "ui"}],
+        "milestone": None,
+        "body": "Text\n\n## Acceptance criteria\n- [ ] a form\n- [ ] a check\n\nVerify: `pytest tests/test_login.py`",
+    },
+    {"number": 9, "title": "Log out", "state": "OPEN", "labels": [], "body": "Blocked by #11\n\n- [ ] a button"},
+    {"number": 7, "title": "Old", "state": "CLOSED", "stateReason": "NOT_PLANNED", "labels": [], "body": ""},
+]
+
+
+def test_issues_of_github_are_read_with_their_bodies() -> None:
+    made = plan(json.dumps(ISSUES, indent=1))
+    assert [(story.origin.id, len(story.criteria), story.depends_on) for story in made.stories] == [
+        ("11", 2, ()),
+        ("9", 1, ("S1",)),
+    ]
+    assert made.stories[0].verify == ("pytest tests/test_login.py",)
+    assert said(made, "dropped")
+
+
+def test_one_issue_is_one_story() -> None:
+    made = plan(json.dumps(ISSUES[0]))
+    assert [story.title for story in made.stories] == ["Log in"]
+    assert len(made.stories[0].criteria) == 2
+
+
+def test_jira_is_read_by_the_names_of_its_columns() -> None:
+    made = plan(
+        "Summary,Issue key,Issue Type,Status,Description,Inward issue link (Blocks),Sprint\n"
+        '"Log in, with a form",SHOP-1,Story,To Do,"h3. Acceptance criteria\n# a form\n# a check",,Sprint 1\n'
+        "Log out,SHOP-2,Story,Done,Bye,SHOP-1,Sprint 2\n"
+    )
+    first, second = made.stories
+    assert (first.title, first.origin.line, len(first.criteria), first.chunk) == (
+        "Log in, with a form",
+        2,
+        2,
+        "Sprint 1",
+    )
+    assert (second.depends_on, second.claimed_done, second.origin.line) == (("S1",), True, 5)
+
+
+def test_linear_is_read_by_the_names_of_its_columns() -> None:
+    text = "ID,Team,Title,Description,Status,Priority,Blocked by\nE-5,X,Log in,- [ ] form,Todo,High,\nE-3,X,Log out,Bye,Todo,Low,E-5\nE-9,X,No,,Canceled,Low,\n"
+    made = plan(text)
+    assert [(story.origin.id, story.priority, story.depends_on) for story in made.stories] == [
+        ("E-5", "High", ()),
+        ("E-3", "Low", ("S1",)),
+    ]
+
+
+def test_an_epic_of_a_tracker_is_the_chunk_of_its_tickets() -> None:
+    made = plan(
+        "Issue key,Summary,Issue Type,Status,Parent\nA-1,Shop,Epic,To Do,\nA-2,Buy,Story,To Do,A-1\nA-3,Sell,Story,To Do,A-1\n"
+    )
+    assert [(story.origin.id, story.chunk) for story in made.stories] == [("A-2", "Shop"), ("A-3", "Shop")]
+    assert said(made, "context_list") == [2]
+
+
+def test_milestones_that_a_ticket_would_wait_for_backwards_are_no_chunks() -> None:
+    made = plan("ID,Title,Status,Milestone,Blocked by\n1,a,open,Alpha,2\n2,b,open,Beta,\n")
+    assert {story.chunk for story in made.stories} == {"C01"}
+
+
+def test_broken_csv_is_refused_with_its_line() -> None:
+    made = compiled("ID,Title,Status\n1," + "x" * 200_000 + ",open\n")
+    assert made.plan is None
+    assert made.errors[0].code == "unreadable"
