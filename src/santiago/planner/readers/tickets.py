@@ -7,7 +7,6 @@ their names. The order is that of the file: a number says when a ticket was writ
 from __future__ import annotations
 
 import csv
-import io
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -88,7 +87,7 @@ def read(source: Source) -> Document | None:
 def _rows(text: str) -> Iterator[Ticket]:
     separator, headers = columns_of(text) or (",", [])
     meanings = [_MEANS.get(header.strip().lower()) for header in headers]
-    rows = csv.reader(io.StringIO(text.lstrip("\n")), delimiter=separator)
+    rows = csv.reader((f"{row}\n" for row in text.lstrip("\n").split("\n")), delimiter=separator)
     line = 1 + len(text) - len(text.lstrip("\n"))
     before = 0
     try:
