@@ -276,3 +276,21 @@ def test_broken_csv_is_refused_with_its_line() -> None:
     made = compiled("ID,Title,Status\n1," + "x" * 200_000 + ",open\n")
     assert made.plan is None
     assert made.errors[0].code == "unreadable"
+
+
+def test_a_heading_says_that_it_is_done() -> None:
+    made = plan(
+        "### Task A-1: Log in ✓ COMPLETE (2026-06-14)\n- [x] a\n### Task A-1b: Log out 🟢 DONE(twice)\n- b\n### Task A-2: Make it done\n- c\n"
+    )
+    assert [(story.origin.id, story.title, story.claimed_done) for story in made.stories] == [
+        ("A-1", "Log in", True),
+        ("A-1b", "Log out", True),
+        ("A-2", "Make it done", False),
+    ]
+
+
+def test_half_of_a_command_is_no_check() -> None:
+    made = plan(
+        '### US-1: a\n- x\n### US-2: b\n- y\n## Verification\n```sh\npython -c "\nimport a\n"\nmake check\n```\n'
+    )
+    assert made.run_verify == ("make check",)

@@ -162,7 +162,7 @@ def in_fence(lines: list[str], line: int, carrier: str, info: str = "") -> Found
     for start, text in _joined(lines, line):
         command = text.removeprefix("$ ").split("  #")[0].strip()
         hint = Hint(value=command, line=start, carrier=carrier)
-        if is_command(command):
+        if is_command(command) and "\n" not in command and not command.count('"') % 2:
             found.taken.append(hint)
         elif text.startswith("$ ") or (shell and not prompted and has_the_form(command)):
             found.left.append(hint)
@@ -180,6 +180,9 @@ def _joined(lines: list[str], line: int) -> list[tuple[int, str]]:
         joined, start = (f"{joined} {text}", start) if joined else (text, line + offset)
         if joined.endswith("\\"):
             joined = joined[:-1].rstrip()
+            continue
+        if joined.count('"') % 2 and offset < len(lines) - 2:
+            joined += "\n"  # a text that goes on behind the end of the line
             continue
         found.append((start, joined))
         joined = ""

@@ -34,7 +34,6 @@ _LETTER = "A-Za-z0-9À-ÖØ-öø-ÿА-яЁёІіЇїЄє"
 _PREFIXED = rf"[{_UPPER}][{_LETTER}]{{0,11}}(?:[-_][{_UPPER}][{_LETTER}]{{0,11}}){{0,3}}[-_]?\d+[A-Za-z]?(?:[.-]\d+[a-z]?){{0,3}}"
 _DOTTED = r"\d+(?:\.\d+)+[A-Za-z]?"
 _SLUG = r"\d{1,3}-[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,6}"
-_EDGE = r"(?=$|[\s:.,;)\]*`—–\-/(|])"
 _LEAD = r"(?:[^\w\[\]#&(<\"'`]|️|⃣)*+"
 _PREFIXED_FIRST = pattern(_LEAD + r"[*_`\[#]*(" + _PREFIXED + r")(?![\w])")
 _SPACED_FIRST = pattern(_LEAD + r"[*_`\[]*((?:US|HU|FR|NFR|RF|RNF|REQ|Req) \d+(?:\.\d+)*[A-Za-z]?)(?![\w])")
@@ -42,7 +41,7 @@ _DOTTED_FIRST = pattern(_LEAD + r"[*_`\[]*(" + _DOTTED + r")(?![\w])")
 _NUMBER_FIRST = pattern(_LEAD + r"[*_`\[]*(\d{1,4}[A-Za-z]?)[.):\]]*(?:[*_`]+|\s|$)")
 _WORD_FIRST = pattern(
     _LEAD + r"[*_`\[]*(" + "|".join(sorted(map(re.escape, words.UNIT_WORDS), key=len, reverse=True)) + r")"
-    r"\s*[#№]?\s*([A-Za-z]{0,3}\d+[A-Za-z]?(?:[.\-]\d+[A-Za-z]?)*)(?![\w])",
+    r"\s*[#№]?\s*((?:[A-Z]{1,3}-)?[A-Za-z]{0,3}\d+[A-Za-z]?(?:[.\-]\d+[A-Za-z]?)*)(?![\w])",
     re.IGNORECASE,
 )
 _JOINT = pattern(r"^[\s*_`\]]*(?:[:：.)\-–—|·]+(?=[\s*_`]|$)|[:：])?[\s*_]*")

@@ -71,6 +71,8 @@ class Source:
     def outline(self) -> Outline:
         body_at = front_matter.read(self.text)[1]
         body = self.text.split("\n", body_at)[-1] if body_at else self.text
+        if "plan" in self.front_matter:
+            body = _TAGGED.sub(lambda tag: f"**{tag[1].replace('_', ' ')}:**", body)
         return table_heads.mended(scan(body, body_at + 1, _begins_unit))
 
     @cached_property
@@ -152,6 +154,8 @@ class Source:
 _DEFINED = pattern(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)\]\-–—*]")
 
 
+_TAGGED = pattern(r"(?m)^<(acceptance_criteria|verify|read_first|action)>$")
+"""How GSD sets off the parts of a task; such a tag says what a label does."""
 _VERSION = pattern(r"[\W_]*v(\d)(?:\.\d+)?\s+requirements\b", re.IGNORECASE)
 """`v2 Requirements`: for later, where there are those of v1."""
 _LONE = pattern(r"[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$", re.IGNORECASE)

@@ -105,7 +105,7 @@ checklist for review | review checklist | out of scope | non-goals | definition 
 
 WORK = """
 implementation | implementation steps | implementation plan | implementation guide | implementation guidance | implementation details | technical requirements | technical approach | approach
-steps | tasks | subtasks | sub-tasks | tasks / subtasks | deliverables | changes | required changes | what to do | action items | actions | scope of work
+steps | tasks | subtasks | sub-tasks | tasks / subtasks | deliverables | changes | required changes | what to do | action items | action | actions | scope of work
 étapes | tâches | livrables | pasos | tareas | entregables | passos | tarefas | entregáveis | schritte | aufgaben | umsetzung | stappen | taken | steg | uppgifter | шаги | задачи | kroki | zadania
 business rules | business rule | rules | règles métier | règles de gestion | reglas de negocio | regras de negócio | geschäftsregeln | regole di business | reguły biznesowe | бизнес-правила | quy tắc nghiệp vụ | aturan bisnis | 业务规则 | 業務規則 | 業務ルール | ビジネスルール | 비즈니스 규칙
 手順 | タスク | 成果物 | 実装 | 实现 | 实施 | 步骤 | 任务 | 交付物 | 步驟 | 任務 | 작업 | 구현 | 단계별 작업
@@ -113,7 +113,7 @@ business rules | business rule | rules | règles métier | règles de gestion | 
 """What is to be done: its bullets are the criteria where the unit has no better ones."""
 
 NOT_CRITERIA = """
-independent test | edge cases | assumptions | risks | open questions | technical notes | implementation notes | dev notes | testing | references | notes | leverage | prompt
+independent test | read first | edge cases | assumptions | risks | open questions | technical notes | implementation notes | dev notes | testing | references | notes | leverage | prompt
 technical details | technical considerations | constraints | examples | example | rollback | estimate | estimated effort | effort | complexity
 change log | dev agent record | tests | outputs | inputs | output | input | trigger | triggers | actor | actors | data | filter | filters | non-functional requirements | nfr
 """
@@ -137,121 +137,6 @@ GROUPS = """
 phase | epic | milestone | sprint | wave | stage | iteration | release | week | étape | etapa | fase | этап | фаза | етап | meilenstein | aşama | tahap | フェーズ | 段階 | 阶段 | 階段 | 里程碑 | 단계 | 마일스톤 | エピック | 史诗 | 에픽 | theme | module | track | workstream | bloc | lot
 """
 
-UNIT_WORDS: dict[str, str] = {
-    "user story": "story",
-    "story": "story",
-    "technical story": "story",
-    "enabler story": "story",
-    "job story": "story",
-    "user-story": "story",
-    "userstory": "story",
-    "histoire utilisateur": "story",
-    "histoire": "story",
-    "anwendergeschichte": "story",
-    "nutzergeschichte": "story",
-    "gebruikersverhaal": "story",
-    "användarberättelse": "story",
-    "storia utente": "story",
-    "historyjka użytkownika": "story",
-    "historyjka": "story",
-    "пользовательская история": "story",
-    "история пользователя": "story",
-    "история": "story",
-    "історія користувача": "story",
-    "історія": "story",
-    "kullanıcı hikayesi": "story",
-    "cerita pengguna": "story",
-    "câu chuyện người dùng": "story",
-    "ストーリー": "story",
-    "用戶故事": "story",
-    "故事": "story",
-    "historia de usuario": "story",
-    "historia": "story",
-    "história de usuário": "story",
-    "história do usuário": "story",
-    "récit utilisateur": "story",
-    "ユーザーストーリー": "story",
-    "用户故事": "story",
-    "使用者故事": "story",
-    "사용자 스토리": "story",
-    "스토리": "story",
-    "requirement": "requirement",
-    "functional requirement": "requirement",
-    "non-functional requirement": "requirement",
-    "nonfunctional requirement": "requirement",
-    "technical requirement": "requirement",
-    "system requirement": "requirement",
-    "user requirement": "requirement",
-    "business requirement": "requirement",
-    "product requirement": "requirement",
-    "exigence fonctionnelle": "requirement",
-    "requisito funcional": "requirement",
-    "requisito no funcional": "requirement",
-    "requisito não funcional": "requirement",
-    "requerimiento funcional": "requirement",
-    "requerimiento": "requirement",
-    "funktionale anforderung": "requirement",
-    "vereiste": "requirement",
-    "wymaganie": "requirement",
-    "požadavek": "requirement",
-    "функциональное требование": "requirement",
-    "gereksinim": "requirement",
-    "kebutuhan": "requirement",
-    "persyaratan": "requirement",
-    "yêu cầu": "requirement",
-    "機能要件": "requirement",
-    "功能需求": "requirement",
-    "요건": "requirement",
-    "exigence": "requirement",
-    "requisito": "requirement",
-    "anforderung": "requirement",
-    "krav": "requirement",
-    "требование": "requirement",
-    "вимога": "requirement",
-    "要件": "requirement",
-    "要求": "requirement",
-    "需求": "requirement",
-    "요구사항": "requirement",
-    "요구 사항": "requirement",
-    "task": "task",
-    "sub-task": "task",
-    "subtask": "task",
-    "sub-ticket": "task",
-    "sub-issue": "task",
-    "tâche": "task",
-    "tarea": "task",
-    "tarefa": "task",
-    "aufgabe": "task",
-    "задача": "task",
-    "завдання": "task",
-    "タスク": "task",
-    "任务": "task",
-    "任務": "task",
-    "작업": "task",
-    "태스크": "task",
-    "iteration": "task",
-    "step": "step",
-    "schritt": "step",
-    "étape": "step",
-    "шаг": "step",
-    "步骤": "step",
-    "ステップ": "step",
-    "feature": "feature",
-    "функция": "feature",
-    "fitur": "feature",
-    "özellik": "feature",
-    "tính năng": "feature",
-    "fonctionnalité": "feature",
-    "funcionalidad": "feature",
-    "funcionalidade": "feature",
-    "機能": "feature",
-    "功能": "feature",
-    "기능": "feature",
-    "issue": "task",
-    "ticket": "task",
-    "work item": "task",
-    "work package": "task",
-}
 """Words that make a following number an id, and the one word that stands for them."""
 
 UNIT_COLUMNS = """
@@ -398,6 +283,37 @@ def _unaccented(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(char for char in bare if not unicodedata.combining(char)))
 
 
+UNIT_WORDS = {
+    word: kind
+    for kind, table in {
+        "story": """
+user story | story | technical story | enabler story | job story | user-story | userstory | histoire utilisateur | histoire
+anwendergeschichte | nutzergeschichte | gebruikersverhaal | användarberättelse | storia utente | historyjka użytkownika | historyjka
+пользовательская история | история пользователя | история | історія користувача | історія | kullanıcı hikayesi | cerita pengguna
+câu chuyện người dùng | ストーリー | 用戶故事 | 故事 | historia de usuario | historia | história de usuário | história do usuário
+récit utilisateur | ユーザーストーリー | 用户故事 | 使用者故事 | 사용자 스토리 | 스토리
+""",
+        "requirement": """
+requirement | functional requirement | non-functional requirement | nonfunctional requirement | technical requirement
+system requirement | user requirement | business requirement | product requirement | exigence fonctionnelle | requisito funcional
+requisito no funcional | requisito não funcional | requerimiento funcional | requerimiento | funktionale anforderung | vereiste
+wymaganie | požadavek | функциональное требование | gereksinim | kebutuhan | persyaratan | yêu cầu | 機能要件 | 功能需求 | 요건 | exigence
+requisito | anforderung | krav | требование | вимога | 要件 | 要求 | 需求 | 요구사항 | 요구 사항
+""",
+        "task": """
+task | sub-task | subtask | sub-ticket | sub-issue | tâche | tarea | tarefa | aufgabe | задача | завдання | タスク | 任务 | 任務 | 작업 | 태스크
+iteration | issue | ticket | work item | work package
+""",
+        "step": """
+step | schritt | étape | шаг | 步骤 | ステップ
+""",
+        "feature": """
+feature | функция | fitur | özellik | tính năng | fonctionnalité | funcionalidad | funcionalidade | 機能 | 功能 | 기능
+""",
+    }.items()
+    for word in _split(table)
+}
+"""Words in front of a number that make it the id of a unit, and the kind of unit that it is."""
 LABELS = _concepts()
 EXCLUDED_SECTIONS = frozenset(_split(EXCLUDED))
 NEVER_UNIT_SECTIONS = frozenset(_split(NEVER_UNITS))

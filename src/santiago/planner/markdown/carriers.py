@@ -34,7 +34,10 @@ _PRIORITY = pattern(
 _A_PRIORITY = pattern(r"P\d")
 _LAST_BRACKET = pattern(r"[(\[（]([^()\[\]（）]{3,40})[)\]）][\s.*_]*$")
 
-_TICK = pattern(r"^\s*[✅☑✔]️?\s*|\s*[✅☑✔]️?\s*$")
+_TICK = pattern(
+    r"^\s*[✅☑✔]️?\s*|\s*[✅☑✔✓🟢]️?\s*(?:(?:completed?|done|shipped|implemented)\b\s*(?:\([^()]*\))?)?\s*$",
+    re.IGNORECASE,
+)
 _BOLD_OPENING = pattern(r"^\s*\*\*([^*]{3,120}?)[:：.]?\*\*(?:\s*[:：.\-–—]|\s+\S)")
 
 BOX_STATUS = {" ": Status.OPEN, "x": Status.DONE, "X": Status.DONE, "~": Status.DROPPED, "-": Status.DROPPED}
