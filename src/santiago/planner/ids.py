@@ -17,7 +17,7 @@ def _set(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-DENIED = _set("GPT SHA UTF AES RFC ISO CVE ERC EIP HTTP WCAG RSA MD ES IPV X BASE H W L I V WEEK DAY Q")
+DENIED = _set("GPT SHA UTF AES RFC ISO CVE ERC EIP BIP PEP JEP XLS HTTP WCAG RSA MD ES IPV X BASE H W L I V WEEK DAY Q")
 """Prefixes that look like ids and are not: algorithms, standards, models, quarters."""
 
 SIDE = _set(

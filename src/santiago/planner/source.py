@@ -106,7 +106,9 @@ class Source:
             if block.section != label_section:
                 label_zone, label_section = Zone.PLAIN, block.section
             if block.kind is Kind.PARA and block.parent < 0 and _is_label(block.lines[-1]):
-                label_zone = _zone_of(block.lines[-1], None)
+                label_zone = (
+                    Zone.PLAIN if words.concept(block.lines[-1]) == "files" else _zone_of(block.lines[-1], None)
+                )
             found.append(max(outer, label_zone))
         return found
 

@@ -32,6 +32,10 @@ _NO_PLACEHOLDER = pattern(
 )
 
 
+_SET_OFF = pattern(
+    r"\[(?![^\]]*\b(?:your|name|title|insert|placeholder|feature|brief|description|example|todo|tbd)\b)[^\[\]]{3,40}\]",
+    re.IGNORECASE,
+)
 _OFTEN = 4
 """How often a bracketed word must stand in a document to be a mark."""
 
@@ -105,6 +109,11 @@ def _without_tags(found: list[Placeholder]) -> list[Placeholder]:
     return [p for p in found if times[p.text] < _OFTEN or " " in p.text or p.in_heading]
 
 
+def _is_set_off(block: Block) -> bool:
+    """Tell whether a heading is in brackets as a whole: `## [Overview]` names its section, and is no gap."""
+    return bool(_SET_OFF.fullmatch(block.text.strip()))
+
+
 def _alone(source: Source) -> list[Placeholder]:
     """Return the placeholders that have a line of their own and so pass for a tag in the outline."""
     if "<" not in source.text:
@@ -124,6 +133,8 @@ def _alone(source: Source) -> list[Placeholder]:
 
 def _in_block(block: Block) -> list[Placeholder]:
     heading = block.kind is Kind.HEADING
+    if heading and _is_set_off(block):
+        return []
     found = []
     for offset, raw in enumerate(block.lines):
         if "[" not in raw and "<" not in raw and "{{" not in raw:

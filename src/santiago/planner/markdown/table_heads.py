@@ -52,6 +52,11 @@ def column(cell: str) -> str | None:
         return concept
     if words.opens_story(cell + " ") or words.opens_story(name + " x"):
         return "role"
-    if words.WISH_COLUMN.match(name) or name in words.NAME_COLUMNS or name.split(" ")[0] in words.NAME_COLUMNS:
+    if (
+        concept == "title"
+        or words.WISH_COLUMN.match(name)
+        or name in words.NAME_COLUMNS
+        or name.split(" ")[0] in words.NAME_COLUMNS
+    ):
         return "title"
     return None

@@ -120,17 +120,9 @@ class View:
         under = self.source.under_criteria
         return [0, *accumulate(block.box is not None and not under[i] for i, block in enumerate(self.blocks))]
 
-    @cached_property
-    def _steps_before(self) -> list[int]:
-        under = self.source.under_criteria
-        return [0, *accumulate(block.marker[:1].isdigit() and not under[i] for i, block in enumerate(self.blocks))]
-
     def holds_work(self, index: int) -> bool:
-        """Tell whether a section holds boxes or numbered steps that are no criteria: then these are the work."""
-        end = self.ends[index]
-        return (
-            self._boxes_before[end] > self._boxes_before[index] or self._steps_before[end] > self._steps_before[index]
-        )
+        """Tell whether a section holds boxes that are no criteria: then these are the work."""
+        return self._boxes_before[self.ends[index]] > self._boxes_before[index]
 
     @cached_property
     def _stories_before(self) -> list[int]:

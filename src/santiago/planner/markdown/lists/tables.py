@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.draft import DraftCriterion, Status
+from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.carriers import carrier
 from santiago.planner.markdown.harvest import clean, status_of
 from santiago.planner.markdown.lists.extent import grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.prefixes import is_listlike, kind_of
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.markdown.table_heads import column
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def table_lists(view: View) -> list[UnitList]:
     """Return the tables whose rows are units, one list per kind."""
     found: dict[str, list[Carrier]] = defaultdict(list)
     explicit: dict[str, int] = defaultdict(int)
+    repeated: dict[str, list[int]] = defaultdict(list)
     for rows in _tables(view):
         columns = columns_of(view.blocks[rows[0]].header)
         kind = _kind(view, rows, columns)
@@ -51,6 +52,11 @@ def table_lists(view: View) -> list[UnitList]:
             continue
         made = [made for index in rows if (made := _carrier(view, index, columns)) is not None]
         kind = "story" if kind == "other" and view.tells_stories(made) else kind
+        known = {ids.fold(one.id) for one in found[kind] if one.id}
+        again = [one for one in made if one.id and ids.fold(one.id) in known]
+        if len(again) * 2 > len(made):  # a table about the list, such as one of its state
+            repeated[kind] += [one.at for one in again]
+            made = [one for one in made if one not in again]
         found[kind] += made
         explicit[kind] += len(made) if columns.criteria >= 0 else 0
     lists = []
@@ -67,6 +73,7 @@ def table_lists(view: View) -> list[UnitList]:
                 carriers=tuple(grouped(view, carriers)),
                 explicit=explicit[kind] * 2 >= len(carriers),
                 keys=keys,
+                repeated=tuple(repeated[kind]),
             )
         )
     return lists
@@ -90,7 +97,7 @@ def columns_of(header: tuple[str, ...]) -> Columns:
     """Read the meaning of each column off the header."""
     where: dict[str, int] = {}
     for index, cell in enumerate(header):
-        if (meaning := column(cell)) is not None:
+        if (meaning := table_heads.column(cell)) is not None:
             where.setdefault(meaning, index)
     return Columns(**where)
 
@@ -154,7 +161,15 @@ def _title(block: Block, columns: Columns, lead: ids.Found | None) -> str:
     if columns.title >= first and _cell(block, columns.title):
         return _cell(block, columns.title)
     rest = lead.rest if lead and _BRACKETED.sub("", lead.rest).strip() else ""
-    return next((cell for cell in (rest, *block.cells[first:]) if cell), "")
+    at = table_heads.id_column(block.header)
+    others = [
+        cell
+        for index, cell in enumerate(block.cells)
+        if index >= first
+        and index != at
+        and table_heads.column(block.header[index] if index < len(block.header) else "") in (None, "title")
+    ]
+    return next((cell for cell in (rest, *others, *block.cells[first:]) if cell), "")
 
 
 def _cell(block: Block, column: int) -> str:
@@ -176,7 +191,7 @@ def _filled(unit: Unit, row: Block) -> Unit:
     )
     status = unit.status
     if status is Status.OPEN:
-        status = status_of(_cell(row, columns.status)) or status
+        status = status_of(_cell(row, columns.status).lstrip("-* ")) or status
     others = [
         f"{name}: {cell}"
         for name, cell in zip(row.header, row.cells, strict=False)
