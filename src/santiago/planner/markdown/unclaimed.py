@@ -45,7 +45,8 @@ def unclaimed(source: Source, carriers: Sequence[Carrier], taken: bytearray, kno
         for index, block in enumerate(source.outline.blocks)
         if not taken[index] and index not in known and source.zones[index] != Zone.EXCLUDED
     ]
-    return [*_ids(carriers, free), *_stories(free), *_tables(source, free)]
+    defined = {ids.fold(made.id) for made in carriers if made.id}
+    return [*_ids(carriers, free), *_stories(free), *_tables(source, free, defined)]
 
 
 def _ids(carriers: Sequence[Carrier], free: list[tuple[int, Block]]) -> Iterator[Finding]:
@@ -89,9 +90,11 @@ def _stories(free: list[tuple[int, Block]]) -> Iterator[Finding]:
         )
 
 
-def _tables(source: Source, free: list[tuple[int, Block]]) -> Iterator[Finding]:
+def _tables(source: Source, free: list[tuple[int, Block]], defined: set[str]) -> Iterator[Finding]:
     tables: dict[tuple[int, tuple[str, ...]], list[Block]] = {}
     for index, block in free:
+        if block.cells and ids.fold(block.cells[0].strip(" *`")) in defined:
+            continue  # a row about a unit
         names = {words.normal(cell) for cell in block.header}
         if (
             block.kind is Kind.ROW

@@ -48,7 +48,7 @@ def read(source: Source) -> Document | None:
     front = source.front_matter
     if "phase" not in front or "plan" not in front:
         return None
-    tasks = list(_tasks(source.text.split("\n")))
+    tasks = list(_tasks(source.text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").split("\n")))
     if not tasks:
         return None
     deps = tuple(
