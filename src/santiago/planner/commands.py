@@ -36,6 +36,7 @@ _DENIES = pattern(
     re.IGNORECASE,
 )
 _TAIL = pattern(r"\s(?:exits?(?: with)?(?: code)? 0|returns? 0|passes|succeeds|is green)[.!]?$", re.IGNORECASE)
+_ENDS = ("0", "0.", "0!", "passes", "passes.", "succeeds", "succeeds.", "green", "green.")
 _ENTERS = pattern(r"\(?cd [^\s;&|]{1,200}\s?(?:&&|;)\s?")
 _PIECE = pattern(r"&&|\|\||[;|]")
 _GAP = pattern(r"<[A-Za-z][\w .:/-]{0,60}>|\{[a-z][\w-]{0,40}\}|…|(?<![./\w])\.\.\.(?!\w)|\[[a-z][\w -]{0,40}\](?!\])")
@@ -101,7 +102,8 @@ def is_plain_command(text: str) -> bool:
 def commands_in(text: str, line: int) -> list[Hint]:
     """Return the commands of which a sentence says that they prove something."""
     if "`" not in text:
-        return [Hint(value=found, line=line, carrier="text")] if (found := _spoken(text)) else []
+        spoken = _spoken(text) if text.endswith(_ENDS) else ""
+        return [Hint(value=spoken, line=line, carrier="text")] if spoken else []
     said = TICKED.sub(" ", text)
     proves = bool(_PROVES.search(said))
     if _DENIES.search(said) or not (proves or _ASKED.search(said)):

@@ -97,7 +97,7 @@ def lead(text: str) -> Found | None:
         return Found(found[1], "dotted", _behind(text, found.end()))
     if found := _NUMBER_FIRST.match(text):
         return Found(found[1], "number", _behind(text, found.end()))
-    if found := _SLUG_FIRST.match(text):
+    if "-" in text[:8] and (found := _SLUG_FIRST.match(text)):
         return Found(found[1], "slug", _behind(text, found.end()))
     return None
 

@@ -87,13 +87,11 @@ class Source:
         found: list[int] = []
         title = _title_in(blocks)
         label_zone, label_section = Zone.PLAIN, -2
-        versions = {
-            named[1] for block in blocks if block.kind is Kind.HEADING and (named := _VERSION.match(block.text))
-        }
+        versions = {named for block in blocks if block.kind is Kind.HEADING and (named := _version(block.text))}
         for index, block in enumerate(blocks):
             outer = found[block.section] if block.section >= 0 else Zone.PLAIN
             if block.kind is Kind.HEADING:
-                if (named := _VERSION.match(block.text)) and named[1] != min(versions):
+                if versions and (named := _version(block.text)) and named != min(versions):
                     found.append(Zone.EXCLUDED)
                     continue
                 put_off = (
@@ -160,6 +158,14 @@ _TAGGED = pattern(r"(?m)^<(acceptance_criteria|verify|read_first|action)>$")
 """How GSD sets off the parts of a task; such a tag says what a label does."""
 _VERSION = pattern(r"[\W_]*v(\d)(?:\.\d+)?\s+requirements\b", re.IGNORECASE)
 """`v2 Requirements`: for later, where there are those of v1."""
+
+
+def _version(heading: str) -> str:
+    """Return the number of `v2 Requirements`, or nothing."""
+    found = _VERSION.match(heading) if "equirements" in heading else None
+    return found[1] if found else ""
+
+
 _LONE = pattern(r"[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$", re.IGNORECASE)
 _ID_LABEL = pattern(r"[*_`\s]*ID[*_`]*\s*[:：][*_`\s]*", re.IGNORECASE)
 
@@ -263,9 +269,13 @@ _PUT_OFF = pattern(
 
 
 def _announces_criteria(text: str) -> bool:
-    return words.concept(text) == "criteria" or words.normal(text) in _GATES or bool(_JUDGED.search(text[-60:]))
+    if words.concept(text) == "criteria" or words.normal(text) in _GATES:
+        return True
+    return any(part in text for part in _JUDGED_PARTS) and bool(_JUDGED.search(text[-60:]))
 
 
+_JUDGED_PARTS = ("rit", "RIT", "one", "ONE", "рит", "条", "條", "基", "标", "標", "조", "기")
+"""One of these stands in every such name: most headings need no closer look."""
 _JUDGED = pattern(
     r"(?<!& )(?<!and )(?<!with )(?:\b(?:acceptance|exit|completion|success|done) criteria|\bdefinition of done|akzeptanzkriterien|abnahmekriterien"
     r"|critères d.acceptation|criterios de aceptación|critérios de aceitação|критерии приемки"

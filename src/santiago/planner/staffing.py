@@ -33,7 +33,7 @@ _LINE = pattern(
     r"^[-*_`\s]{0,8}profile[*_`]{0,2}:[*_`\s]{0,4}([A-Za-z][\w-]{0,60})[*_`\s.]{0,4}$", re.IGNORECASE | re.MULTILINE
 )
 _DOUBT = r"(?:uncertain(?:ty)?|hypothesis|research|spike|experiment|scientist|scientific|needs-science|simulation)"
-_TAG = pattern(rf"[\[#(]{_DOUBT}(?![\w-])|^(?:tags|labels):.{{0,200}}?\b{_DOUBT}\b(?!-)", re.IGNORECASE | re.MULTILINE)
+_TAG = pattern(rf"[\[#]{_DOUBT}(?![\w-])|^(?:tags|labels):.{{0,200}}?\b{_DOUBT}\b(?!-)", re.IGNORECASE | re.MULTILINE)
 _ALONE = pattern(rf"#?{_DOUBT}", re.IGNORECASE)
 
 
@@ -54,7 +54,8 @@ def staff(document: Document) -> list[Finding]:
 
 def _staffed(unit: Unit) -> Unit:
     told = "\n".join((unit.title, unit.text, *unit.tags))
-    if unit.role == "developer" and (_TAG.search(told) or any(map(_ALONE.fullmatch, unit.tags))):
+    marked = "[" in told or "#" in told or "ags:" in told or "abels:" in told
+    if unit.role == "developer" and ((marked and _TAG.search(told)) or any(map(_ALONE.fullmatch, unit.tags))):
         unit = replace(unit, role="scientist")
     found = _PROFILE.search(told) or _LINE.search(told) if "profile" in told.lower() else None
     slug = unit.profile or (found[1] if found else None)

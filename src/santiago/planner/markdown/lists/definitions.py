@@ -59,7 +59,8 @@ def definitions(view: View) -> list[Definition]:
 
 def _moscow(view: View) -> frozenset[str]:
     """Return M, S and C where a document numbers what it must, should and could do by these letters."""
-    heads = {words.normal(block.text).partition(" ")[0] for block in view.blocks if block.kind is Kind.HEADING}
+    named = [b.text for b in view.blocks if b.kind is Kind.HEADING and ("ust" in b.text or "hould" in b.text)]
+    heads = {words.normal(text).partition(" ")[0] for text in named}
     return frozenset("MSC") if {"must", "should"} <= heads else frozenset()
 
 
