@@ -257,6 +257,10 @@ def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
         state.refusal, state.shut = None, story.reason
 
 
+def _story_kept(_: RunState, story: StoryState, event: Event) -> None:
+    story.kept = event.context.get("run", "")
+
+
 def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
@@ -391,6 +395,7 @@ OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.ATTEMPT_ENDED: _attempt_ended,
     EventKind.ATTEMPT_VOIDED: _attempt_ended,
     EventKind.INTEGRATION_FAILED: _attempt_ended,
+    EventKind.STORY_KEPT: _story_kept,
     EventKind.CLAIM_JUDGED: _attempt_ended,
     EventKind.STORY_ACCEPTED: _story_accepted,
     EventKind.STORY_DONE: _story_done,

@@ -67,8 +67,10 @@ class EventKind(StrEnum):
     """The attempt does not count: a conflict at integration, or a limit outside the agent's power."""
     INTEGRATION_FAILED = "integration_failed"
     """Verified work did not fit the branch for the second time; now it counts."""
+    STORY_KEPT = "story_kept"
+    """The base holds this story already, as an earlier run finished it; its checks say whether it still stands."""
     CLAIM_JUDGED = "claim_judged"
-    """Work that the document claims done was checked on the base."""
+    """Work that the document claims done, or that the base holds already, was checked on the base."""
     STORY_ACCEPTED = "story_accepted"
     """A person takes the work of the latest attempt as it is, whatever the verdict said."""
     STORY_VERIFIED = "story_verified"
@@ -185,7 +187,7 @@ class Context(TypedDict, total=False):
     feedback: list[list[str]]
     """What people said while it was planned: revision, mode, words, actor, time."""
     run: str
-    """The run that a planning session is, or will be, carried out as."""
+    """Another run: that of a planning session, the one that a run goes on from, or the one that finished a story before."""
     path: str
     offset: int
     length: int

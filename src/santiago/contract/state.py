@@ -89,8 +89,10 @@ class StoryState:
     criteria: tuple[tuple[str, ...], ...] = ()
     """Of the latest attempt: criterion, test, what that did without the work and with it."""
     reason: Reason | None = None
+    kept: str = ""
+    """The earlier run that finished it, where the base holds that work."""
     judged: bool = False
-    """The document's claim that it is done was looked into."""
+    """The document's claim that it is done, or the work that the base holds, was looked into."""
     skipped: bool = False
     asked: str = ""
     """The open question that it waits for; it has left the order until that is answered."""
@@ -121,6 +123,11 @@ class StoryState:
     @property
     def counted(self) -> int:
         return self.attempts - self.voided
+
+    @property
+    def is_kept(self) -> bool:
+        """Done without an attempt, since the base held its work and its checks passed there."""
+        return bool(self.kept) and self.phase is StoryPhase.DONE and not self.attempts
 
     @property
     def satisfied(self) -> bool:

@@ -52,7 +52,7 @@ class Adopt:
 
 @record
 class JudgeClaim:
-    """Run the checks of a story that the document claims done, on the base, without an attempt."""
+    """Run the checks of a story that is claimed done, or that the base holds already, on the base, without an attempt."""
 
     story: str
 
@@ -150,6 +150,8 @@ class Order:
     """What was wrong with the proposal before, where it was sent back."""
     parts: bool = False
     """The story's substeps are done, and it is judged with them against what it began on."""
+    kept: bool = False
+    """The base holds the story's work already, so what is red there is red for others, too."""
 
     @property
     def id(self) -> str:

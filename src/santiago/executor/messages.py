@@ -19,18 +19,20 @@ def subject(story: Story) -> str:
     return f"{story.id}: {title if len(title) <= 80 else title[:79] + '…'}"
 
 
-def trailers(run_id: str, story: Story, attempt: int, anchor: str) -> list[tuple[str, str]]:
+def trailers(run_id: str, story: Story, attempt: int, anchor: str, content: str) -> list[tuple[str, str]]:
+    """Return what a commit says of itself; `anchor` is where the log stands, `content` what the story asks for, by digest."""
     return [
         ("Santiago-Run", run_id),
         ("Santiago-Story", story.id),
+        *([("Santiago-Content", content)] if content else []),
         ("Santiago-Attempt", str(attempt)),
         ("Santiago-Head", anchor),
     ]
 
 
-def commit_message(run_id: str, story: Story, attempt: int, anchor: str) -> str:
-    """Return the message of an attempt's commit; `anchor` is where the log stands."""
-    lines = (f"{key}: {value}" for key, value in trailers(run_id, story, attempt, anchor))
+def commit_message(run_id: str, story: Story, attempt: int, anchor: str, content: str) -> str:
+    """Return the message of an attempt's commit."""
+    lines = (f"{key}: {value}" for key, value in trailers(run_id, story, attempt, anchor, content))
     return "\n".join([subject(story), "", *lines, ""])
 
 

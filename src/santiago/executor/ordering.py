@@ -34,6 +34,7 @@ def order(step: Step, state: RunState, limits: Limits, anchor: str) -> Order:
         details=_details(step, state, story),
         findings=story.detail.findings if story and story.sent_back and story.detail else (),
         parts=bool(story and story.parts),
+        kept=bool(story and story.kept),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from santiago.contract import ticks
 from santiago.contract.checks import commands_of
+from santiago.contract.content import content_of
 from santiago.contract.outcomes import (
     AgentEnding,
     AttemptOutcome,
@@ -148,7 +149,7 @@ class StepPerformer:
         ending = replace(ending, ms=agent_ms)
         # Whatever goes wrong from here on lies not with the agent, and costs none of its work.
         self.files.keep_ending(step.story, step.number, ending)
-        message = messages.commit_message(order.run_id, story, step.number, order.anchor)
+        message = messages.commit_message(order.run_id, story, step.number, order.anchor, content_of(self.plan, story))
         snapshot = self.workspace.snapshot(step.story, step.number, message)
         outcome = replace(blank, ending=ending, agent_ms=agent_ms, notes=messages.mended(self.mend_plan()))
         if snapshot is not None:
@@ -310,7 +311,8 @@ class StepPerformer:
         base = self.workspace.base_of(step.commit)
         if order.tests_by:
             base = self.workspace.base_of(base)  # the tests that were written first come along with the work
-        trailers = messages.trailers(order.run_id, story, step.attempt, order.anchor)
+        content = content_of(self.plan, story)
+        trailers = messages.trailers(order.run_id, story, step.attempt, order.anchor, content)
         subject = messages.subject(story)
         made = self.workspace.integrate(step.story, step.commit, base, subject, trailers, onto=order.head)
         blank = IntegrationOutcome(step=step.id, story=step.story, head=None)
@@ -343,8 +345,9 @@ class StepPerformer:
 
     def _claim(self, step: JudgeClaim, order: Order, stop: Stop) -> ClaimOutcome:
         began, name = self.clock.monotonic_ms(), f"{step.story}-claim"
-        # A story whose substeps are done is held against what it began on; a mere claim, against nothing.
-        base = order.base if order.parts else None
+        # A story whose substeps are done is held against what it began on, one that an earlier run finished against what
+        # this run began on; a mere claim, against nothing.
+        base = order.base if order.parts else order.began if order.kept else None
         judged = self.judge.tree(self._story(step.story, order), name, order.head, base, 0, stop)
         blank = ClaimOutcome(step=step.id, story=step.story, commit=order.head, verdict=_INTERRUPTED)
         if judged is None:

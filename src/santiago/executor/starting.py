@@ -84,7 +84,7 @@ def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     if story.uncounted >= MAX_UNCOUNTED and story.reason and story.reason is not Reason.INTERRUPTED:
         phase = StoryPhase.BLOCKED if MEANINGS[story.reason].ends_in == "blocked" else StoryPhase.FAILED
         return [rest(story, phase, story.reason, "uncounted endings")]
-    claimed = planned.claimed_done and not story.parent and story.attempts == 0
+    claimed = (planned.claimed_done or story.kept) and not story.parent and story.attempts == 0
     if (claimed or story.parts) and not story.judged and not story.change_requested:
         return [JudgeClaim(story=story.id)]
     spent = budget.exhausted(story, at.now_ms)

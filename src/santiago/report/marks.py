@@ -31,6 +31,7 @@ _MARKS = {
     StoryPhase.FAILED: Mark("✗", "x", "failed", "red"),
     StoryPhase.BLOCKED: Mark("!", "!", "blocked", "yellow"),
 }
+_KEPT = Mark("✓", "*", "kept", "green")
 _LEFT_OUT = Mark("-", "-", "left out", "yellow")
 _STOPPED = Mark("-", "-", "stopped", "cyan")
 _ASKS = Mark("?", "?", "asks you", "yellow")
@@ -45,6 +46,8 @@ def mark(story: StoryState, *, at_rest: bool = False) -> Mark:
     """Return how a story looks; `at_rest` where nobody works on the run, so that nothing of it can be running."""
     if story.skipped:
         return _LEFT_OUT
+    if story.is_kept:
+        return _KEPT
     if story.aside:
         return _ASKS if story.asked else _PUT_OFF
     return _STOPPED if at_rest and story.phase is StoryPhase.RUNNING else _MARKS[story.phase]

@@ -98,6 +98,8 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
             return [f"Attempt {story.attempts} is under way{', writing its tests' if story.writes_tests else ''}."]
         case StoryPhase.VERIFIED:
             return [f"Its checks passed; it {waits_for(state, story)}. Stories go onto the branch in plan order."]
+        case StoryPhase.DONE if story.is_kept:
+            return [f"It was done in {story.kept} already: its work is in the base, and its checks pass there."]
         case StoryPhase.DONE:
             return [
                 f"It is on the branch as {(story.commit or '')[:12]}; its checks passed ({story.proof or 'no proof'})."

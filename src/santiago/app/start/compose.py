@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago import __version__
-from santiago.app.start import agents, signals, start_events
+from santiago.app.start import agents, kept, signals, start_events
 from santiago.app.start.acquire_run import Hold, Surroundings, check_temporary, look_around, take_hold
 from santiago.app.start.ground import ground_of
 from santiago.app.start.header import RunHeader
@@ -149,7 +149,7 @@ class _Start:
         if hold.begun_before:
             hold.workspace.tidy()
         if log.fresh:
-            coordinator.record([self._created(digests), *(going_on if request.only_creates else [])])
+            coordinator.record([self._created(digests), *self._kept(), *(going_on if request.only_creates else [])])
         if request.only_creates:
             log.project(log.state)
             return log.state
@@ -281,6 +281,11 @@ class _Start:
             head=self.hold.workspace.begin(self.request.begins_on or self.hold.found.head), branch=f"santiago/{self.request.run_id}",
         )  # fmt: skip
         return replace(fact, context={**fact.context, **self.request.planned})
+
+    def _kept(self) -> list[Fact]:
+        """Return which stories are done already, as the commit tells that a new run begins on."""
+        workspace = self.hold.workspace
+        return kept.facts(self.log.state, kept.kept(self.request.plan, self.around.repo, workspace.head() or "HEAD"))
 
     def _started(self, agent: str) -> Fact:
         return of_run(

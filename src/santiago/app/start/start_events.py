@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app.substeps import with_substeps
 from santiago.app.truth import unknown_commits, unknown_files
 from santiago.artifacts.details import FileDetails
+from santiago.contract.content import content_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_run, of_story
@@ -92,13 +93,15 @@ def recovered(
     for story in with_substeps(plan, state, attempts.store.path):
         if story.id in state.running:
             lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
-            left[story.id] = _take_up(story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
+            left[story.id] = _take_up(plan, story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
     judged = frozenset(name for name, one in left.items() if one.judge)
     unwritten = recover.unwritten(state, FileDetails(attempts.store).begun, sign)
     return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left), *unwritten]
 
 
-def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> recover.Left:
+def _take_up(
+    plan: Plan, story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace
+) -> recover.Left:
     """Keep what an attempt left where that is still to do; work whose agent had ended is judged."""
     one = state.stories[story.id]
     kept = workspace.kept(story.id, one.attempts)
@@ -109,9 +112,8 @@ def _take_up(story: Story, state: RunState, attempts: FileAttempts, workspace: G
         if had_ended and not workspace.whole(story.id, one.attempts):
             attempts.disown(story.id, one.attempts)  # first, so that no start that finds the work kept judges it
             had_ended = False
-        message = (
-            messages.commit_message(state.run_id, story, one.attempts, attempts.store.anchor()) if had_ended else ""
-        )
+        content, anchor = content_of(plan, story), attempts.store.anchor()
+        message = messages.commit_message(state.run_id, story, one.attempts, anchor, content) if had_ended else ""
         kept = workspace.restore(story.id, one.attempts, message, (one.base, *one.onto) if one.base else ())
         if kept is not None:
             attempts.keep_work(story.id, one.attempts, kept.patch, kept.left_out)

@@ -141,9 +141,21 @@ def _conflict(lines: Lines, event: Event, state: RunState) -> Line:
     return Line("retry", f"{event.story_id} attempt {event.attempt} did not fit: {lines.why(event)}", "yellow")
 
 
+def _claim(lines: Lines, event: Event, state: RunState) -> Line | None:
+    """Say where work that the base holds does not stand its checks any more."""
+    story = state.stories.get(event.story_id or "")
+    if story is None or not story.kept or event.status == "ok":
+        return None
+    told = f"was done in {story.kept}, but its checks fail here: it is done again"
+    return Line("again", f"{lines.story(event)} {told}", "yellow")
+
+
 def _done(lines: Lines, event: Event, state: RunState) -> Line:
     story = state.stories.get(event.story_id or "")
     spent = ""
+    if story is not None and story.is_kept:
+        told = f"done in {story.kept} already; its checks pass, {span(story.used_ms)}, no agent"
+        return Line("kept", f"{lines.story(event)}  ({told})", "green")
     if story is not None:
         spent = f"  ({count(story.counted, 'attempt')}, {span(story.used_ms)}, {story.proof or 'no proof'})"
     return Line("ok", f"{lines.story(event)}{spent}", "green")
@@ -307,6 +319,7 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.ATTEMPT_VOIDED: _voided,
     EventKind.INTEGRATION_FAILED: _conflict,
     EventKind.BASE_EXAMINED: _examined,
+    EventKind.CLAIM_JUDGED: _claim,
     EventKind.TICKS_WRITTEN: _ticks,
     EventKind.STORY_ACCEPTED: _accepted,
     EventKind.STORY_DONE: _done,

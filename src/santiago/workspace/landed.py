@@ -1,0 +1,105 @@
+"""What a commit holds of earlier runs: single stories, as the messages of its history tell, or the whole of a branch."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.contract.errors import SantiagoError
+from santiago.contract.ids import is_run_id, is_story_id
+from santiago.workspace.git import call, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+DEEPEST = 5000
+"""Commits of a history whose messages are read."""
+MOST_COMMITS = 500
+"""Commits since a run began whose changes are looked at."""
+_SAYS = re.compile(
+    r"^[ \t]*(?:Santiago-(Run|Story|Content): (\S{1,100})|This (reverts) commit ([0-9a-f]{7,64}))", re.MULTILINE
+)
+"""A squash merge puts the messages of several commits into its own, some programs indented."""
+_RAW = ("--raw", "--no-abbrev", "--no-renames", "-z")
+
+
+class Landed(NamedTuple):
+    """A story that an earlier run finished."""
+
+    run: str
+    story: str
+    content: str
+    """Digest of what it asked for."""
+    commit: str
+
+
+def stories(repo: Path, commit: str) -> list[Landed]:
+    """Return the stories that the history of a commit names, the newest first; what was reverted is not there any more."""
+    walk = ("rev-list", "--no-commit-header", f"--max-count={DEEPEST}", "--format=%H%n%B%x00", commit)
+    told = call(walk, environment(), repo).out.decode("utf-8", "replace")
+    reverted: list[str] = []
+    found: dict[tuple[str, str], Landed] = {}
+    for entry in told.split("\0"):
+        name, _, message = entry.strip("\n").partition("\n")
+        if not name or name.startswith(tuple(reverted)):
+            continue
+        reverted += [match[4] for match in _SAYS.finditer(message) if match[3]]
+        for one in _named(message, name):
+            found.setdefault((one.run, one.story), one)
+    return list(found.values())
+
+
+def _named(message: str, commit: str) -> Iterator[Landed]:
+    said = {"Run": "", "Story": ""}
+    for match in _SAYS.finditer(message):
+        key, value = match[1], match[2]
+        if key == "Content" and is_run_id(said["Run"]) and is_story_id(said["Story"]):
+            yield Landed(said["Run"], said["Story"], value, commit)
+        elif key:
+            said[key] = value
+
+
+def holds(repo: Path, commit: str, head: str) -> bool:
+    """Tell whether a commit holds all that a branch brings since the two parted: merged, squashed, or picked."""
+    try:
+        base = _git(repo, "merge-base", commit, head).decode().strip()
+        if base == head:
+            return True
+        brought = set(_changes(_git(repo, "diff-tree", "-r", *_RAW, base, head)))
+        if not brought:
+            return False
+        since = set(_changes(_since(repo, base, commit, "--format=", *_RAW)))
+        return brought <= since or _has_patch(repo, commit, base, head)
+    except SantiagoError:  # the branch and its commits are gone, or too much was changed to be compared
+        return False
+
+
+def _since(repo: Path, base: str, commit: str, *shown: str) -> bytes:
+    """Return the commits since a base, each against the one before it on its line."""
+    newest = (f"--max-count={MOST_COMMITS}", "--first-parent", "-m")
+    return _git(repo, "-c", "log.showSignature=false", "log", *newest, *shown, f"{base}..{commit}")
+
+
+def _changes(raw: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield each changed path with what stands there afterwards."""
+    fields = iter(raw.split(b"\0"))
+    for field in fields:
+        if field.lstrip().startswith(b":"):
+            yield next(fields, b""), field.split()[3]
+
+
+def _has_patch(repo: Path, commit: str, base: str, head: str) -> bool:
+    """Tell whether one commit since the base changes just what the whole branch does, beside what others did."""
+    wanted = _patch_ids(repo, _git(repo, "diff-tree", "-p", "--no-renames", base, head))
+    each = _since(repo, base, commit, "--format=commit %H", "-p", "--no-renames")
+    return bool(wanted) and wanted <= _patch_ids(repo, each)
+
+
+def _patch_ids(repo: Path, patches: bytes) -> set[bytes]:
+    told = call(("patch-id", "--stable"), environment(), repo, stdin=patches).out if patches else b""
+    return {line.split()[0] for line in told.splitlines() if line}
+
+
+def _git(repo: Path, *arguments: str) -> bytes:
+    return call(arguments, environment(), repo).out
