@@ -11,6 +11,7 @@ import pytest
 from tests.cli import greeter
 from tests.cli.greeter import git
 from tests.cli.santiago import santiago
+from tests.cli.typing_person import Person
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,3 +147,115 @@ def test_a_dry_run_tells_done_stories_from_those_that_it_would_run(repo: Path) -
     shown = santiago("run", "prd.md", "--trust-commands", "--dry-run", cwd=repo).stdout
     assert "would run 2 of 3 stories" in shown, shown
     assert "done already, so only their checks would run: S1" in shown
+
+
+# A run that is not finished
+
+
+@pytest.fixture
+def unfinished(repo: Path) -> Path:
+    """A repository whose first run is through with one story of two."""
+    run(repo, "--only", "S1")
+    return repo
+
+
+def runs(repo: Path) -> int:
+    return len(list((repo / ".santiago" / "runs").iterdir()))
+
+
+def test_a_second_run_of_a_document_goes_on_with_the_unfinished_one_and_says_so(unfinished: Path) -> None:
+    shown = run(unfinished)
+    assert "is not finished; this goes on with it (--new starts afresh)" in shown
+    assert (runs(unfinished), begun(unfinished)) == (1, ["S1", "S2"])
+    assert "nothing to resume" in run(unfinished, "--resume")
+    assert runs(unfinished) == 1
+
+
+def test_new_starts_afresh_and_resume_goes_on_without_a_word(unfinished: Path) -> None:
+    assert "is not finished" not in run(unfinished, "--new", "--only", "S1")
+    assert (runs(unfinished), begun(unfinished)) == (2, ["S1"])
+    assert "is not finished" not in run(unfinished, "--resume")
+    assert (runs(unfinished), begun(unfinished)) == (2, ["S1", "S2"])
+    assert "name one of them" in run(unfinished, "--resume", "--new", code=2)
+
+
+@pytest.mark.parametrize(("word", "expected"), [("y", (1, ["S1", "S2"])), ("n", (2, ["S1", "S2"]))])
+def test_on_a_terminal_a_person_is_asked(unfinished: Path, word: str, expected: tuple[int, list[str]]) -> None:
+    person = Person("run", "prd.md", "--trust-commands", "--trust-project", "--plain", cwd=unfinished, env={})
+    person.sees("is not finished. Go on with it?")
+    person.types(word)
+    assert person.leaves() == 0, person.shown
+    assert (runs(unfinished), begun(unfinished)) == expected
+
+
+def test_there_is_nothing_to_resume_where_nothing_has_begun(repo: Path) -> None:
+    assert "there is no run of prd.md to go on with" in run(repo, "--resume", code=2)
+
+
+def test_a_run_that_cannot_go_on_names_the_way_to_start_afresh(repo: Path) -> None:
+    write(repo, play_yaml="stories:\n  R1: [{write: {hello.txt: moin}}]\n")
+    run(repo, code=30)
+    shown = run(repo, code=30)
+    assert "--add-attempts" in shown
+    assert "`santiago run PRD --new` starts afresh" in shown
+
+
+# A document that changed
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_changed_document_goes_on_from_the_work_of_the_unfinished_run(unfinished: Path, committed: bool) -> None:
+    old = newest(unfinished).name
+    (unfinished / "prd.md").write_text(SECOND)
+    (unfinished / "play.yaml").write_text(PLAY_ON)
+    if committed:
+        write(unfinished)
+    shown = run(unfinished)
+    assert "this takes the change in, and keeps what is done" in shown
+    assert f"goes on from {old}: 1 kept, 1 changed, 1 new, 0 removed" in shown
+    assert (runs(unfinished), begun(unfinished)) == (2, ["S2", "S3"])
+    head = f"santiago/{newest(unfinished).name}"
+    assert git(unfinished, "show", f"{head}:hello.txt") == "hello"
+    assert git(unfinished, "show", f"{head}:prd.md") == (SECOND.strip() if committed else FIRST.strip())
+
+
+def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_what_there_is(repo: Path) -> None:
+    run(repo)
+    old = newest(repo).name
+    # A story that comes first takes no id of those that follow.
+    text = SECOND.replace(
+        "### R1", "### R0: Say nothing\n\n- [ ] Nothing is said\n\n**Verification:** `grep -w shh no.txt`\n\n### R1"
+    )
+    write(repo, prd_md=text, play_yaml=f"{PLAY_ON}  R0: [{{write: {{no.txt: shh}}}}]\n")
+    done = santiago("rebase", old, "prd.md", "--trust-commands", "--trust-project", cwd=repo)
+    assert done.returncode == 0, done.stderr
+    assert f"goes on from {old}: 1 kept, 1 changed, 2 new, 0 removed" in done.stderr
+    assert sorted(begun(repo)) == ["S2", "S3", "S4"]
+    prompt = (newest(repo) / "attempts" / "S2" / "1" / "prompt.md").read_text()
+    assert f"An earlier run ({old}) finished this story" in prompt
+    first = json.loads((newest(repo) / "progress.ndjson").read_bytes().splitlines()[0])
+    assert first["context"]["run"] == old
+    assert santiago("audit", cwd=repo).returncode == 0
+    # What it asks to be merged holds the work of both runs.
+    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
+    assert (repo / "hello.txt").read_text() == "hello\n"
+
+
+def test_rebase_refuses_what_conflicts_with_the_branch_and_says_how_to_solve_it(unfinished: Path) -> None:
+    old = newest(unfinished).name
+    write(unfinished, prd_md=SECOND, hello_txt="moin\n")
+    done = santiago("rebase", old, "prd.md", "--trust-commands", "--trust-project", cwd=unfinished)
+    assert done.returncode == 10, done.stderr
+    assert "conflict in hello.txt" in done.stderr
+    assert f"git merge santiago/{old}" in done.stderr
+    assert runs(unfinished) == 1
+
+
+def test_rebase_takes_changed_settings_in_and_keeps_what_the_command_line_said(repo: Path) -> None:
+    run(repo, "--only", "S1", "--verify", "true && ls prd.md")
+    settings = (repo / "santiago.toml").read_text()
+    write(repo, santiago_toml=f"{settings}[limits]\nstory_max_attempts = 3\n", prd_md=SECOND, play_yaml=PLAY_ON)
+    run(repo)
+    given = json.loads((newest(repo) / "run-input.json").read_bytes())
+    assert given["limits"]["story_max_attempts"] == 3
+    assert given["verification"]["story_commands"] == ["true && ls prd.md"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.artifacts import repository
 
@@ -19,6 +19,8 @@ class Job(NamedTuple):
     """How the plan calls the document."""
     out_dir: Path
     run_input: RunInput
+    settings: dict[str, Any] | None = None
+    """What files and variables say; nothing where a program gave the input."""
     source: Path | None = None
     """The run input, where one was given."""
     compared: Path | None = None

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOG, INPUT, PLAN, RESULT, ATTEMPTS = "progress.ndjson", "run-input.json", "plan.json", "result.json", "attempts"
+SETTINGS = "settings.json"
+"""What files and variables said when the run was made, without its command line; to tell later what has changed."""
 STARTED = "started.log"
 """What the latest start from a screen printed; nothing rests on it."""
 

@@ -15,6 +15,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "step": ("step", "carry a plan out with your word before and after each step"),
         "execute": ("execute", "carry a plan out; run again it goes on"),
         "resume": ("resume", "go on with a run, with more budget or a hint where given"),
+        "rebase": ("rebase", "take a changed document into a new run, and keep what is done"),
         "stop": ("reach:stop", "stop a run at the next safe boundary"),
         "answer": ("reach:answer", "list the open questions, or answer one"),
         "change": ("reach:change", "ask for a change of a story"),

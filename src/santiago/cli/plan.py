@@ -12,6 +12,7 @@ from santiago.app.job import Job
 from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
+from santiago.artifacts.names import SETTINGS
 from santiago.cli.view.errors import show_findings
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
@@ -128,6 +129,8 @@ def _finish(
     repository.refuse_linked(job.out_dir)
     write_whole(job.out_dir / "plan.json", codec.canonical(plan))
     write_whole(job.out_dir / "run-input.json", codec.canonical(job.run_input))
+    if job.settings is not None:
+        write_whole(job.out_dir / SETTINGS, codec.canonical(job.settings))
     _make_known(job)
     if not job.from_program:
         from santiago.cli.start.trust import note_basis
@@ -175,7 +178,7 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
             hint=f"`santiago resume {typed(out_dir)}` goes on with it; a new plan needs another --out-dir.",
             reason=Reason.INVALID_INPUT,
         )
-    from santiago.app.config import run_input_defaults
+    from santiago.app.config import run_input_defaults, values_of
 
     run_input = replace(
         run_input_defaults(root),
@@ -183,7 +186,7 @@ def job_from_document(prd: Path, out_dir: Path | None) -> Job:
         repo_path=str(root),
         prd_path=document.relative_to(root).as_posix(),
     )
-    return Job(document, name, out_dir, run_input)
+    return Job(document, name, out_dir, run_input, settings=values_of(run_input))
 
 
 def _free_id(out_dir: Path, root: Path) -> str:

@@ -23,6 +23,8 @@ from santiago.cli.options import Flags, agent_names, run_options
 @click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become stories.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="The run's folder; default .santiago/runs/<run id>.")
 @click.option("--enqueue", is_flag=True, help="Hand the document to the planner instead: a request on the board.")
+@click.option("--new", is_flag=True, help="Start afresh, although a run of this document is not finished.")
+@click.option("--resume", is_flag=True, help="Go on with the run of this document that is not finished.")
 @run_options
 def command(
     prd: Path,
@@ -33,9 +35,11 @@ def command(
     allow_fallback: bool,
     out_dir: Path | None,
     enqueue: bool,
+    new: bool,
+    resume: bool,
     flags: Flags,
 ) -> int:
-    """Compile PRD and have an agent carry it out.
+    """Compile PRD and have an agent carry it out; a run of it that is not finished goes on.
 
     \b
     santiago run docs/prd.md --agent claude --verify "pytest -q"
@@ -45,7 +49,17 @@ def command(
         from santiago.cli.queue import enqueue as hand_over
 
         return hand_over(prd, checks, flags.actor, as_json=flags.as_json)
+    if new and resume:
+        raise click.UsageError("--new starts afresh and --resume goes on: name one of them.")
+    from santiago.app.loading import load
+    from santiago.cli.start.again import decide, go_on
     from santiago.cli.start.document import Worker, carry_out
 
     worker = Worker(agent=agent, model=model, checks=checks, playbook=playbook)
-    return carry_out(prd, out_dir, worker, flags, fallback=allow_fallback)
+    way, run = decide(prd, flags, new=new or out_dir is not None, resume=resume)
+    if way == "resume" and run is not None:
+        return go_on(run, worker, flags)
+    if way == "nothing":
+        return 0
+    after = load(run) if way == "rebase" and run is not None else None
+    return carry_out(prd, out_dir, worker, flags, fallback=allow_fallback, after=after)

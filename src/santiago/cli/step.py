@@ -48,6 +48,8 @@ def command(
     santiago answer                  what is asked, from any other terminal
     """
     from santiago.app.finding import names_run
+    from santiago.app.loading import load
+    from santiago.cli.start.again import decide, go_on
     from santiago.cli.start.document import Worker, carry_out
     from santiago.contract.errors import Kind, SantiagoError
 
@@ -58,10 +60,14 @@ def command(
     if not path.is_file():
         hint = "Name a document, a run's folder or a run's id."
         raise SantiagoError(Kind.USAGE, f"there is no plan and no run {what!r}", where=str(path), hint=hint)
-    if not new and (unfinished := _unfinished(path)) and _again(unfinished, flags):
-        return _go_on(str(unfinished), flags)
     worker = Worker(agent=agent, model=model, checks=checks, playbook=playbook)
-    return carry_out(path, None, worker, flags, fallback=allow_fallback, otherwise=_inferred(flags), told=_imported)
+    way, run = decide(path, flags, new=new)
+    if way == "resume" and run is not None:
+        return go_on(run, worker, flags)
+    after = load(run) if way == "rebase" and run is not None else None
+    return carry_out(
+        path, None, worker, flags, fallback=allow_fallback, otherwise=_inferred(flags), told=_imported, after=after
+    )
 
 
 def _go_on(run: str | None, flags: Flags) -> int:
@@ -77,39 +83,6 @@ def _go_on(run: str | None, flags: Flags) -> int:
     plan, settings = frozen(out_dir)
     with naming(settings.run_id or out_dir.name), granting(out_dir):
         return start(out_dir, settings, plan, flags, base=out_dir)
-
-
-def _unfinished(document: Path) -> Path | None:
-    """Return the newest run of a document that has begun and is not finished."""
-    from santiago.app.finding import runs_here
-    from santiago.app.loading import frozen_input
-    from santiago.artifacts import registry, repository
-    from santiago.artifacts.names import has_begun
-    from santiago.contract.errors import SantiagoError
-
-    resolved = repository.resolved(document)
-    try:
-        known = runs_here()
-    except SantiagoError:
-        return None
-    for run in known:
-        if registry.standing(run) != "ended" and has_begun(run.out_dir):
-            settings = frozen_input(run.out_dir)
-            if repository.resolved(run.out_dir / settings.repo_path / settings.prd_path) == resolved:
-                return run.out_dir
-    return None
-
-
-def _again(run: Path, flags: Flags) -> bool:
-    """Ask whether to go on with an unfinished run; without a terminal that is what happens, and it is said."""
-    import sys
-
-    from santiago.cli.view.text import say
-
-    if flags.no_input or not sys.stdin.isatty():
-        say(f"{run.name} is not finished; this goes on with it (--new starts afresh)", err=True)
-        return True
-    return click.confirm(f"{run.name} is not finished. Go on with it? (no: start afresh)", default=None, err=True)
 
 
 def _imported(plan: Plan) -> None:

@@ -46,7 +46,7 @@ def reopening(state: RunState, limits: Limits, grants: Grants, head: str | None)
     _refuse_without_grant(state, limits, grants)
     waiting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
     reopened = [_reopened(story, grants.actor) for story in waiting if not _waits_for_answer(state, story)]
-    return [*_raised(state, limits, grants), *_hints(state, grants), *reopened, *_executing(state, head)]
+    return [*_raised(state, limits, grants), *hints(state, grants), *reopened, *_executing(state, head)]
 
 
 def reopening_one(state: RunState, name: str, head: str | None, actor: str) -> list[Fact]:
@@ -125,7 +125,8 @@ def _raise(limit: str, amount: int, actor: str, story: str | None = None) -> lis
     return [Fact(event=EventKind.BUDGET_RAISED, story=story, actor=actor, context={"limit": limit, "amount": amount})]
 
 
-def _hints(state: RunState, grants: Grants) -> list[Fact]:
+def hints(state: RunState, grants: Grants) -> list[Fact]:
+    """Return words for the next attempts of stories; raise where none would hear them."""
     for story in (state.stories[name] for name, _ in grants.hints):
         if story.satisfied:
             message = f"{story.id} is {'left out' if story.skipped else story.phase}: no attempt would hear the hint"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,6 +74,15 @@ def holds(repo: Path, commit: str, head: str) -> bool:
         return brought <= since or _has_patch(repo, commit, base, head)
     except SantiagoError:  # the branch and its commits are gone, or too much was changed to be compared
         return False
+
+
+def brought(repo: Path, base: str, head: str) -> list[str]:
+    """Return the files that a commit has otherwise than where it parted from another one."""
+    return [
+        os.fsdecode(path)
+        for path in _git(repo, "diff", "--name-only", "-z", "--no-renames", f"{base}...{head}").split(b"\0")
+        if path
+    ]
 
 
 def _since(repo: Path, base: str, commit: str, *shown: str) -> bytes:

@@ -30,7 +30,7 @@ from santiago.contract.record import record
 from santiago.engine.threads import ThreadsEngine
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
-from santiago.executor.reopen import reopening, reopening_one
+from santiago.executor.reopen import hints, reopening, reopening_one
 from santiago.process import sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock, WorkClock
@@ -180,7 +180,7 @@ class _Start:
             return facts + reopening_one(state, one[0], workspace.head(), request.actor)
         if not self.log.fresh and not request.skips:
             return facts + reopening(state, self.run_input.limits, request.grants, workspace.head())
-        return facts
+        return facts + (hints(state, request.grants) if self.log.fresh else [])
 
     def _work(self, coordinator: Coordinator) -> RunState:
         workspace, own_work = self.hold.workspace, self.request.own_work

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from santiago.app.loading import empty_fold
 from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import registry
+from santiago.artifacts.names import SETTINGS
 from santiago.artifacts.projections import PROJECTIONS, Projector
 from santiago.contract import codec
 from santiago.contract.events import Event, EventKind
@@ -36,6 +37,8 @@ def freeze(store: FileStore, request: Request) -> tuple[str, str]:
     if not store.has_log():
         refuse_secrets(codec.canonical(request.run_input), "run-input.json")
         refuse_secrets(codec.canonical(request.plan), "plan.json")
+        if request.settings is not None:
+            store.put(SETTINGS, codec.canonical(request.settings))
     return store.freeze(request.run_input, request.plan)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from santiago.contract.events import Context
 from santiago.executor.reopen import Grants
@@ -51,7 +51,9 @@ class Request:
     begins_on: str | None = None
     """The commit that a new run begins on; the repository's HEAD where none is named."""
     planned: Context = field(default_factory=Context)
-    """What the run's first event says of the planning session that it was made from."""
+    """What the run's first event says of the planning session or the run that it was made from."""
+    settings: dict[str, Any] | None = None
+    """What files and variables said when a new run was made, without the command line."""
     actor: str = "user"
     """Who starts it, as the log names them."""
     attended: bool = False

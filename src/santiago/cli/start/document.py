@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.start.agents import named
 from santiago.app.start.leaks import refuse_secrets
+from santiago.app.start.onward import Beginning, beginning, settings_of
 from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.trust import said_by
 from santiago.artifacts import repository
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from santiago.app.job import Job
+    from santiago.app.loading import Run
     from santiago.cli.options import Flags
     from santiago.contract.plan import Plan
-    from santiago.planner.compile import Compilation
 
 
 @record
@@ -49,25 +50,32 @@ def carry_out(
     fallback: bool = False,
     otherwise: Callable[[str, Job], Plan | None] = lambda *_: None,
     told: Callable[[Plan], None] = lambda _: None,
+    after: Run | None = None,
 ) -> int:
     """Compile a document and start the run; `otherwise` may make a plan where the document has no steps to be seen.
 
-    `fallback` takes phases and feature bullets for them without further ado.
+    `fallback` takes phases and feature bullets for them without further ado; the ids and the work of `after` are kept.
     """
     job = job_from_document(prd, out_dir)
     refuse_outside(job.document)
     text = read_text(job.document)
     refuse_secrets(text.encode(), job.name)
     source = Source(text, path=job.name, options=Options(allow_fallback=fallback))
-    compiled = compile_plan(source)
+    compiled = compile_plan(source, against=after.plan if after else None)
     plan = compiled.plan or otherwise(text, job)
     if plan is None:
         return refuse(compiled, job, source, as_json=flags.as_json)
     told(plan)
-    return _started(job, plan, compiled, worker, flags)
+    return _started(job, plan, worker, flags, after)
 
 
-def _started(job: Job, plan: Plan, compiled: Compilation, worker: Worker, flags: Flags) -> int:
+def _started(job: Job, plan: Plan, worker: Worker, flags: Flags, after: Run | None) -> int:
+    begins = Beginning(settings=job.settings or {})
+    if after is not None:
+        begins = beginning(after, plan, Path(job.run_input.repo_path), begins.settings)
+        job = job._replace(run_input=settings_of(after, job.run_input))
+        for text in begins.told:
+            say(f"note: {text}", err=True)
     job = roomy(job, plan, tests_first=bool(flags.tests_first))
     if job.fitted and not flags.as_json:
         say(f"note: {on_attempts(job, plan)[0]}", err=True)
@@ -81,4 +89,6 @@ def _started(job: Job, plan: Plan, compiled: Compilation, worker: Worker, flags:
         repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
         note_basis(Path(settings.repo_path), settings.run_id)
     said = said_by(agent=worker.agent, model=worker.model, playbook=worker.playbook, checks=worker.checks)
-    return start(job.out_dir, settings, plan, flags, base=Path(settings.repo_path), said=said, compiled=True)
+    return start(
+        job.out_dir, settings, plan, flags, base=Path(settings.repo_path), said=said, compiled=True, beginning=begins
+    )

@@ -20,6 +20,7 @@ from santiago.cli.start.consent import ask_consent, ask_unfenced
 from santiago.cli.start.trust import approve
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.text import paint, say
+from santiago.contract.events import Context
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.executor.reopen import Grants
@@ -27,6 +28,7 @@ from santiago.report.run_status import mending
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
+    from santiago.app.start.onward import Beginning
     from santiago.cli.desk import TerminalDesk
     from santiago.cli.options import Flags
     from santiago.contract.plan import Plan
@@ -49,17 +51,23 @@ def start(
     agent: Agent | None = None,
     said: frozenset[str] = frozenset(),
     compiled: bool = False,
+    beginning: Beginning | None = None,
 ) -> int:
     """Carry a plan out and return the exit code.
 
     `base` is the folder that the paths of the run input start from; `said` are settings that the command line names itself.
-    A plan that this very command `compiled` lies in no file yet, and keeps all rules.
+    A plan that this very command `compiled` lies in no file yet, and keeps all rules; `beginning` is what a new run needs
+    to know beside it.
     """
     request = prepare(
         out_dir, run_input, plan, flags,
         base=base, plan_file=plan_file, grants=grants, skips=skips, own_work=own_work, accepts=accepts, agent=agent,
         compiled=compiled,
     )  # fmt: skip
+    if beginning is not None:
+        request.settings, request.begins_on = beginning.settings, beginning.commit
+        request.planned = Context(run=beginning.run) if beginning.run else Context()
+        request.grants = replace(request.grants, hints=beginning.hints)
     asked, repo = not flags.no_input and sys.stdin.isatty(), Path(request.effective.repo_path)
     request.consent = lambda commands: ask_consent(
         commands, near(out_dir / PLAN), asked=asked, trusted=flags.trust_commands

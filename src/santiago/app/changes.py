@@ -1,0 +1,78 @@
+"""What has changed since a run began and is no part of it: its document, the settings, the files that judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.config import run_input_defaults, values_of
+from santiago.artifacts.files import read_json, read_text
+from santiago.artifacts.names import SETTINGS
+from santiago.contract.errors import SantiagoError
+from santiago.contract.phases import RunPhase
+from santiago.contract.ticks import digest_of
+from santiago.judge.globs import matches
+from santiago.judge.judges import ALL_TESTS, TESTS
+from santiago.util.text import flat
+from santiago.workspace.landed import brought
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.app.loading import Run
+    from santiago.contract.plan import Plan
+
+MOST = 5
+"""Names in one sentence."""
+
+
+def changes_of(run: Run) -> list[str]:
+    """Return a sentence for each kind of thing that a run which can go on does not know of."""
+    if not run.begun or run.state.phase is RunPhase.SUCCESS:
+        return []
+    document = Path(run.run_input.repo_path) / run.run_input.prd_path
+    told = [f"{run.plan.source.path} has changed since the run began"] if has_changed(run.plan, document) else []
+    if names := list(changed_settings(run.out_dir, Path(run.run_input.repo_path))):
+        told.append(f"settings have changed since the run began: {_few(names)}")
+    if names := _changed_judges(run):
+        told.append(f"files that judge have changed on your branch since the run began: {_few(names)}")
+    return told
+
+
+def has_changed(plan: Plan, document: Path) -> bool:
+    """Tell whether a document says something else than when it was planned; ticks do not matter."""
+    try:
+        text = read_text(document)
+    except SantiagoError:
+        return False  # what is gone says nothing, and a plan may come from elsewhere
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return digest_of(text) != plan.source.sha256
+
+
+def changed_settings(out_dir: Path, root: Path) -> dict[str, Any]:
+    """Return the settings that files and variables give another value now, with that value."""
+    before = read_json(out_dir / SETTINGS, 2**20)
+    if not isinstance(before, dict):
+        return {}  # its input came from a program, or from a planning session
+    try:
+        now = values_of(run_input_defaults(root))
+    except SantiagoError:
+        return {}
+    return {name: value for name, value in now.items() if before.get(name) != value}
+
+
+def _changed_judges(run: Run) -> list[str]:
+    """Return the files that judge which the user's branch has otherwise than the run's."""
+    asked = run.run_input.verification.protected
+    globs = (*(one for one in asked if one != ALL_TESTS), *(TESTS if ALL_TESTS in asked else ()))
+    if not run.state.head or not globs:
+        return []
+    try:
+        paths = brought(Path(run.run_input.repo_path), run.state.head, "HEAD")
+    except SantiagoError:
+        return []
+    return [path for path in paths if matches(path, globs)]
+
+
+def _few(names: Sequence[str]) -> str:
+    return flat(", ".join(names[:MOST])) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")

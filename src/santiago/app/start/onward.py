@@ -1,0 +1,85 @@
+"""Going on from an earlier run with another document: what the new run begins on, is set to, and tells its agents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.changes import changed_settings
+from santiago.app.loading import working
+from santiago.contract import codec
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import StoryPhase
+from santiago.contract.policy import RunInput
+from santiago.contract.reasons import Reason
+from santiago.contract.record import record
+from santiago.planner.rebase import difference
+from santiago.workspace.joining import joined
+from santiago.workspace.landed import holds
+
+if TYPE_CHECKING:
+    from santiago.app.loading import Run
+    from santiago.contract.plan import Plan
+
+
+@record
+class Beginning:
+    """What only the first start of a run is told."""
+
+    settings: dict[str, Any]
+    """What files and variables say, without the command line."""
+    run: str = ""
+    """The run that it goes on from."""
+    commit: str | None = None
+    """What it begins on; the repository's HEAD where nothing is named."""
+    hints: tuple[tuple[str, str], ...] = ()
+    """What the agents of changed stories are told."""
+    told: tuple[str, ...] = ()
+    """What a person is told."""
+
+
+def settings_of(run: Run, now: RunInput) -> RunInput:
+    """Return the input of a run that goes on: as the earlier one's, with those settings that have changed since."""
+    old = codec.to_data(run.run_input)
+    for name, value in changed_settings(run.out_dir, Path(now.repo_path)).items():
+        section, _, key = name.partition(".")
+        old[section][key] = value
+    given = codec.decode(RunInput, json.dumps(old).encode(), "run-input.json")
+    return replace(given, run_id=now.run_id, repo_path=now.repo_path, prd_path=now.prd_path)
+
+
+def beginning(run: Run, plan: Plan, root: Path, settings: dict[str, Any]) -> Beginning:
+    """Return how a new plan takes an earlier run further; raise where that is at work, or cannot be joined with HEAD."""
+    if who := working(run.out_dir):
+        hint = f"`santiago stop {run.run_id}` first."
+        raise SantiagoError(Kind.BLOCKED, f"{run.run_id} is running: {who}", hint=hint, reason=Reason.LOCK_HELD)
+    found = difference(run.plan, plan)
+    done = {story.id: story for story in run.state.stories.values() if story.phase is StoryPhase.DONE}
+    hints = tuple((name, _hint(run.run_id, what, done[name].commit)) for name, what in found.changed if name in done)
+    counts = {"kept": found.kept, "changed": found.changed, "new": found.new, "removed": found.removed}
+    told = [f"goes on from {run.run_id}: " + ", ".join(f"{len(names)} {word}" for word, names in counts.items())]
+    if stays := [name for name in found.removed if name in done]:
+        told.append(f"{', '.join(stays)} is asked for no more; its work stays on the branch")
+    commit = _commit(run, root)
+    return Beginning(settings=settings, run=run.run_id, commit=commit, hints=hints, told=tuple(told))
+
+
+def _hint(run: str, what: str, commit: str | None) -> str:
+    return (
+        f"An earlier run ({run}) finished this story as it was asked for then; its work is in the repository "
+        f"(commit {(commit or '')[:12]}). What is asked for has changed since ({what}): change what is there."
+    )
+
+
+def _commit(run: Run, root: Path) -> str | None:
+    head = run.state.head
+    if not head or head == run.state.base or holds(root, "HEAD", head):
+        return None
+    try:
+        return joined(root, "HEAD", head, f"Take up the work of {run.run_id}")
+    except SantiagoError as error:
+        if error.reason is Reason.WORKSPACE_CONFLICT:
+            error.hint = f"Merge it yourself: `git merge {run.state.branch}`, then the same command again."
+        raise

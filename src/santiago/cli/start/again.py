@@ -1,0 +1,105 @@
+"""A document whose run is not finished: whether to go on with that, take what has changed into a new one, or start afresh."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import click
+
+from santiago.app.changes import has_changed
+from santiago.app.finding import naming
+from santiago.app.loading import frozen
+from santiago.app.start.agents import named
+from santiago.app.start.trust import said_by
+from santiago.app.unfinished import newest_of, unfinished_of
+from santiago.cli.start.running import start
+from santiago.cli.view.text import say
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.report.remedies import granting
+from santiago.report.run_status import standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from santiago.cli.options import Flags
+    from santiago.cli.start.document import Worker
+
+Way = Literal["new", "resume", "rebase", "nothing"]
+
+
+class Again(NamedTuple):
+    """What to do about a document, and the run that this is about."""
+
+    way: Way
+    run: Path | None = None
+
+
+def decide(document: Path, flags: Flags, *, new: bool = False, resume: bool = False) -> Again:
+    """Return what to do: as flags say, else as a person says; without a terminal the unfinished run goes on, and that is said."""
+    if new:
+        return Again("new")
+    run = unfinished_of(document)
+    if resume:
+        return _resumed(document, run)
+    if run is None:
+        return Again("new")
+    changed = has_changed(frozen(run)[0], document)
+    asked = not (flags.no_input or flags.as_json or flags.dry_run) and sys.stdin.isatty()
+    if changed:
+        return Again(_changed(document, run, asked=asked), run)
+    told = f"{run.name} of {document.name} ({standing(run).removesuffix(' (resumable)')}) is not finished"
+    if asked:
+        went = click.confirm(f"{told}. Go on with it? (no: start afresh)", default=None, err=True)
+        return Again("resume" if went else "new", run)
+    say(f"note: {told}; this goes on with it (--new starts afresh)", err=True)
+    return Again("resume", run)
+
+
+def _resumed(document: Path, run: Path | None) -> Again:
+    if run is not None:
+        return Again("resume", run)
+    if newest := newest_of(document):
+        say(f"{newest.run_id} is finished; nothing to resume", err=True)
+        return Again("nothing", newest.out_dir)
+    hint = f"Begin one: `santiago run {document}`."
+    raise SantiagoError(Kind.USAGE, f"there is no run of {document.name} to go on with", hint=hint)
+
+
+def _changed(document: Path, run: Path, *, asked: bool) -> Way:
+    told = f"{document.name} has changed since {run.name} began, which is not finished"
+    if not asked:
+        others = "--resume goes on with the document as it was, --new starts afresh"
+        say(f"note: {told}: this takes the change in, and keeps what is done ({others})", err=True)
+        return "rebase"
+    say(f"{told}. What now?", err=True)
+    say("  take    take the change in: a new run that keeps what is done", err=True)
+    say("  resume  go on with the document as it was", err=True)
+    say("  new     start afresh", err=True)
+    word = click.prompt("Your word", type=click.Choice(["take", "resume", "new"]), default="take", err=True)
+    ways: dict[str, Way] = {"take": "rebase", "resume": "resume", "new": "new"}
+    return ways[word]
+
+
+def go_on(run: Path, worker: Worker, flags: Flags) -> int:
+    """Go on with a run as it began; another agent takes over where one is named, its checks stay as they are."""
+    plan, settings = frozen(run)
+    agent = named(settings.agent, worker.agent, worker.playbook, worker.model)
+    said = said_by(agent=worker.agent, model=worker.model, playbook=worker.playbook)
+    if worker.checks and worker.checks != settings.verification.story_commands:
+        say("note: a run keeps the checks that it began with; --new starts afresh with those of --verify", err=True)
+    other = agent if agent != settings.agent else None
+    with _or_afresh(), naming(settings.run_id or run.name), granting(run):
+        return start(run, settings, plan, flags, base=run, agent=other, said=said)
+
+
+@contextmanager
+def _or_afresh() -> Iterator[None]:
+    """Let a refusal to go on say that one may start afresh."""
+    try:
+        yield
+    except SantiagoError as error:
+        error.hint = f"{error.hint or ''} `santiago run PRD --new` starts afresh.".strip()
+        raise
