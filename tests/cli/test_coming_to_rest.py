@@ -140,7 +140,7 @@ def test_a_set_up_that_fails_before_the_agent_costs_no_attempt_and_stops_the_run
     again = santiago("resume", cwd=repo, env=place(repo))
     assert (done.returncode, again.returncode) == (10, 10)
     assert f"the command `test -e {ready}` of [workspace] setup ended with exit 1" in done.stderr
-    assert f"santiago run prd.md --agent 'sh {agent}' --verify '{check}'   # or start anew" in done.stderr
+    assert f"santiago run prd.md --new --agent 'sh {agent}' --verify '{check}'   # or start anew" in done.stderr
     assert not list((out_dir(repo) / "attempts").glob("S2/*"))
     ready.touch()
     resumed = santiago("resume", cwd=repo, env=place(repo))

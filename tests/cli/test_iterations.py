@@ -8,79 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli import greeter
 from tests.cli.greeter import git
+from tests.cli.iterating import FIRST, PLAY_ON, SECOND, begun, make, newest, run, runs, write
 from tests.cli.santiago import santiago
 from tests.cli.typing_person import Person
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FIRST = """\
-# PRD: Greeter
-
-### R1: Say hello
-
-- [ ] hello.txt says hello
-
-**Verification:** `grep hello hello.txt`
-
-### R2: Say goodbye
-
-- [ ] bye.txt says goodbye
-
-**Verification:** `grep goodbye bye.txt`
-"""
-SECOND = f"""\
-{FIRST.replace("says goodbye", "says goodbye, and when").replace("grep goodbye", "grep -w tomorrow")}
-### R3: Both
-
-- [ ] both.txt says both
-
-**Verification:** `grep both both.txt`
-"""
-PLAY = """\
-stories:
-  R1: [{write: {hello.txt: "hello\\n"}}]
-  R2: [{write: {bye.txt: "goodbye\\n"}}]
-"""
-PLAY_ON = """\
-stories:
-  R1: [{write: {hello.txt: "hello again\\n"}}]
-  R2: [{write: {bye.txt: "goodbye until tomorrow\\n"}}]
-  R3: [{write: {both.txt: "both\\n"}}]
-"""
-
 
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, value in greeter.place(tmp_path / "repo").items():
-        monkeypatch.setenv(name, value)
-    settings = '[agent]\nmode = "scripted"\nplaybook = "play.yaml"\n[policy]\nsandbox = "off"\n'
-    return greeter.committed(tmp_path / "repo", {"prd.md": FIRST, "play.yaml": PLAY, "santiago.toml": settings})
-
-
-def run(repo: Path, *more: str, code: int = 0, word: str = "run") -> str:
-    done = santiago(word, "prd.md", "--trust-commands", *more, cwd=repo)
-    assert done.returncode == code, done.stderr
-    return done.stderr
-
-
-def newest(repo: Path) -> Path:
-    return max((repo / ".santiago" / "runs").iterdir(), key=lambda one: one.stat().st_mtime_ns)
-
-
-def write(repo: Path, **files: str) -> None:
-    for name, text in files.items():
-        (repo / name.replace("_", ".")).write_text(text)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "Go on")
-
-
-def begun(repo: Path) -> list[str]:
-    """Return the stories of the newest run that went to an agent."""
-    lines = (newest(repo) / "progress.ndjson").read_bytes().splitlines()
-    return [one["story_id"] for one in map(json.loads, lines) if one["event"] == "attempt_started"]
+    return make(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("way", ["merge", "squash", "squash without a message"])
@@ -157,10 +96,6 @@ def unfinished(repo: Path) -> Path:
     """A repository whose first run is through with one story of two."""
     run(repo, "--only", "S1")
     return repo
-
-
-def runs(repo: Path) -> int:
-    return len(list((repo / ".santiago" / "runs").iterdir()))
 
 
 def test_a_second_run_of_a_document_goes_on_with_the_unfinished_one_and_says_so(unfinished: Path) -> None:
@@ -259,3 +194,30 @@ def test_rebase_takes_changed_settings_in_and_keeps_what_the_command_line_said(r
     given = json.loads((newest(repo) / "run-input.json").read_bytes())
     assert given["limits"]["story_max_attempts"] == 3
     assert given["verification"]["story_commands"] == ["true && ls prd.md"]
+
+
+def test_status_and_resume_say_what_has_changed_since_and_what_takes_it_in(unfinished: Path) -> None:
+    old = newest(unfinished).name
+    assert "since the run began" not in santiago("status", cwd=unfinished).stdout
+    settings = (unfinished / "santiago.toml").read_text()
+    (unfinished / "tests").mkdir()
+    (unfinished / "tests" / "test_more.py").write_text("")
+    write(unfinished, santiago_toml=f"{settings}[limits]\nstory_max_attempts = 3\n", prd_md=SECOND)
+    told = (
+        "prd.md has changed since the run began",
+        "settings have changed since the run began: limits.story_max_attempts",
+        "files that judge have changed on your branch since the run began: tests/test_more.py",
+        f"to take it in: santiago rebase {old} prd.md",
+    )
+    shown = santiago("status", cwd=unfinished).stdout
+    went = santiago("resume", "--trust-project", cwd=unfinished)
+    for text in told:
+        assert text in shown, shown
+        assert text in went.stderr, went.stderr
+    assert went.returncode == 0
+    assert "since the run began" not in santiago("status", cwd=unfinished).stdout, "a finished run goes nowhere"
+
+
+def test_ticks_alone_are_no_change(unfinished: Path) -> None:
+    write(unfinished, prd_md=FIRST.replace("[ ]", "[x]", 1))
+    assert "since the run began" not in santiago("status", cwd=unfinished).stdout

@@ -142,7 +142,7 @@ def test_a_terminal_gets_a_live_table_and_is_left_tidy(tmp_path: Path) -> None:
     terminal.write(re.sub(r"\x1b\[[\d;]*m", "", shown))
     kept = [line for line in terminal.lines if line.strip()]
     assert [line.split()[:2] for line in kept if line.startswith(" ✓")] == [["✓", "S1"], ["✓", "S2"], ["✓", "S3"]]
-    assert kept[-1].startswith("next: git merge santiago/")
+    assert kept[-2].startswith("next: git merge santiago/")
     assert not any("ctrl-c" in line for line in kept)
 
 

@@ -70,7 +70,7 @@ def run(repo: Path, kind: str, check: str, agent: str) -> tuple[int, str]:
     (repo.parent / "agent.sh").chmod(0o755)
     more = ["--sandbox", "off"] if kind == "none" else []
     done = subprocess.run(
-        [sys.executable, "-P", str(Path(__file__).with_name("fenced.py")), kind, "run", "prd.md", "--trust-project", "--verify", check, "--plain",
+        [sys.executable, "-P", str(Path(__file__).with_name("fenced.py")), kind, "run", "prd.md", "--new", "--trust-project", "--verify", check, "--plain",
          "--no-input", "--trust-commands", "--agent", str(repo.parent / "agent.sh"), *more],
         cwd=repo, capture_output=True, text=True, timeout=120,
         env={**os.environ, "XDG_CACHE_HOME": str(repo.parent / "cache")},

@@ -83,7 +83,7 @@ def test_a_check_that_cannot_start_is_not_called_a_retry_and_sends_nobody_to_a_f
     assert "the check `no-such-program --x` cannot run here: the program `no-such-program` is missing" in said
     assert "0/20 attempts" in said
     assert "correct the command" not in said
-    assert 'santiago run prd.md --verify "COMMAND"   # or start anew with another check\n' in said
+    assert 'santiago run prd.md --new --verify "COMMAND"   # or start anew with another check\n' in said
 
 
 def test_the_answer_to_a_question_is_the_first_command(repo: Path) -> None:
@@ -114,7 +114,7 @@ def test_where_attempts_and_minutes_are_both_used_up_both_are_suggested_and_that
     refused = santiago("resume", cwd=repo, env=place(repo)).stderr
     assert "(S1 used all of its 1 attempt and 0.005 minutes)" in refused
     assert "`santiago resume --add-attempts 2 --add-minutes 30" in refused
-    run(repo, WRITES)
+    run(repo, WRITES, "--new")
     older = min((repo / ".santiago/runs").iterdir()).name
     refused = santiago("resume", older, cwd=repo, env=place(repo)).stderr
     assert f"`santiago resume .santiago/runs/{older} --add-attempts 2 --add-minutes 30" in refused

@@ -239,7 +239,7 @@ def test_line_67_resume_goes_on_with_a_run_that_was_killed(held: Path) -> None:
 def test_line_67_where_the_shown_run_is_finished_the_latest_unfinished_one_is_offered(repo: Path) -> None:
     assert words.run(repo, words.WRITES, "--chunks", "1").returncode == 0
     first = greeter.out_dir(repo)
-    assert words.run(repo, words.WRITES).returncode == 0
+    assert words.run(repo, words.WRITES, "--new").returncode == 0
     (second,) = set((repo / ".santiago" / "runs").iterdir()) - {first}
 
     async def resumes(browser: Browser) -> None:

@@ -12,7 +12,7 @@ from santiago.artifacts import beneath, inbox, lock
 from santiago.artifacts.attempts import FILES, LASTING, FileAttempts
 from santiago.artifacts.details import DETAILS, LISTING
 from santiago.artifacts.files import read_bytes
-from santiago.artifacts.names import INPUT, LOG, PLAN, STARTED, attempt_folder
+from santiago.artifacts.names import INPUT, LOG, PLAN, REQUEST, SETTINGS, STARTED, attempt_folder
 from santiago.artifacts.store import LARGEST, FileStore
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase
@@ -33,7 +33,7 @@ class FileAudit:
 
     def __init__(self, audit: Audit) -> None:
         self.audit = audit
-        self._known = {LOG, INPUT, PLAN, STARTED, lock.NAME, *audit.known}
+        self._known = {LOG, INPUT, PLAN, REQUEST, SETTINGS, STARTED, lock.NAME, *audit.known}
 
     def check(self) -> None:
         assert self.audit.state is not None

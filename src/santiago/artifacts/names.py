@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 LOG, INPUT, PLAN, RESULT, ATTEMPTS = "progress.ndjson", "run-input.json", "plan.json", "result.json", "attempts"
 SETTINGS = "settings.json"
 """What files and variables said when the run was made, without its command line; to tell later what has changed."""
+REQUEST = "pull-request.md"
+"""What a request to merge the run's branch says; nothing rests on it."""
 STARTED = "started.log"
 """What the latest start from a screen printed; nothing rests on it."""
 

@@ -16,6 +16,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "execute": ("execute", "carry a plan out; run again it goes on"),
         "resume": ("resume", "go on with a run, with more budget or a hint where given"),
         "rebase": ("rebase", "take a changed document into a new run, and keep what is done"),
+        "pr": ("pr", "hand a run's branch to review, with the evidence of each story"),
         "stop": ("reach:stop", "stop a run at the next safe boundary"),
         "answer": ("reach:answer", "list the open questions, or answer one"),
         "change": ("reach:change", "ask for a change of a story"),

@@ -48,6 +48,7 @@ def command(
     out_dir = meant(run, as_json=flags.as_json)
     if out_dir is None:
         return 0
+    tell_changes(out_dir)
     plan, settings = frozen(out_dir)
     grants = Grants(
         attempts=add_attempts,
@@ -62,6 +63,22 @@ def command(
     said = said_by(agent=agent, model=model)
     with naming(settings.run_id or out_dir.name), granting(out_dir):
         return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other, said=said)
+
+
+def tell_changes(out_dir: Path) -> None:
+    """Say what has changed since a run began that it does not know of, and what takes it in."""
+    from santiago.app.changes import changes_of
+    from santiago.app.loading import load
+    from santiago.cli.view.text import say
+    from santiago.report.remedies import taking_in
+    from santiago.util.text import harmless
+
+    run = load(out_dir)
+    told = changes_of(run)
+    for text in told:
+        say(f"note: {harmless(text)}; the run goes on without that", err=True)
+    if told:
+        say(f"note: to take it in: {taking_in(run)}", err=True)
 
 
 def meant(name: str | None, *, as_json: bool) -> Path | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from santiago.app.changes import changes_of
 from santiago.app.finding import find_run, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
@@ -27,9 +28,18 @@ from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import Report
 from santiago.report.marks import mark, mark_of
 from santiago.report.measures import ago, limit, span
-from santiago.report.remedies import anew, answers, listed, next_commands
+from santiago.report.remedies import anew, answers, listed, next_commands, taking_in, taking_over
 from santiago.report.review import sessions_of
-from santiago.report.run_status import chunk_ms, counts_of, document, mending, needs_of, others_of, word_of
+from santiago.report.run_status import (
+    chunk_ms,
+    counts_of,
+    document,
+    is_taken_over,
+    mending,
+    needs_of,
+    others_of,
+    word_of,
+)
 from santiago.report.story_status import waits_for
 from santiago.report.tasks import tasks, update_plan
 from santiago.util.clock import SystemClock, between
@@ -66,6 +76,11 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
     if all_stories:
         _stories(found)
     _now(found)
+    if changes := changes_of(found):
+        say()
+        for text in changes:
+            say(f"{paint('note:', 'cyan', stderr=False)} {harmless(text)}")
+        say(f"to take it in: {taking_in(found)}")
     needs = needs_of(found)
     if needs:
         say()
@@ -246,25 +261,13 @@ def _next(run: Run) -> list[str]:
     if not run.begun:
         return ["", *listed([(f"santiago resume {quote(near(run.out_dir))}", "begin")])]
     if state.phase is RunPhase.SUCCESS:
-        if state.head and _is_here(state.head):
+        if is_taken_over(run):
             return ["", "its work is taken over: all of it is in the commit that is checked out here"]
-        taken = listed([(f"git merge {state.branch}", "take the work over")])
-        return ["", f"look: git diff HEAD...{state.branch}", *taken]
+        return ["", f"look: git diff HEAD...{state.branch}", *listed(taking_over(run.state, run.out_dir))]
     if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
         return ["", *brought]
     report = Report(plan=run.plan, run_input=run.run_input, state=state, out_dir=run.out_dir, history=run.history)
     return ["", *next_commands(report)]
-
-
-def _is_here(commit: str) -> bool:
-    """Tell whether the commit that is checked out here contains another one."""
-    from santiago.workspace.git import call, environment
-
-    question = ("merge-base", "--is-ancestor", commit, "HEAD")
-    try:
-        return call(question, environment(), Path.cwd(), accept=(0, 1, 128)).code == 0
-    except SantiagoError:
-        return False
 
 
 def _brought(run: Run) -> list[str] | None:

@@ -159,7 +159,7 @@ def _remedies(report: Report) -> Rows:
         case Reason.NOTHING_VERIFIED if not report.state.counted:
             return [
                 (
-                    f'santiago run {quote(report.plan.source.path)} --verify "COMMAND"',
+                    f'santiago run {quote(report.plan.source.path)} --new --verify "COMMAND"',
                     "start anew with a check that sees",
                 )
             ]
@@ -176,7 +176,7 @@ def _remedies(report: Report) -> Rows:
 
 def _to_run_checks(report: Report, again: str) -> Rows:
     """Return what helps where a check could not start, or where no checkout could be made ready for an agent."""
-    anew = f"santiago run {quote(report.plan.source.path)}"
+    anew = f"santiago run {quote(report.plan.source.path)} --new"
     latest = [one for story in report.needing()[:1] for one in report.history.of(story.id)[-1:]]
     unready = "[workspace] setup" in report.history.end.get("message", "") or any(
         one.status == "voided" for one in latest
@@ -249,6 +249,19 @@ def granting(out_dir: Path) -> Iterator[None]:
         (command, _), *_ = _remedies(report)
         error.hint = f"`{command}` grants more; `santiago skip{target(out_dir)} STORY --why …` leaves a story out."
         raise
+
+
+def taking_over(state: RunState, out_dir: Path) -> Rows:
+    """Return what takes the work of a finished run over."""
+    return [
+        (f"git merge {state.branch}", "take the work over"),
+        (f"santiago pr{target(out_dir)}", "or ask for it to be reviewed and merged"),
+    ]
+
+
+def taking_in(run: Run) -> str:
+    """Return the command that takes what has changed into a new run, and keeps what is done."""
+    return f"santiago rebase {run.run_id} {quote(near(Path(run.run_input.repo_path) / run.run_input.prd_path))}"
 
 
 def anew(run: Run) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from santiago.app.changes import changes_of
 from santiago.app.finding import target
 from santiago.app.loading import Run, load, working
 from santiago.artifacts import registry
@@ -29,6 +30,7 @@ from santiago.report.remedies import listed
 from santiago.report.story_status import explanation, lacking
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
+from santiago.workspace.landed import holds
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Story
@@ -196,9 +198,17 @@ def document(run: Run) -> dict[str, Any]:
         "stories": _stories(run),
         "questions": [question_data(run.state, one, run_named) for one in unanswered],
         "needs": needs_of(run),
+        "changes": changes_of(run),
+        "taken_over": is_taken_over(run),
         "others": [{"run_id": name, "state": word} for name, word in others],
         "more_others": more,
     }  # fmt: skip
+
+
+def is_taken_over(run: Run) -> bool:
+    """Tell whether the commit that is checked out here holds all that a finished run made: merged, squashed or picked."""
+    head = run.state.head
+    return bool(run.state.phase is RunPhase.SUCCESS and head and holds(Path.cwd(), "HEAD", head))
 
 
 def _stories(run: Run) -> list[dict[str, Any]]:
@@ -209,7 +219,7 @@ def _stories(run: Run) -> list[dict[str, Any]]:
             "id": story.id, "title": planned.title, "phase": str(story.phase), "status": status_of(story),
             "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
             "detail": detail_data(story), "attempts": story.counted, "reason": story.reason, "proof": story.proof,
-            "commit": story.commit, "waits": _why(run, planned), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
+            "kept": story.kept or None, "commit": story.commit, "waits": _why(run, planned), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
         }
         for planned in run.stories
         for story in (states[planned.id],)

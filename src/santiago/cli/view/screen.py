@@ -29,7 +29,7 @@ from santiago.executor.situation import Scope
 from santiago.report import refused, spending, step_summary
 from santiago.report.failure import FULL, Report
 from santiago.report.measures import span
-from santiago.report.remedies import listed, next_commands, resume
+from santiago.report.remedies import listed, next_commands, resume, taking_over
 from santiago.report.resting import because
 from santiago.util.clock import SystemClock
 from santiago.util.text import count, flat, harmless
@@ -294,7 +294,7 @@ def _following(report: Report) -> list[str]:
     """Return what to type next."""
     state = report.state
     if state.phase is RunPhase.SUCCESS:
-        return listed([(f"git merge {state.branch}", "take the work over")])
+        return listed(taking_over(state, report.out_dir))
     if state.phase is RunPhase.PAUSED and not report.at_rest():
         return listed([(resume(report), "go on")])
     return next_commands(report)

@@ -1,0 +1,76 @@
+"""Handing a run's branch to others: pushed to a remote, and a request to merge it opened with the program of its service."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from shlex import join
+from typing import TYPE_CHECKING
+
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.record import record
+from santiago.util.text import first, flat
+from santiago.workspace.ancestry import resolve
+from santiago.workspace.inspect import ask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@record
+class Remote:
+    """Where a branch is pushed to."""
+
+    name: str
+    url: str
+
+
+@record
+class Publication:
+    """How a branch is handed over: two commands, the second where a program for it is installed."""
+
+    push: tuple[str, ...]
+    request: tuple[str, ...] = ()
+
+
+def remote_of(repo: Path) -> Remote | None:
+    """Return the remote of the branch that is checked out, else `origin`, else the only one; None where that is not clear."""
+    names = ask(repo, "remote").text.split()
+    branch = ask(repo, "symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1)).text
+    wanted = ask(repo, "config", "--get", f"branch.{branch}.remote", accept=(0, 1)).text if branch else ""
+    found = [name for name in (wanted, "origin") if name in names] or (names if len(names) == 1 else [])
+    if not found:
+        return None
+    return Remote(name=found[0], url=ask(repo, "remote", "get-url", found[0]).text)
+
+
+def publication(repo: Path, remote: Remote, branch: str, title: str, body: Path) -> Publication:
+    """Return the commands that push a branch, and open a request to merge it into the one that is checked out."""
+    push = ("git", "push", remote.name, f"refs/heads/{branch}:refs/heads/{branch}")
+    current = ask(repo, "symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1)).text
+    base = current if current and resolve(repo, f"refs/remotes/{remote.name}/{current}") else ""
+    order = ("glab", "gh") if "gitlab" in remote.url else ("gh", "glab")
+    program = next((name for name in order if shutil.which(name)), "")
+    if program == "gh":
+        into = ("--base", base) if base else ()
+        return Publication(
+            push=push,
+            request=("gh", "pr", "create", "--head", branch, *into, "--title", title, "--body-file", str(body)),
+        )
+    if program == "glab":
+        into = ("--target-branch", base) if base else ()
+        text = body.read_text(encoding="utf-8")
+        words = ("glab", "mr", "create", "--yes", "--source-branch", branch, *into, "--title", title)
+        return Publication(push=push, request=(*words, "--description", text))
+    return Publication(push=push)
+
+
+def carry_out(repo: Path, command: tuple[str, ...]) -> str:
+    """Run a program as the user would, who may be asked for a password; return what it printed."""
+    done = subprocess.run(command, cwd=repo, stdout=subprocess.PIPE, text=True, errors="replace", check=False)  # noqa: S603  # an argument list, never a shell
+    if done.returncode:
+        message = f"`{first(flat(join(command)), 200)}` ended with exit code {done.returncode}"
+        raise SantiagoError(
+            Kind.BLOCKED, message, where=str(repo), hint="Its words are above; then `santiago pr` again."
+        )
+    return done.stdout
