@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,11 +13,12 @@ from santiago.app.start.wishes import Wishes
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from click.shell_completion import CompletionItem
 
     from santiago.agent.catalog import Catalog
+    from santiago.planner.source import Options
 
 actor_option = click.option("--actor", metavar="NAME", help="Who acts, for the log; default $SANTIAGO_ACTOR or $USER.")
 
@@ -26,6 +28,17 @@ _OPTIONS = (
         "--gate",
         type=click.Choice(("auto", "chunk", "step")),
         help="Go on by itself, rest after each chunk, or ask before and after every story.",
+    ),
+    click.option(
+        "--max-attempts", type=click.IntRange(1), metavar="N", help="At most so many attempts for each story."
+    ),
+    click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Money for the whole run."),
+    click.option("--max-tokens", type=click.IntRange(0), metavar="N", help="Tokens for the whole run."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(0, min_open=True),
+        metavar="MIN",
+        help="Minutes for the whole run; waiting does not count.",
     ),
     click.option("--chunks", metavar="A[-B][,C]", help="Only these chunks, by number or label; quote odd labels."),
     click.option("--only", metavar="STORY", multiple=True, help="Only this story (may be repeated)."),
@@ -101,14 +114,49 @@ class Flags(Wishes):
     attended: bool = False
 
 
+@record
+class Reading:
+    """How a command line wants a document read."""
+
+    against: Path | None = None
+    strict: bool = False
+    allow_fallback: bool = False
+    units: str | None = None
+
+    @property
+    def options(self) -> Options:
+        """The same for the planner."""
+        from santiago.planner.source import Options
+
+        return Options(allow_fallback=self.allow_fallback, units=self.units)
+
+
+_READING = (
+    click.option("--against", type=click.Path(path_type=Path), help="An older plan.json whose story ids are kept."),
+    click.option("--strict", is_flag=True, help="Refuse on warnings too."),
+    click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become stories."),
+    click.option(
+        "--units", metavar="KIND", help="Which list to plan where a document has two: an id prefix (fr) or a kind."
+    ),
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of reading a document; it gets them together, as `reading`."""
+    return _together(command, _READING, Reading, "reading")
+
+
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of a run; it gets them together, as `flags`."""
+    return _together(command, _OPTIONS, Flags, "flags")
 
+
+def _together(command: Callable[..., Any], options: Sequence[Any], kind: Any, name: str) -> Callable[..., Any]:
     @wraps(command)
-    def with_flags(**given: Any) -> Any:
-        flags = Flags(**{one.name: given.pop(one.name) for one in fields(Flags) if one.name in given})
-        return command(flags=flags, **given)
+    def with_record(**given: Any) -> Any:
+        found = kind(**{one.name: given.pop(one.name) for one in fields(kind) if one.name in given})
+        return command(**{name: found}, **given)
 
-    for option in reversed(_OPTIONS):
-        with_flags = option(with_flags)
-    return with_flags
+    for option in reversed(options):
+        with_record = option(with_record)
+    return with_record

@@ -13,6 +13,7 @@ from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
 from santiago.artifacts.names import SETTINGS
+from santiago.cli.options import Reading, reading_options
 from santiago.cli.view.errors import show_findings
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
@@ -21,7 +22,7 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.planner.compile import Compilation, compile_plan
-from santiago.planner.source import Options, Source
+from santiago.planner.source import Source
 from santiago.util.text import count
 
 if TYPE_CHECKING:
@@ -34,13 +35,8 @@ if TYPE_CHECKING:
 @click.argument("subject", required=False, metavar="[PRD]")
 @click.option("--input", "run_input", type=click.Path(path_type=Path), help="A run-input.json instead of a document.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Where to write; default .santiago/runs/<run id>.")
-@click.option("--against", type=click.Path(path_type=Path), help="An older plan.json whose story ids are kept.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 3 if the plan would change.")
-@click.option("--strict", is_flag=True, help="Refuse on warnings too.")
-@click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become stories.")
-@click.option(
-    "--units", metavar="KIND", help="Which list to plan where a document has two: an id prefix (fr) or a kind."
-)
+@reading_options
 @click.option(
     "--with",
     "agents",
@@ -59,10 +55,9 @@ if TYPE_CHECKING:
 @click.option("--graph", is_flag=True, help="Print the dependency graph as Mermaid text instead of the plan.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    subject: str | None, run_input: Path | None, out_dir: Path | None, against: Path | None, check: bool, strict: bool,
-    allow_fallback: bool, units: str | None, agents: tuple[str, ...], model: str | None, playbook: Path | None,
-    chunks_target: int | None, stories_target: int | None, depth: Depth | None, trust_project: bool, graph: bool,
-    as_json: bool,
+    subject: str | None, run_input: Path | None, out_dir: Path | None, check: bool, reading: Reading,
+    agents: tuple[str, ...], model: str | None, playbook: Path | None, chunks_target: int | None,
+    stories_target: int | None, depth: Depth | None, trust_project: bool, graph: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Compile PRD into a plan: the same bytes in, the same bytes out. With --with, agents plan it, or a sentence.
 
@@ -81,16 +76,16 @@ def command(
         wanted = Wanted(subject=subject or "", agents=agents, model=model, playbook=playbook, size=size)
         return plan_with(wanted, trusted=trust_project, as_json=as_json)
     job = _job(Path(subject) if subject else None, run_input, out_dir)
-    options = Options(allow_fallback=allow_fallback, units=units)
+    against = reading.against
     try:
         text = read_text(job.document)
         refuse_secrets(text.encode(), job.name)
         refuse_secrets(codec.canonical(job.run_input), "run-input.json")
-        source = Source(text, path=job.name, options=options)
+        source = Source(text, path=job.name, options=reading.options)
         kept = against or _kept_plan(job, anywhere=check and out_dir is None)
-        old = _old_plan(kept, named=against is not None)
+        old = old_plan(kept, named=against is not None)
         job = job._replace(compared=kept if old else None)
-        compiled = compile_plan(source, strict=strict, against=old if against else None)
+        compiled = compile_plan(source, strict=reading.strict, against=old if against else None)
     except SantiagoError as error:
         _failed(job, error.message, error.reason or Reason.INVALID_INPUT, write=not check)
         raise
@@ -235,7 +230,7 @@ def _kept_plan(job: Job, *, anywhere: bool) -> Path | None:
     return repository.newest_plan(Path(job.run_input.repo_path), job.run_input.prd_path)
 
 
-def _old_plan(path: Path | None, *, named: bool) -> Plan | None:
+def old_plan(path: Path | None, *, named: bool) -> Plan | None:
     """Return the plan to compare with; one that nobody named may be unreadable."""
     if path is None:
         return None

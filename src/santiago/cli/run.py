@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from santiago.cli.options import Flags, agent_names, run_options
+from santiago.cli.options import Flags, Reading, agent_names, reading_options, run_options
 
 
 @click.command("run")
@@ -20,11 +20,11 @@ from santiago.cli.options import Flags, agent_names, run_options
 @click.option("--model", metavar="NAME", help="The model that the agent should use, by its own name for it.")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every story (may be repeated).")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
-@click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become stories.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="The run's folder; default .santiago/runs/<run id>.")
 @click.option("--enqueue", is_flag=True, help="Hand the document to the planner instead: a request on the board.")
 @click.option("--new", is_flag=True, help="Start afresh, although a run of this document is not finished.")
 @click.option("--resume", is_flag=True, help="Go on with the run of this document that is not finished.")
+@reading_options
 @run_options
 def command(
     prd: Path,
@@ -32,11 +32,11 @@ def command(
     model: str | None,
     checks: tuple[str, ...],
     playbook: Path | None,
-    allow_fallback: bool,
     out_dir: Path | None,
     enqueue: bool,
     new: bool,
     resume: bool,
+    reading: Reading,
     flags: Flags,
 ) -> int:
     """Compile PRD and have an agent carry it out; a run of it that is not finished goes on.
@@ -62,4 +62,4 @@ def command(
     if way == "nothing":
         return 0
     after = load(run) if way == "rebase" and run is not None else None
-    return carry_out(prd, out_dir, worker, flags, fallback=allow_fallback, after=after)
+    return carry_out(prd, out_dir, worker, flags, reading=reading, after=after)

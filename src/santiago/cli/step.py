@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.options import Flags, agent_names, run_options
+from santiago.cli.options import Flags, Reading, agent_names, reading_options, run_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +26,9 @@ MOST_SHOWN = 20
 @click.option("--model", metavar="NAME", help="The model that the agent should use, by its own name for it.")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every step (may be repeated).")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
-@click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become steps.")
 @click.option("--new", is_flag=True, help="Start afresh, although a run of this plan is not finished.")
 @click.option("--write-back", is_flag=True, help="Tick in the plan's document what is done, on the run's branch.")
+@reading_options
 @run_options
 def command(
     what: str | None,
@@ -36,8 +36,8 @@ def command(
     model: str | None,
     checks: tuple[str, ...],
     playbook: Path | None,
-    allow_fallback: bool,
     new: bool,
+    reading: Reading,
     flags: Flags,
 ) -> int:
     """Carry a plan out with your word before and after each step; without a name, go on with the latest one.
@@ -66,7 +66,7 @@ def command(
         return go_on(run, worker, flags)
     after = load(run) if way == "rebase" and run is not None else None
     return carry_out(
-        path, None, worker, flags, fallback=allow_fallback, otherwise=_inferred(flags), told=_imported, after=after
+        path, None, worker, flags, reading=reading, otherwise=_inferred(flags), told=_imported, after=after
     )
 
 

@@ -13,6 +13,7 @@ from santiago.app.loading import frozen_input
 from santiago.app.start.agents import lasting
 from santiago.app.start.fitness import refuse_unapproved, refuse_unfit
 from santiago.app.start.identity import derived_id, frozen_path, repository_of
+from santiago.app.start.limits import limited, refuse_other, wished
 from santiago.app.start.request import Request
 from santiago.app.start.scope import scope_of
 from santiago.artifacts.names import PLAN, has_begun
@@ -52,6 +53,7 @@ def prepare(
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
     if has_begun(out_dir):  # then the digest in the log guards the plan
         plan = _as_begun(out_dir, plan) if compiled or plan_file else plan
+        refuse_other(frozen_input(out_dir).limits, wishes, out_dir)
     elif not compiled:
         refuse_unapproved(plan_file or out_dir / PLAN)
         refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
@@ -64,7 +66,13 @@ def prepare(
     )
     run_id = run_input.run_id or derived_id(out_dir, repo)
     now = repository_of(out_dir, run_id, repo)
-    settings = replace(run_input, repo_path=frozen_path(out_dir, run_id, repo, now), policy=frozen, run_id=run_id)
+    settings = replace(
+        run_input,
+        repo_path=frozen_path(out_dir, run_id, repo, now),
+        policy=frozen,
+        limits=limited(run_input.limits, wishes),
+        run_id=run_id,
+    )
     # A person who brings or accepts work wants it on the branch; no agent is started for what it leaves to do.
     scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, wishes.chunks, wishes.only)
     policy, who = _policy(frozen, wishes), actor(wishes.actor)
@@ -87,7 +95,8 @@ def prepare(
 
 def said_in(wishes: Wishes) -> frozenset[str]:
     """Return the settings that wishes take the place of."""
-    return frozenset(f"policy.{one.name}" for one in fields(Policy) if getattr(wishes, one.name, None))
+    policy = (f"policy.{one.name}" for one in fields(Policy) if getattr(wishes, one.name, None))
+    return frozenset((*policy, *(f"limits.{name}" for name in wished(wishes))))
 
 
 def _tests_first(out_dir: Path, run_input: RunInput, wishes: Wishes) -> str:

@@ -23,3 +23,11 @@ class Wishes:
     actor: str | None = None
     """Who wishes it; by default whom the environment names."""
     write_back: bool = False
+    max_attempts: int | None = None
+    """Of each story."""
+    max_cost: float | None = None
+    """Dollars for the run."""
+    max_tokens: int | None = None
+    """Of the run."""
+    timeout: float | None = None
+    """Minutes for the run."""

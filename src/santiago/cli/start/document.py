@@ -13,13 +13,14 @@ from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.trust import said_by
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_text
-from santiago.cli.plan import job_from_document, refuse, roomy
+from santiago.cli.options import Reading
+from santiago.cli.plan import job_from_document, old_plan, refuse, roomy
 from santiago.cli.start.running import start
 from santiago.cli.start.trust import note_basis
 from santiago.cli.view.text import say
 from santiago.contract.record import record
 from santiago.planner.compile import compile_plan
-from santiago.planner.source import Options, Source
+from santiago.planner.source import Source
 from santiago.report.advice import on_attempts
 
 if TYPE_CHECKING:
@@ -47,21 +48,24 @@ def carry_out(
     worker: Worker,
     flags: Flags,
     *,
-    fallback: bool = False,
+    reading: Reading | None = None,
     otherwise: Callable[[str, Job], Plan | None] = lambda *_: None,
     told: Callable[[Plan], None] = lambda _: None,
     after: Run | None = None,
 ) -> int:
     """Compile a document and start the run; `otherwise` may make a plan where the document has no steps to be seen.
 
-    `fallback` takes phases and feature bullets for them without further ado; the ids and the work of `after` are kept.
+    `reading` is how the document is read; with `allow_fallback` phases and feature bullets are steps without further ado. The ids
+    and the work of `after` are kept.
     """
     job = job_from_document(prd, out_dir)
     refuse_outside(job.document)
     text = read_text(job.document)
     refuse_secrets(text.encode(), job.name)
-    source = Source(text, path=job.name, options=Options(allow_fallback=fallback))
-    compiled = compile_plan(source, against=after.plan if after else None)
+    reading = reading or Reading()
+    source = Source(text, path=job.name, options=reading.options)
+    against = after.plan if after else old_plan(reading.against, named=True)
+    compiled = compile_plan(source, strict=reading.strict, against=against)
     plan = compiled.plan or otherwise(text, job)
     if plan is None:
         return refuse(compiled, job, source, as_json=flags.as_json)
