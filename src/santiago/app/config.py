@@ -33,7 +33,7 @@ _EXAMPLES: dict[str, Any] = {
     "limits.attempt_timeout_minutes": 10, "limits.run_max_tokens": 2_000_000, "limits.run_max_cost_usd": 5,
     "verification.story_commands": ["pytest -q"], "verification.run_commands": ["pytest -q"], "workspace.setup": ["npm ci"],
     "workspace.env": ["DATABASE_URL"], "agent.command": ["my-agent", "--flag"], "agent.profile": "claude",
-    "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", _COMMAND: "notify-send santiago",
+    "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", "agent.fallback": ["codex"], _COMMAND: "notify-send santiago",
     _WEBHOOK: "https://example.org/hook", "board.developer": "claude", "board.scientist": "claude", "board.planner": "claude",
     "board.language": "ko",
 }  # fmt: skip

@@ -35,6 +35,7 @@ MEANS = {
     "agent.command": "the program that works as the agent",
     "agent.profile": "the agent that is started",
     "agent.model_hint": "the model that the agent is told to use",
+    "agent.fallback": "agents that take over where that one cannot go on",
     "agent.playbook": "what the scripted agent plays",
     "policy.tests_first": "the agent that writes tests",
     "policy.sandbox": "the fence around agent and checks",

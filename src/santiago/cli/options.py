@@ -81,6 +81,25 @@ _OPTIONS = (
 )
 
 
+class _Agents(click.Option):
+    """Lists the agents that are known here, when somebody asks for help and not before."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from santiago.app.profiles import own_catalog
+
+        known = ", ".join(name for name in own_catalog().names() if name != "command")
+        found = super().get_help_record(ctx)
+        return (found[0], f"{found[1]} Known are {known}.") if found else None
+
+
+def agent_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option that names agents, with what that means for the command."""
+    several = "Of several, with commas between them, the next takes over where one cannot go on."
+    return click.option(
+        "--agent", cls=_Agents, metavar="NAME[,NAME…]", shell_complete=agent_names, help=f"{what} {several}"
+    )
+
+
 def agent_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the agents that begin like this, for a shell to complete."""
     from click.shell_completion import CompletionItem
@@ -88,8 +107,9 @@ def agent_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     from santiago.app.profiles import own_catalog
 
     own = own_catalog()
-    names = [name for name in own.names() if name.startswith(incomplete) and name != "command"]
-    return [CompletionItem(name, help=_title(own, name)) for name in names]
+    before, comma, last = incomplete.rpartition(",")
+    names = [name for name in own.names() if name.startswith(last) and name != "command"]
+    return [CompletionItem(f"{before}{comma}{name}", help=_title(own, name)) for name in names]
 
 
 def _title(own: Catalog, name: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.options import Flags, agent_names, run_options
+from santiago.cli.options import Flags, agent_option, run_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option(
     "--hint", "hints", nargs=2, multiple=True, metavar="STORY TEXT", help="A word for a story's next attempt."
 )
-@click.option("--agent", metavar="NAME", shell_complete=agent_names, help="Go on with another agent, from here on.")
+@agent_option("Go on with another agent, from here on.")
 @click.option("--model", metavar="NAME", help="Go on with another model.")
 @run_options
 def command(
@@ -38,7 +38,7 @@ def command(
 
     from santiago.app.finding import find_story, naming
     from santiago.app.loading import frozen, load
-    from santiago.app.start.agents import named
+    from santiago.app.start.lineup import named
     from santiago.app.start.trust import said_by
     from santiago.cli.start.running import start
     from santiago.contract.units import Minutes, Usd

@@ -6,17 +6,12 @@ from pathlib import Path
 
 import click
 
-from santiago.cli.options import Flags, Reading, agent_names, reading_options, run_options
+from santiago.cli.options import Flags, Reading, agent_option, reading_options, run_options
 
 
 @click.command("run")
 @click.argument("prd", type=click.Path(path_type=Path))
-@click.option(
-    "--agent",
-    metavar="NAME",
-    shell_complete=agent_names,
-    help="An agent by name, or any command line; default: the first that is installed and signed in.",
-)
+@agent_option("An agent by name, or any command line; default: the first that is installed and signed in.")
 @click.option("--model", metavar="NAME", help="The model that the agent should use, by its own name for it.")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every story (may be repeated).")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
@@ -43,6 +38,7 @@ def command(
 
     \b
     santiago run docs/prd.md --agent claude --verify "pytest -q"
+    santiago run docs/prd.md --agent claude,codex --max-cost 5
     santiago run docs/prd.md --agent "my-agent --flag"
     """
     if enqueue:

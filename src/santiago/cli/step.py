@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.options import Flags, Reading, agent_names, reading_options, run_options
+from santiago.cli.options import Flags, Reading, agent_option, reading_options, run_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ MOST_SHOWN = 20
 
 @click.command("step")
 @click.argument("what", required=False, metavar="[PLAN|RUN]")
-@click.option("--agent", metavar="NAME", shell_complete=agent_names, help="An agent by name, or any command line.")
+@agent_option("An agent by name, or any command line.")
 @click.option("--model", metavar="NAME", help="The model that the agent should use, by its own name for it.")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every step (may be repeated).")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")

@@ -17,3 +17,9 @@ def commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
 def run_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:
     """Return the checks of the run, where it has any of its own."""
     return tuple(dict.fromkeys((*run_input.verification.run_commands, *plan.run_verify)))
+
+
+def all_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:
+    """Return every check that a run may come to, each once."""
+    stories = (command for story in plan.stories for command in commands_of(story, run_input))
+    return tuple(dict.fromkeys((*stories, *run_commands_of(plan, run_input))))

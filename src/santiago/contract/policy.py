@@ -88,6 +88,8 @@ class Agent:
     """The model, by the agent's own name for it."""
     playbook: str | None = None
     """What the scripted agent plays; relative to the repository."""
+    fallback: tuple[str, ...] = ()
+    """Agents, by name or command line, that take over one after the other where the one before cannot go on."""
 
 
 Gate = Literal["detail", "result", "chunk"]

@@ -117,7 +117,8 @@ def _agent_flags(report: Report, more: str) -> list[str]:
 
 
 def _agent_name(agent: Agent) -> str:
-    return "scripted" if agent.mode == "scripted" else join(agent.command or ()) or agent.profile or ""
+    first = "scripted" if agent.mode == "scripted" else join(agent.command or ()) or agent.profile or ""
+    return ",".join(filter(None, (first, *agent.fallback)))
 
 
 def _scope_flags(report: Report) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from santiago.app.start import agents, provide
 from santiago.app.start.identity import refuse_taken
 from santiago.app.start.leftovers import kill_leftovers, marks
+from santiago.app.start.lineup import line_up
 from santiago.app.start.scratch import scratch_of
 from santiago.artifacts import preflight, registry
 from santiago.artifacts.lock import Lock, last_sign
@@ -61,7 +62,7 @@ def check_temporary() -> None:
 def look_around(run_input: RunInput) -> Surroundings:
     source, repo = dict(os.environ), Path(run_input.repo_path)
     provided = provide.present(repo, run_input.workspace.copy)
-    working = (run_input.agent, agents.for_tests(run_input))
+    working = (*line_up(run_input.agent), agents.for_tests(run_input))
     signed_in = [value for one in working if one is not None for value in agents.credentials(one, source)]
     secrets = (*to_hide(source), *signed_in, *provide.secrets(repo, provided))
     return Surroundings(source=source, repo=repo, provided=provided, secrets=secrets)

@@ -36,6 +36,8 @@ def named(agent: Agent, name: str | None, playbook: Path | None, model: str | No
     """Return the agent's settings, changed by what a command line says."""
     if model:
         agent = replace(agent, model_hint=model)
+    if name:
+        agent = replace(agent, fallback=())  # nobody asked for those of another agent
     if name == "scripted" or playbook is not None:
         return replace(agent, mode="scripted", playbook=str(playbook) if playbook else agent.playbook)
     if not name:
@@ -168,6 +170,16 @@ def refuse_early(
             hint='Set unknown_usage = "allow" under [policy], take the limit away, or use an agent that reports it.',
             reason=Reason.USAGE_UNKNOWN,
         )
+
+
+def refuse_absent(run_input: RunInput, source: Mapping[str, str], lacks: Callable[[str], bool]) -> str:
+    """Raise where the agent that settings mean cannot begin; return its name."""
+    if run_input.agent.mode == "scripted":
+        playing(run_input)
+        return "scripted"
+    profile = profile_of(run_input.agent, source)
+    refuse_early(profile, run_input, source, lacks)
+    return name_of(profile)
 
 
 def _missing(program: str, source: Mapping[str, str], lacks: Callable[[str], bool]) -> str:

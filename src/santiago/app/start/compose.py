@@ -18,11 +18,12 @@ from santiago.app.start.inbox_adapter import Letters
 from santiago.app.start.judging import Means
 from santiago.app.start.leaks import SecretsInWork
 from santiago.app.start.leftovers import kill_leftovers, marks
+from santiago.app.start.lineup import first_able, next_one
 from santiago.app.start.logbook import Logbook, freeze
 from santiago.app.start.preflight import Checkout, foresee
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.details import FileDetails
-from santiago.contract.checks import commands_of, run_commands_of
+from santiago.contract.checks import all_commands_of
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.app.start.request import Request
-    from santiago.contract.policy import RunInput
+    from santiago.contract.policy import Agent, RunInput
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.state import RunState
     from santiago.process.place import Ground
@@ -53,12 +54,24 @@ def execute(request: Request) -> RunState:
         server = ProcessServer()
         stack.callback(_close, server, request.out_dir)
         stack.enter_context(signals.strays_ignored())
+        state, agent = _turn(request, server)
+        while taken_over := next_one(agent, state):
+            request = request.handed_on(*taken_over)
+            state, agent = _turn(request, server)
+        return state
+
+
+def _turn(request: Request, server: ProcessServer) -> tuple[RunState, Agent]:
+    """Carry a plan out with one agent until that is done or it cannot go on; return where the run stands, and who worked."""
+    with ExitStack() as stack:
         clock, run_input = WorkClock(SystemClock(), server.worked), request.effective
         check_temporary()  # finding out which sandbox works needs it
         around = look_around(run_input)
         fence = sandbox.detect(run_input.policy.sandbox, around.source)
         hold = take_hold(request, around, fence, clock, stack)
         digests = freeze(hold.store, request)
+        checkout = Checkout(run_input, hold.workspace, hold.dependencies, request.begins_on)
+        run_input, passed_over = first_able(run_input, around.source, checkout.lacks)
         start = _Start(
             request=request,
             run_input=run_input,
@@ -74,22 +87,14 @@ def execute(request: Request) -> RunState:
                 hold.dependencies,
                 (str(around.repo),),
                 run_input.workspace.setup,
-                _commands(request, run_input),
+                () if request.skips else all_commands_of(request.plan, run_input),
                 around.source,
             ),
             log=Logbook(request, hold, clock.utc()),
             attempts=FileAttempts(hold.store),
-            checkout=Checkout(run_input, hold.workspace, hold.dependencies, request.begins_on),
+            checkout=checkout,
         )
-        return start.run(digests)
-
-
-def _commands(request: Request, run_input: RunInput) -> tuple[str, ...]:
-    """Return the checks that a start may run; none where it only leaves stories out."""
-    if request.skips:
-        return ()
-    stories = (command for story in request.plan.stories for command in commands_of(story, run_input))
-    return tuple(dict.fromkeys((*stories, *run_commands_of(request.plan, run_input))))
+        return start.run(digests, passed_over), run_input.agent
 
 
 def _close(server: ProcessServer, out_dir: Path) -> None:
@@ -115,8 +120,11 @@ class _Start:
     attempts: FileAttempts
     checkout: Checkout
 
-    def run(self, digests: tuple[str, str]) -> RunState:
-        """Go on where the log ends; `digests` are those of the frozen run input and plan."""
+    def run(self, digests: tuple[str, str], passed_over: list[str]) -> RunState:
+        """Go on where the log ends; `digests` are those of the frozen run input and plan.
+
+        `passed_over` says which agents cannot begin, and who works instead.
+        """
         hold, log, request = self.hold, self.log, self.request
         notices = [*hold.notices, *foresee(self.run_input, log.state, request, self.checkout)]
         self._consent_unfenced()
@@ -153,7 +161,8 @@ class _Start:
         if request.only_creates:
             log.project(log.state)
             return log.state
-        coordinator.record([self._started(name), *going_on])
+        switch = [of_run(EventKind.NOTE, message=text) for text in (request.note, *passed_over) if text]
+        coordinator.record([self._started(name), *switch, *going_on])
         if not request.skips:
             return self._work(coordinator)
         coordinator.record(start_events.skipping(log.state, request.skips, request.actor))

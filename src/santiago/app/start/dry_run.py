@@ -11,6 +11,7 @@ from santiago.app.loading import empty_fold, load
 from santiago.app.shortage import named
 from santiago.app.start import agents, kept, provide, start_events
 from santiago.app.start.identity import refuse_taken
+from santiago.app.start.lineup import first_able
 from santiago.app.start.preflight import Checkout, Prospect, foresee
 from santiago.app.start.scratch import scratch_of
 from santiago.artifacts import frozen
@@ -63,10 +64,12 @@ def try_out(request: Request, *, trusted: bool, waits: Waiting | None = None) ->
     if state.seq and not request.skips and not request.own_work:
         # Raises where going on would only repeat a failure.
         reopening(state, run_input.limits, request.grants, workspace.head())
-    agent = _agent(run_input, checkout)
+    run_input, passed = first_able(run_input, os.environ, checkout.lacks)
+    notes += passed
+    agent = agents.refuse_absent(run_input, os.environ, checkout.lacks)
     if run_input.policy.tests_first:
         other = agents.for_tests(run_input)
-        writer = _agent(replace(run_input, agent=other), checkout) if other else agent
+        writer = agents.refuse_absent(replace(run_input, agent=other), os.environ, checkout.lacks) if other else agent
         notes.append(f"the tests of each story are written first, by {writer}")
     fence = sandbox.detect(run_input.policy.sandbox, dict(os.environ))
     if waits is not None and waits.used:
@@ -92,15 +95,6 @@ def _state(request: Request) -> RunState:
     frozen.compare(request.out_dir / INPUT, run.run_input, request.run_input)
     frozen.compare(request.out_dir / PLAN, run.plan, request.plan)
     return run.state
-
-
-def _agent(run_input: RunInput, checkout: Checkout) -> str:
-    if run_input.agent.mode == "scripted":
-        agents.playing(run_input)
-        return "scripted"
-    profile = agents.profile_of(run_input.agent, os.environ)
-    agents.refuse_early(profile, run_input, os.environ, checkout.lacks)
-    return agents.name_of(profile)
 
 
 def _asks(request: Request, state: RunState) -> list[str]:

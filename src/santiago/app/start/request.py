@@ -54,6 +54,8 @@ class Request:
     """What the run's first event says of the planning session or the run that it was made from."""
     settings: dict[str, Any] | None = None
     """What files and variables said when a new run was made, without the command line."""
+    note: str = ""
+    """What the log is to say first: that another agent takes over."""
     actor: str = "user"
     """Who starts it, as the log names them."""
     attended: bool = False
@@ -72,6 +74,18 @@ class Request:
         if self.run_input.run_id is None:
             raise ValueError("a run is started under an id")
         return self.run_input.run_id
+
+    def handed_on(self, agent: Agent, note: str) -> Request:
+        """Return the same for the agent that takes over; what a person asked for once is done, and agreed to."""
+        return replace(
+            self,
+            agent=agent,
+            note=note,
+            grants=Grants(actor=self.grants.actor),
+            own_work=None,
+            accepts=None,
+            consent_unfenced=lambda: None,
+        )
 
     @property
     def effective(self) -> RunInput:

@@ -144,7 +144,7 @@ def said_by(
     *, agent: object = None, model: object = None, playbook: object = None, checks: object = None
 ) -> frozenset[str]:
     """Return the settings that these words of a command line take the place of."""
-    names = ["agent.mode", "agent.command", "agent.profile"] if agent else []
+    names = ["agent.mode", "agent.command", "agent.profile", "agent.fallback"] if agent else []
     names += ["agent.model_hint"] if model else []
     names += ["agent.mode", "agent.playbook"] if playbook else []
     return frozenset([*names, *(["verification.story_commands"] if checks else [])])

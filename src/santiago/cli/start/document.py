@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.app.start.agents import named
 from santiago.app.start.leaks import refuse_secrets
+from santiago.app.start.lineup import named
 from santiago.app.start.onward import Beginning, beginning, settings_of
 from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.trust import said_by

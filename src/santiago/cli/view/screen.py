@@ -86,6 +86,7 @@ class Screen:
         """Say what begins."""
         if self.as_json:
             return
+        self.close()  # another agent may take over
         self.lines.out_dir = head.out_dir
         verb = "resumes" if head.resumed else "begins"
         begins = (
