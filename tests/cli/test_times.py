@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import time
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+import pytest
+
 from santiago.app.history import History
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import RunPhase
+from santiago.util.clock import moment, time_of_day, zone
+from tests.cli import greeter
+from tests.cli.santiago import santiago
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 def history(*told: tuple[int, EventKind, Context]) -> History:
@@ -53,3 +67,38 @@ def test_the_time_in_which_a_person_was_asked_is_none_of_the_chunk() -> None:
         (43, EventKind.QUESTION_ANSWERED, {"question": "S1-detail-1"}), (45, EventKind.TIME_USED, {"ms": 5000}),
     )  # fmt: skip
     assert told.chunk_ms == {"": 1000, "C01": 4000}
+
+
+@pytest.fixture
+def in_kolkata(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Five and a half hours before Greenwich, all year round."""
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_a_time_is_told_as_the_clock_on_the_wall_shows_it() -> None:
+    """Its day is named where it is another one here, whatever day it is in Greenwich."""
+    assert moment("2026-01-01T20:00:00.000Z") == "2026-01-02 01:30:00 IST"
+    assert moment("2026-01-01T20:00:00.000Z", "2026-01-01T18:45:00Z") == "01:30:00 IST"
+    assert moment("2026-01-01T18:45:00.000Z", "2026-01-01T10:00:00Z") == "2026-01-02 00:15:00 IST"
+    assert (time_of_day("2026-01-01T20:00:00Z"), zone("2026-01-01T20:00:00Z")) == ("01:30:00", "IST")
+    assert (moment("2026-13-01T20:00:00Z"), moment("now")) == ("2026-13-01T20:00:00Z", "now")
+
+
+def test_people_read_local_times_and_programs_read_utc(tmp_path: Path) -> None:
+    """The lines of a run, whose head names the zone, and `santiago log`; the log itself and `--json` stay as they are."""
+    repo = greeter.make(tmp_path / "repo")
+    ran = greeter.carry_out(repo, {"TZ": "Etc/GMT-9"})  # east of Greenwich, whatever its name says
+    assert (ran.returncode, "2 at a time, times in +09" in ran.stderr) == (0, True), ran.stderr
+    env = {**greeter.place(repo), "TZ": "Etc/GMT-9"}
+    begun = json.loads((greeter.out_dir(repo) / "progress.ndjson").read_text().splitlines()[0])["timestamp"]
+    here = datetime.fromisoformat(begun).astimezone(timezone(timedelta(hours=9)))
+    shown = santiago("log", cwd=repo, env=env)
+    assert shown.stdout.startswith(here.strftime("%Y-%m-%d %H:%M:%S +09 ")), shown.stdout
+    assert f"{here:%H:%M}" in next(line for line in ran.stderr.splitlines() if " chunk " in line)
+    told = santiago("log", "--json", cwd=repo, env=env)
+    assert json.loads(told.stdout.splitlines()[1])["timestamp"] == begun

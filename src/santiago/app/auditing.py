@@ -22,6 +22,7 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import ENDED, StoryPhase
 from santiago.contract.result import Result
 from santiago.executor.result import result as result_of
+from santiago.util.clock import moment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -164,7 +165,9 @@ class Audit:
         if event.event is EventKind.STORY_ACCEPTED:
             self.attested[event.story_id or ""] = event.actor
         if event.event is EventKind.NOTE and event.context.get("ref", "").startswith("refs/santiago/"):
-            self.note("refs_pruned", LOG, f"{event.context.get('text', '')} ({event.timestamp}, by {event.actor})")
+            self.note(
+                "refs_pruned", LOG, f"{event.context.get('text', '')} ({moment(event.timestamp)}, by {event.actor})"
+            )
 
     def _anchor(self, reader: Reader) -> None:
         known = self.anchors.get(reader.seq)

@@ -18,6 +18,7 @@ from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Letter
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
+from santiago.util.clock import moment
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _answered(out_dir: Path, question: str, asked: Question | None) -> SantiagoE
         message = f"{question} has expired; the next start asks again"
         return SantiagoError(Kind.INPUT, message, hint=f"`santiago resume{target(out_dir)}`")
     first = answered_by(out_dir, question)
-    by = f", by {harmless(first[0])} at {first[1]}" if first else ""
+    by = f", by {harmless(first[0])} at {moment(first[1])}" if first else ""
     return SantiagoError(
         Kind.INPUT,
         f"{question} was answered before{by}; the first answer counts",

@@ -18,6 +18,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import Reason
 from santiago.util import regular
+from santiago.util.clock import moment
 from santiago.util.disk import guarding
 
 NAME = "lock"
@@ -196,6 +197,6 @@ def _wait_for_signature(handle: int) -> str:
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
             found = json.loads(os.pread(handle, SIGNATURE, 0))
             where = f", in {found['out_dir']}" if "out_dir" in found else ""
-            return f"process {int(found['pid'])} on {found['host']} since {found['since']} (santiago {found['version']}){where}"
+            return f"process {int(found['pid'])} on {found['host']} since {moment(str(found['since']))} (santiago {found['version']}){where}"
         time.sleep(0.005)
     return "another santiago"

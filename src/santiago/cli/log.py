@@ -17,6 +17,7 @@ from santiago.cli.view.lines import Lines
 from santiago.cli.view.text import say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
+from santiago.util.clock import moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,9 +62,7 @@ def _printer(out_dir: Path, *, as_json: bool) -> Callable[[Event, bool], None]:
     def as_line(event: Event, wanted: bool) -> None:
         apply(event)
         if wanted and event.event is not EventKind.TIME_USED:
-            say(
-                lines.whole(event, fold.state).painted(f"{event.timestamp[:10]} {event.timestamp[11:19]}", stderr=False)
-            )
+            say(lines.whole(event, fold.state).painted(moment(event.timestamp), stderr=False))
 
     return as_line
 

@@ -94,12 +94,13 @@ def _follow(request: Request) -> None:
     """Say on standard error what becomes of each story, for whoever watches."""
     from santiago.cli.view.lines import Lines
     from santiago.cli.view.text import say
+    from santiago.util.clock import time_of_day
 
     lines = Lines(request.plan, request.effective.limits, request.out_dir)
 
     def take(events: Sequence[Event], state: RunState) -> None:
         for event in events:
             if event.story_id is not None and (line := lines.of(event, state)) is not None:
-                say(line.painted(event.timestamp[11:19]), err=True)
+                say(line.painted(time_of_day(event.timestamp)), err=True)
 
     request.listeners.append(take)

@@ -17,6 +17,7 @@ from santiago.cli.view.text import paint, say
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.review import review_of
+from santiago.util.clock import time_of_day
 from santiago.util.text import count, flat, harmless
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def may_ask(*, no_input: bool) -> bool:
 def _tell(events: Sequence[Event], state: SessionState) -> None:
     for event in events:
         if line := _line(event, state):
-            say(f"{paint(event.timestamp[11:19], 'bright_black')} {harmless(line)}", err=True)
+            say(f"{paint(time_of_day(event.timestamp), 'bright_black')} {harmless(line)}", err=True)
 
 
 def _line(event: Event, state: SessionState) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from santiago.contract.reasons import Reason
 from santiago.report.measures import clock
-from santiago.util.clock import between
+from santiago.util.clock import between, moment
 
 CALM = "nothing is spent"
 
@@ -15,16 +15,10 @@ def cause(reason: str, agent: str) -> str:
     return f"the rate limit of {whose}" if reason == Reason.AGENT_RATE_LIMITED else f"the service of {whose}"
 
 
-def until(time: str, now: str = "") -> str:
-    """Return the end of a wait as a time of day, with the day where it is another; all times of a run are UTC."""
-    day = f"{time[:10]} " if now and time[:10] != now[:10] else ""
-    return f"{day}{time[11:19]} UTC"
-
-
 def still(time: str, reason: str, agent: str, now: str) -> str:
     """Say how long a wait still lasts."""
-    return f"waits for {cause(reason, agent)}: {clock(between(now, time))} left, until {until(time, now)}"
+    return f"waits for {cause(reason, agent)}: {clock(between(now, time))} left, until {moment(time, now)}"
 
 
 def told(time: str, reason: str, agent: str, now: str) -> str:
-    return f"until {until(time, now)} for {cause(reason, agent)}; {CALM}; ctrl-c stops"
+    return f"until {moment(time, now)} for {cause(reason, agent)}; {CALM}; ctrl-c stops"

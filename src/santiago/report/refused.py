@@ -10,9 +10,10 @@ from santiago.artifacts.names import attempt_folder
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.report import pauses, spending
+from santiago.report import spending
 from santiago.report.endings import Ending, ending_of, helping, is_the_agents
 from santiago.report.measures import limit, span
+from santiago.util.clock import moment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +50,7 @@ def of_rest(state: RunState, run_input: RunInput, out_dir: Path) -> list[str]:
     bound = f"the run may wait {limit(int(run_input.limits.wait_max_minutes))} (wait_max_minutes)"
     lasts = f"waited     {span(state.wait_ms)} in vain; {bound}"
     if refusal.ms:
-        over = pauses.until(text_of(ms_of(refusal.at) + refusal.ms), refusal.at)
+        over = moment(text_of(ms_of(refusal.at) + refusal.ms), refusal.at)
         lasts = f"lasts      {span(refusal.ms)}, until {over}; {bound}"
     why = f"why        {reason}: {MEANINGS[refusal.reason].sentence}"
     return [why, lasts, *of_story(state, run_input, out_dir, refusal.story)]

@@ -65,3 +65,31 @@ def between(earlier: str, later: str) -> int:
 
 def _moment(utc: str) -> datetime:
     return datetime.fromisoformat(utc)
+
+
+def here(utc: str) -> datetime | None:
+    """Return a UTC time of a log as the clock on the wall shows it here; None where it is no time."""
+    try:
+        return _moment(utc).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def time_of_day(utc: str) -> str:
+    """Return the local time of day, without its zone: for lines whose head names that."""
+    found = here(utc)
+    return found.strftime("%H:%M:%S") if found else utc
+
+
+def moment(utc: str, now: str = "") -> str:
+    """Return a time as people say it here, with its zone: `10:16:56 CET`, and the day unless that is the day of `now`."""
+    found, today = here(utc), here(now) if now else None
+    if found is None:
+        return utc
+    return found.strftime("%H:%M:%S %Z" if today and today.date() == found.date() else "%Y-%m-%d %H:%M:%S %Z")
+
+
+def zone(utc: str) -> str:
+    """Return the name of the local zone at a time."""
+    found = here(utc)
+    return found.strftime("%Z") if found else "UTC"

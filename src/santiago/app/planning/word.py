@@ -15,6 +15,7 @@ from santiago.contract.ports.desk import Letter
 from santiago.contract.reasons import Reason
 from santiago.contract.session_fold import EXPIRED
 from santiago.sessions.decide import too_many
+from santiago.util.clock import moment
 from santiago.workspace.inspect import find
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ def refuse_answered(planning: Planning, question: str) -> NoReturn:
         names = ", ".join(one.id for one in planning.state.open_questions())
         message = f"{planning.session_id}: nobody asks {question}"
         raise SantiagoError(Kind.USAGE, message, hint=f"Open is {names}." if names else "No question is open.")
-    message = f"{question} was answered before, by {asked.actor} at {asked.answered_at}; the first answer counts"
+    message = (
+        f"{question} was answered before, by {asked.actor} at {moment(asked.answered_at)}; the first answer counts"
+    )
     raise SantiagoError(Kind.INPUT, message, where=planning.session_id)
 
 

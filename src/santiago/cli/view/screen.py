@@ -31,7 +31,7 @@ from santiago.report.failure import FULL, Report
 from santiago.report.measures import span
 from santiago.report.remedies import listed, next_commands, resume, taking_over
 from santiago.report.resting import because
-from santiago.util.clock import SystemClock
+from santiago.util.clock import SystemClock, time_of_day, zone
 from santiago.util.text import count, flat, harmless
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ class Screen:
         verb = "resumes" if head.resumed else "begins"
         begins = (
             f"santiago {__version__}  run {head.run_id} {verb}: {count(head.stories, 'story', 'stories')} in "
-            f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}{self._chosen()}, sandbox {head.sandbox}, {head.jobs} at a time"
+            f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}{self._chosen()}, sandbox {head.sandbox}, "
+            f"{head.jobs} at a time, times in {zone(self.clock.utc())}"
         )
         self._say(broken(begins, columns_of(stderr=True), 4))
         for notice in head.notices:
@@ -131,11 +132,11 @@ class Screen:
         line = self.lines.of(event, state)
         if self.live is None or self.live.broken:
             if line is not None:
-                self._tell(line, event.timestamp[11:19])
+                self._tell(line, time_of_day(event.timestamp))
         elif event.event is EventKind.CHUNK_ENDED and self.table is not None:
             self._keep_chunk(event.chunk or "", state)
         elif line is not None and event.event not in _IN_TABLE:
-            self.live.above(line.painted(event.timestamp[11:19], columns=_columns()))
+            self.live.above(line.painted(time_of_day(event.timestamp), columns=_columns()))
 
     def check_begun(self, folder: str, place: int, total: int, command: str) -> None:
         """Hear from the verifier which check it starts; called from any thread."""
@@ -248,7 +249,7 @@ class Screen:
     # Writing
 
     def _tell_now(self, line: Line) -> None:
-        self._tell(line, self.clock.utc()[11:19])
+        self._tell(line, time_of_day(self.clock.utc()))
 
     def _tell(self, line: Line, time: str) -> None:
         self._say(line.painted(time))
