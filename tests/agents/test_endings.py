@@ -182,3 +182,28 @@ NOT_ALLOWED = {
 def test_tools_that_an_agent_was_not_allowed_are_named(name: str) -> None:
     line, denied = NOT_ALLOWED[name]
     assert ending(Catalog().get(name), line).denials == denied
+
+
+@pytest.mark.parametrize(
+    ("says", "code", "reason", "wait"),
+    [
+        ("working\nError: rate limit exceeded, try again in 20 seconds", 1, SLOW, 20),
+        ("HTTP 429 Too Many Requests", 2, SLOW, None),
+        ("You've hit your usage limit. Try again in 2 hours", 1, SLOW, 7200),
+        ("I wrote a limiter: rate limit exceeded, try again in 20 seconds", 0, None, None),
+        ("rate limit exceeded\n" + "the build failed\n" * 6, 1, Reason.AGENT_EXIT_NONZERO, None),
+        ("Time limit exceeded", 1, Reason.AGENT_EXIT_NONZERO, None),
+        ("connection refused", 1, Reason.AGENT_EXIT_NONZERO, None),
+    ],
+)
+def test_a_bare_program_that_fails_on_a_rate_limit_is_one_to_wait_for(
+    says: str, code: int, reason: Reason | None, wait: int | None
+) -> None:
+    """By its last lines and its exit code only; what it used is unknown, and not nothing."""
+    found = ending(Catalog().get("command"), says, code)
+    assert (found.reason, found.wait_seconds, found.usage.tokens) == (reason, wait, None)
+
+
+def test_a_bare_program_that_tries_again_until_its_time_is_over_was_limited_too() -> None:
+    found = ending(Catalog().get("command"), "rate limited, retrying in 60s", 143, timed_out=True)
+    assert (found.reason, found.wait_seconds) == (SLOW, 60)

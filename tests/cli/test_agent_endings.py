@@ -237,3 +237,18 @@ def test_what_an_agent_says_at_its_end_gives_no_orders_to_the_log_of_a_ci_servic
     assert "##[" not in ran.stderr
     assert "\x1b" not in ran.stderr
     assert greeter.out_dir(place.repo).is_dir()
+
+
+def test_a_rate_limit_of_any_program_is_waited_for_as_well(place: fakes.Place) -> None:
+    """An agent that santiago knows nothing of: its exit code and its last words are enough."""
+    program = place.bin / "mine"
+    program.write_text(
+        f"#!/bin/sh\nif [ -e {place.folder}/seen ]; then echo hello > hello.txt; exit 0; fi\n"
+        f"echo > {place.folder}/seen; echo 'rate limit reached, try again in 1 second'; exit 1\n"
+    )
+    program.chmod(0o755)
+    ran = place.run("--agent", "mine --quick")
+    assert ran.returncode == 0, ran.stderr
+    assert "not counted: agent_rate_limited: rate limit reached, try again in 1 second" in ran.stderr
+    assert "for the rate limit of mine; nothing is spent; ctrl-c stops" in ran.stderr
+    assert place.result()["usage"]["attempts"] == 1

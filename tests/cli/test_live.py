@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.app.loading import frozen
 from santiago.cli.view import ci
 from santiago.cli.view.beat import EVERY_MS, Beat
+from santiago.cli.view.checking import Checks
 from santiago.cli.view.lines import Line
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
@@ -190,23 +190,24 @@ def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "story", "word"),
+    ("folder", "story", "words"),
     [
-        ("S1-2-base", "S1", "base"),
-        ("S1-2-check", "S1", "verify"),
-        ("S2.1-1-merged", "S2.1", "verify again"),
-        ("S1-1-merged-base", "S1", "base"),
-        ("S4-claim", "S4", "verify"),
-        ("run-check", "run", "verify"),
+        ("S1-2-base", "S1", "checks without the work"),
+        ("S1-2-check", "S1", "checks the work"),
+        ("S2.1-1-merged", "S2.1", "checks it beside the others' work"),
+        ("S1-1-merged-base", "S1", "checks the others' work without it"),
+        ("S4-claim", "S4", "checks what is claimed done"),
+        ("run-check", "run", "checks the work"),
     ],
 )
-def test_the_table_knows_from_the_checkouts_name_whose_check_runs(
-    success: Done, folder: str, story: str, word: str
-) -> None:
-    plan, run_input = frozen(success.out_dir)
-    table = Table(plan, run_input, success.out_dir, "agent", lambda: 0)
-    table.check_begun(f"/somewhere/clean/{folder}", 1, 2, "pytest -q")
-    assert table.checking[story].text == f"{word} 1/2  pytest -q"
+def test_it_is_said_from_the_checkouts_name_what_a_check_is_about(folder: str, story: str, words: str) -> None:
+    checks = Checks()
+    checks.begun(f"/somewhere/clean/{folder}", 1, 2, "pytest -q")
+    found = checks.of(story)
+    assert found is not None
+    assert found.text == f"{words}, 1 of 2: pytest -q"
+    checks.over(story)
+    assert checks.of(story) is None
 
 
 # The end of a run that failed

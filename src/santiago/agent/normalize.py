@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import errno
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.agent.faults import reason_of as fault_of
-from santiago.agent.stream import MOST_TEXT
+from santiago.agent.stream import MOST_TEXT, Trouble
+from santiago.agent.waits import wait_in
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.units import Usd
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
 _ASKED = re.compile(r"^[*_`]{0,3}SANTIAGO_QUESTION:[ \t]*(\S.*)$", re.MULTILINE)
 """At the beginning of a line only: a critique that an agent echoes quotes earlier questions further in."""
 MOST_QUESTION = 4_000
+LAST_LINES = 5
+"""Lines of a program's output in which its failure is looked for."""
+_LIMITED = re.compile(
+    r"rate[ _-]?limit|too many requests|\b429\b|(?:usage|session|weekly|hourly|daily|your) limit|quota", re.IGNORECASE
+)
+"""Limits of a service; a limit of time or memory is none."""
 _NOTHING = Usage(tokens=0, cost_usd=Usd(0))
 
 _FATAL = frozenset({128 + signal for signal in (4, 6, 7, 8, 9, 11, 15)})
@@ -35,6 +43,8 @@ _TURNED_AWAY = frozenset({Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOU
 
 def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding:
     """Return what an agent's end means; whether its work is any good is for others to find out."""
+    if not profile.on:
+        reading = replace(reading, trouble=_limit_in(report, profile))
     text = reading.message or last_words(report.tail or report.head, prose=bool(profile.on))
     question = question_in(reading.message or f"{report.head}\n{report.tail}")
     reason = _reason(report, reading, profile)
@@ -46,7 +56,7 @@ def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding
         reason=reason,
         exit_code=report.exit_code,
         message=words[-MOST_TEXT:],
-        usage=_usage(report, reading, reason),
+        usage=_usage(report, reading, reason, bare=not profile.on),
         question=question,
         wait_seconds=_wait(report, reading, reason),
         session=reading.session,
@@ -55,11 +65,23 @@ def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding
     )
 
 
-def _usage(report: Report, reading: Reading, reason: Reason | None) -> Usage:
+def _limit_in(report: Report, profile: Profile) -> Trouble | None:
+    """Return the rate limit that a program without rules ended on: by its last lines, and only where it failed.
+
+    Words alone prove little: a program may write about limits. So other refusals stay what they are, an exit code.
+    """
+    words = last_words(report.tail or report.head, LAST_LINES)
+    if reason_of(report) not in (Reason.AGENT_EXIT_NONZERO, Reason.AGENT_TIMEOUT) or not _LIMITED.search(words):
+        return None
+    limited = fault_of(None, words, profile) is Reason.AGENT_RATE_LIMITED
+    return Trouble(words, None, wait_in(words), passing=False) if limited else None
+
+
+def _usage(report: Report, reading: Reading, reason: Reason | None, *, bare: bool) -> Usage:
     """Return what was used. An agent that never began, or was refused before it did anything, used nothing."""
     closed = reading.ends is not None or not reading.added  # the step that was cut off has not been added
     said = reading.usage(complete=closed and not report.log_dropped)
-    idle = _never_began(report) or (reason in _TURNED_AWAY and not reading.actions)
+    idle = _never_began(report) or (reason in _TURNED_AWAY and not reading.actions and not bare)
     return _NOTHING if idle and said == Usage() else said
 
 

@@ -89,12 +89,16 @@ class Budget:
 
     def has_room(self, under_way: int, begun: int) -> bool:
         """Tell whether one more attempt fits beside those under way, of which the log does not know `begun` yet."""
+        return not self.holding(under_way, begun)
+
+    def holding(self, under_way: int, begun: int = 0) -> str:
+        """Return the limit that lets no further attempt begin beside those under way; nothing where there is room."""
         if begun and self.state.counted + begun >= self.run_attempts:
-            return False
+            return "run_max_attempts"
         purses = [purse for purse in (self.tokens, self.money) if purse is not None]
-        if purses and under_way and self.state.attempts + begun <= under_way:
-            return False  # nobody knows yet what an attempt costs: the first one shows it, alone
-        return all(purse.admits(under_way) for purse in purses)
+        # Nobody knows at first what an attempt costs: the first one shows it, alone.
+        unknown = under_way and self.state.attempts + begun <= under_way
+        return next((purse.limit for purse in purses if unknown or not purse.admits(under_way)), "")
 
     @property
     def tokens(self) -> Purse | None:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
+from santiago.executor.budget import Budget
 from santiago.report.asking import put_off
 from santiago.report.marks import mark
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Story
-    from santiago.contract.policy import RunInput
+    from santiago.contract.policy import Limits, RunInput
     from santiago.contract.state import RunState, StoryState
 
 MOST = 6
@@ -44,6 +45,14 @@ def waits_for(state: RunState, story: StoryState) -> str:
             return story.reason or ""
         case _:
             return ""
+
+
+def held_back(state: RunState, limits: Limits, jobs: int) -> str:
+    """Return the limit that keeps a story that is ready from beginning beside those under way; nothing where none does."""
+    under_way = len(state.running)
+    if not under_way or under_way >= jobs or next(state.ready_stories(), None) is None:
+        return ""
+    return Budget(limits, state).holding(under_way)
 
 
 _WAITS = {

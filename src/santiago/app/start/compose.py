@@ -256,7 +256,7 @@ class _Start:
             leak=SecretsInWork(self.around.secrets, workspace),
             mend_plan=self.log.mend_plan,
         )
-        engine = ThreadsEngine(request.jobs, performer)
+        engine = ThreadsEngine(request.at_once, performer)
         self.stack.callback(engine.close)
         return Coordinator(
             run_id=request.run_id,
@@ -279,7 +279,7 @@ class _Start:
         request.announce(
             RunHeader(
                 request.run_id, request.out_dir, len(plan.stories), len(plan.chunks), agent, self.fence.name,
-                request.jobs, not self.log.fresh, (*notices, *self.hold.store.notices),
+                request.at_once, not self.log.fresh, (*notices, *self.hold.store.notices),
             )
         )  # fmt: skip
 
@@ -300,5 +300,5 @@ class _Start:
         return of_run(
             EventKind.RUN_STARTED,
             epoch=self.log.state.epoch + 1, pid=os.getpid(), host=socket.gethostname(), version=__version__,
-            agent=agent, sandbox=self.fence.name, jobs=self.request.jobs,
+            agent=agent, sandbox=self.fence.name, jobs=self.request.at_once,
         )  # fmt: skip

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from santiago.app.shortage import MOST, named, too_few, unchecked
+from santiago.app.start.side_by_side import of_jobs, of_limits
 from santiago.artifacts.repository import find_root
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
@@ -129,7 +130,9 @@ def foresee(run_input: RunInput, state: RunState, request: Request, checkout: Ch
     prospect = Prospect(plan=request.plan, run_input=run_input, state=state, scope=request.scope, checkout=checkout)
     prospect.refuse()
     attempts = () if request.grants.attempts else prospect.of_attempts()
-    return [*prospect.of_checks(), *attempts, *checkout.gaps()]
+    beside = of_jobs(request.plan, prospect.to_do(), run_input, request.jobs)
+    limits = of_limits(run_input.limits, state, request.at_once)
+    return [*prospect.of_checks(), *attempts, *beside, *limits, *checkout.gaps()]
 
 
 @record

@@ -82,7 +82,7 @@ def prepare(
         repo=now,
         policy=policy,
         plan=plan,
-        jobs=1 if policy.stepwise else wishes.jobs or policy.jobs,
+        jobs=wishes.jobs or policy.jobs,
         scope=scope,
         skips=skips or [],
         own_work=own_work,

@@ -30,6 +30,7 @@ class Request:
     repo: Path | None = None
     """Where the repository is now, where that is another place than when the run began."""
     jobs: int = 1
+    """Stories side by side, as they are wished for."""
     scope: Scope = field(default_factory=Scope)
     grants: Grants = field(default_factory=Grants)
     consent: Callable[[list[str]], None] = lambda _: None
@@ -74,6 +75,11 @@ class Request:
         if self.run_input.run_id is None:
             raise ValueError("a run is started under an id")
         return self.run_input.run_id
+
+    @property
+    def at_once(self) -> int:
+        """Stories that may run side by side: one where a person has a word in each."""
+        return 1 if self.effective.policy.stepwise else self.jobs
 
     def handed_on(self, agent: Agent, note: str) -> Request:
         """Return the same for the agent that takes over; what a person asked for once is done, and agreed to."""

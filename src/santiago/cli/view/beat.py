@@ -6,6 +6,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
+from santiago.cli.view.checking import Checks
 from santiago.cli.view.lines import Line
 from santiago.cli.view.text import joint
 from santiago.contract.events import EventKind
@@ -30,13 +31,21 @@ WORDS = 120
 class Beat:
     """Says who is at work when nothing was said for a minute."""
 
-    def __init__(self, out_dir: Path, agent: str, now_ms: Callable[[], int], tell: Callable[[Line], None]) -> None:
+    def __init__(
+        self,
+        out_dir: Path,
+        agent: str,
+        now_ms: Callable[[], int],
+        tell: Callable[[Line], None],
+        checks: Checks | None = None,
+    ) -> None:
         self.out_dir = out_dir
         self.agent = agent
         self.doing = Doing(out_dir, agent, joint=joint())
         self.why_waiting = ""
         self.now_ms = now_ms
         self.tell = tell
+        self.checks = checks or Checks()
         self.state: RunState | None = None
         self.since: dict[str, int] = {}
         self.last = now_ms()
@@ -81,7 +90,8 @@ class Beat:
         quiet = evidence.quiet_ms()
         doing = f"last agent output {span(quiet)} ago" if quiet is not None else "no agent output yet"
         if evidence.has_ended():
-            doing = "is being verified"
+            checking = self.checks.of(name)
+            doing = checking.text if checking else "is being verified"
         elif words := self.doing.words(name, number, WORDS):
             doing = f"{doing}: {words}"
         return f"{name} attempt {number} running {span(now - self.since.get(name, now))}, {doing}"

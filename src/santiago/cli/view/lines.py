@@ -299,7 +299,7 @@ def _hinted(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _verifying(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("verify", "the whole run")
+    return Line("verify", "the whole run: its checks, on the finished branch")
 
 
 def _run_ended(lines: Lines, event: Event, state: RunState) -> Line:

@@ -15,6 +15,7 @@ from santiago.app.history import History
 from santiago.app.paths import near
 from santiago.cli.view import ci
 from santiago.cli.view.beat import Beat
+from santiago.cli.view.checking import Checks
 from santiago.cli.view.frames import framed, title_line
 from santiago.cli.view.lines import Line, Lines
 from santiago.cli.view.live import Live, is_wanted
@@ -31,6 +32,7 @@ from santiago.report.failure import FULL, Report
 from santiago.report.measures import span
 from santiago.report.remedies import listed, next_commands, resume, taking_over
 from santiago.report.resting import because
+from santiago.report.story_status import held_back
 from santiago.util.clock import SystemClock, time_of_day, zone
 from santiago.util.text import count, flat, harmless
 
@@ -76,6 +78,8 @@ class Screen:
         self.lively = not as_json and is_wanted(plain=plain)
         self.clock = SystemClock()
         self.lines = Lines(plan, run_input.limits)
+        self.checks = Checks()
+        self.jobs, self.held = 1, ""
         self.table: Table | None = None
         self.live: Live | None = None
         self.beat: Beat | None = None
@@ -87,7 +91,7 @@ class Screen:
         if self.as_json:
             return
         self.close()  # another agent may take over
-        self.lines.out_dir = head.out_dir
+        self.lines.out_dir, self.jobs = head.out_dir, head.jobs
         verb = "resumes" if head.resumed else "begins"
         begins = (
             f"santiago {__version__}  run {head.run_id} {verb}: {count(head.stories, 'story', 'stories')} in "
@@ -98,11 +102,14 @@ class Screen:
         for notice in head.notices:
             self._say(f"{paint('note:', 'cyan')} {harmless(notice)}")
         if self.lively:
-            self.table = Table(self.plan, self.run_input, head.out_dir, harmless(head.agent), self.clock.monotonic_ms)
+            self.table = Table(
+                self.plan, self.run_input, head.out_dir, harmless(head.agent), self.clock.monotonic_ms, self.checks,
+                head.jobs,
+            )  # fmt: skip
             self.live = Live(self.table)
             self.live.start()
         else:
-            self.beat = Beat(head.out_dir, harmless(head.agent), self.clock.monotonic_ms, self._tell_now)
+            self.beat = Beat(head.out_dir, harmless(head.agent), self.clock.monotonic_ms, self._tell_now, self.checks)
             self.beat.start()
 
     def _chosen(self) -> str:
@@ -125,6 +132,16 @@ class Screen:
             self.beat.take(events, state)
         for event in events:
             self._take(event, state)
+        self._tell_held(state)
+
+    def _tell_held(self, state: RunState) -> None:
+        """Say once that a limit keeps stories from running side by side; the table says it by itself."""
+        held = held_back(state, self.run_input.limits, self.jobs)
+        if held and held != self.held and self.live is None:
+            self._tell_now(
+                Line("held", f"a further story waits, since {held} has no room for it beside the others", "yellow")
+            )
+        self.held = held or self.held
 
     def _take(self, event: Event, state: RunState) -> None:
         if event.event in _AT_THE_END or (self.desk is not None and event.event is EventKind.QUESTION_ASKED):
@@ -140,8 +157,7 @@ class Screen:
 
     def check_begun(self, folder: str, place: int, total: int, command: str) -> None:
         """Hear from the verifier which check it starts; called from any thread."""
-        if self.table is not None:
-            self.table.check_begun(folder, place, total, command)
+        self.checks.begun(folder, place, total, command)
 
     def _keep_chunk(self, label: str, state: RunState) -> None:
         """Leave a finished chunk's rows on the screen, above the table of the next."""

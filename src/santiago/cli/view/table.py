@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from santiago.app.substeps import titles_of
+from santiago.cli.view.checking import RUN, Checks
 from santiago.cli.view.text import glyph, joint, paint
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
@@ -17,7 +17,7 @@ from santiago.report.evidence import AttemptEvidence
 from santiago.report.marks import mark, mark_of
 from santiago.report.measures import clock, limit
 from santiago.report.resting import stopping
-from santiago.report.story_status import waits_for
+from santiago.report.story_status import held_back, waits_for
 from santiago.util.clock import SystemClock
 from santiago.util.text import fit, flat, width
 
@@ -30,30 +30,18 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState, StoryState
 
+_PREPARES = "prepares its checks"
 QUIET_MS = 60_000
 """After this long without output an agent is shown as quiet."""
-_PLACE = re.compile(r"(?P<story>.+?)(?:-\d+)?-(?P<what>base|check|merged|merged-base|claim|claim-base)$")
-_WORDS = {"base": "base", "check": "verify", "merged": "verify again", "merged-base": "base", "claim": "verify", "claim-base": "base"}  # fmt: skip
-_RUN = "run"
-
-
-class Checking(NamedTuple):
-    """A check that is running."""
-
-    word: str
-    place: int
-    total: int
-    command: str
-
-    @property
-    def text(self) -> str:
-        return f"{self.word} {self.place}/{self.total}  {self.command}"
 
 
 class Table:
     """Knows what to show; says nothing itself. All that it reads belongs to others and may change meanwhile."""
 
-    def __init__(self, plan: Plan, run_input: RunInput, out_dir: Path, agent: str, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, plan: Plan, run_input: RunInput, out_dir: Path, agent: str, now_ms: Callable[[], int],
+        checks: Checks | None = None, jobs: int = 1,
+    ) -> None:  # fmt: skip
         self.run_input = run_input
         self.out_dir = out_dir
         self.agent = agent
@@ -65,7 +53,8 @@ class Table:
         self.titles = {story.id: flat(story.title) for story in plan.stories}
         self.total = len(plan.stories)
         self.started: dict[str, int] = {}
-        self.checking: dict[str, Checking] = {}
+        self.checks = checks or Checks()
+        self.jobs = jobs
         self.mark = self.looked = now_ms()
         """Since when time is not yet in the log; and when that was last asked."""
         self.lock = threading.Lock()
@@ -82,18 +71,9 @@ class Table:
                 if event.event is EventKind.STOP_REQUESTED:
                     self.stopping = f"stopping {stopping(event)}"
                 if event.story_id:
-                    self.checking.pop(event.story_id, None)
+                    self.checks.over(event.story_id)
                 if event.event is EventKind.ATTEMPT_STARTED and event.story_id:
                     self.started[event.story_id] = now
-
-    def check_begun(self, folder: str, place: int, total: int, command: str) -> None:
-        """Note which check runs where; checkouts are named after story, attempt and purpose."""
-        found = _PLACE.match(folder.rpartition("/")[2])
-        if found is None:
-            return
-        story = found["story"]
-        with self.lock:
-            self.checking[story] = Checking(_WORDS[found["what"]], place, total, flat(command))
 
     # The picture
 
@@ -105,9 +85,9 @@ class Table:
         if rows_of := self._fitting(state, columns, max(3, rows - 5)):
             lines += [self._titles(state, columns), *rows_of]
         if state.phase is RunPhase.RUN_VERIFICATION:
-            checking = self.checking.get(_RUN)
+            checking = self.checks.of(RUN)
             look = mark_of(StoryPhase.RUNNING)
-            text = f" {glyph(look)}  the whole run  {checking.text if checking else 'verify'}"
+            text = f" {glyph(look)}  the whole run  {checking.text if checking else _PREPARES}"
             lines.append(paint(fit(text, columns).rstrip(), look.colour))
         if warning := self._last_chance(state):
             lines.append(paint(fit(warning, columns).rstrip(), "yellow"))
@@ -201,7 +181,7 @@ class Table:
     def _now(self, state: RunState, story: StoryState, room: int) -> str:
         """Say the state in a word, and what happens now."""
         word = mark(story, at_rest=state.phase is RunPhase.PAUSED).word
-        checking = self.checking.get(story.id)
+        checking = self.checks.of(story.id)
         if story.phase is StoryPhase.VERIFIED and checking:
             return checking.text
         if story.phase is StoryPhase.RUNNING and state.phase is not RunPhase.PAUSED:
@@ -209,6 +189,8 @@ class Table:
         if story.phase is StoryPhase.DONE:
             return f"{word}  {story.proof or ''}".rstrip()
         waits = waits_for(state, story)
+        if story.phase is StoryPhase.READY and (limit_name := held_back(state, self.run_input.limits, self.jobs)):
+            return f"{word}  held back by {limit_name}"
         if story.phase is StoryPhase.READY and story.attempts and story.reason:
             return f"{word}  again after {story.reason}"
         return waits if story.phase is StoryPhase.PLANNED else f"{word}  {waits}".rstrip()
@@ -216,7 +198,7 @@ class Table:
     def _agent(self, story: StoryState, room: int) -> str:
         evidence = AttemptEvidence(self.out_dir, story.id, story.attempts)
         if evidence.has_ended():
-            return "verify"
+            return _PREPARES
         room -= len(task := "tests: " if story.writes_tests else "")
         quiet = evidence.quiet_ms()
         silence = f"(quiet for {clock(quiet)}) " if quiet is not None and quiet > QUIET_MS else ""

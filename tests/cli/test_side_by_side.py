@@ -1,0 +1,85 @@
+"""`--jobs` says when fewer stories can run side by side than are wished for, what keeps them back, and what helps."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli import greeter
+from tests.cli.inside import inside
+from tests.cli.santiago import santiago
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORDS = ("run", "prd.md", "--agent", "sh -c true", "--verify", "test -s a", "--sandbox", "off")
+
+
+def document(*stories: str) -> str:
+    parts = (
+        f"### R{number}: Story {number}\n\n{text}\n\n- [ ] it is there\n" for number, text in enumerate(stories, 1)
+    )
+    return "# PRD\n\n" + "\n".join(parts)
+
+
+NO_FILES = document("", "", "")
+IN_A_ROW = document("Files: `a.py`", "Depends on: R1\n\nFiles: `b.py`", "Depends on: R2\n\nFiles: `c.py`")
+APART = document("Files: `a.py`", "Files: `b.py`", "Files: `c.py`")
+MIXED = document("Files: `a.py`", "Files: `b.py`", "")
+
+
+@pytest.mark.parametrize(
+    ("prd", "more", "told"),
+    [
+        (
+            NO_FILES,
+            (),
+            "3 at a time are wished for, and only one can run: no story names its files, so it may touch any; ",
+        ),
+        (NO_FILES, ("--optimistic",), ""),
+        (IN_A_ROW, (), "and only one can run: the others wait for stories that they depend on or share files with"),
+        (APART, (), ""),
+        (MIXED, (), "and at most 2 can run: S3 names its files"),
+        (APART, ("--gate", "step"), "3 at a time are wished for, and one runs: step by step, each waits for your word"),
+    ],
+)
+def test_it_is_said_where_fewer_stories_can_run_side_by_side(
+    tmp_path: Path, prd: str, more: tuple[str, ...], told: str
+) -> None:
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": prd})
+    found = inside(*WORDS, "--dry-run", "--json", "--jobs", "3", *more, cwd=repo, env=greeter.place(repo))
+    assert found.returncode == 0, found.stderr
+    notes = [note for note in json.loads(found.stdout)["notes"] if "at a time" in note]
+    assert [told in note for note in notes] == ([True] if told else []), notes
+    assert ("--optimistic" in "".join(notes)) == ((prd is NO_FILES and not more) or prd is MIXED)
+
+
+def test_a_limit_that_holds_another_back_is_named(tmp_path: Path) -> None:
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": APART})
+    limits = ("--timeout", "5", "--max-attempts", "30", "--max-tokens", "9000", "--jobs", "2")
+    settings = {"SANTIAGO_POLICY_UNKNOWN_USAGE": "allow"}
+    found = inside(*WORDS, *limits, "--dry-run", "--json", cwd=repo, env={**greeter.place(repo), **settings})
+    notes = json.loads(found.stdout)["notes"]
+    assert "limits.run_timeout_minutes is 5, so limits.story_timeout_minutes of 20 cannot be used up" in notes
+    assert "limits.run_max_attempts is 20, so limits.story_max_attempts of 30 cannot be used up" in notes
+    assert "limits.run_max_tokens: the first attempt runs alone, to show what one costs" in notes
+
+
+def test_a_story_that_waits_for_money_is_said_to(tmp_path: Path) -> None:
+    """The first attempt runs alone under a limit on tokens; the line says why the second does not begin."""
+    play = "stories:\n" + "".join(
+        f"  R{n}:\n    - write: {{{name}: here}}\n      tokens: 10\n" for n, name in enumerate(("a.txt", "b.txt"), 1)
+    )
+    prd = document(
+        "Files: `a.txt`\n\n**Verification:** `grep here a.txt`", "Files: `b.txt`\n\n**Verification:** `grep here b.txt`"
+    )
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": prd, "play.yaml": play})
+    ran = santiago(
+        "run", "prd.md", "--playbook", "play.yaml", "--trust-commands", "--jobs", "2", "--max-tokens", "100",
+        "--sandbox", "off", cwd=repo, env=greeter.place(repo),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    held = [line for line in ran.stderr.splitlines() if " held " in line]
+    assert [line.endswith("since run_max_tokens has no room for it beside the others") for line in held] == [True]
