@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from santiago.cli.options import Flags, agent_names, run_options
+from santiago.cli.options import Flags, Reading, agent_names, reading_options, run_options
 
 
 @click.command("rebase")
@@ -16,7 +16,7 @@ from santiago.cli.options import Flags, agent_names, run_options
 @click.option("--model", metavar="NAME", help="Another model.")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="Other checks of every story.")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
-@click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become stories.")
+@reading_options
 @run_options
 def command(
     run: str,
@@ -25,7 +25,7 @@ def command(
     model: str | None,
     checks: tuple[str, ...],
     playbook: Path | None,
-    allow_fallback: bool,
+    reading: Reading,
     flags: Flags,
 ) -> int:
     """Carry PRD out from where RUN (a folder or an id) stands, as a new run.
@@ -41,4 +41,4 @@ def command(
     from santiago.cli.start.document import Worker, carry_out
 
     worker = Worker(agent=agent, model=model, checks=checks, playbook=playbook)
-    return carry_out(prd, None, worker, flags, fallback=allow_fallback, after=load(find_run(run)))
+    return carry_out(prd, None, worker, flags, reading=reading, after=load(find_run(run)))

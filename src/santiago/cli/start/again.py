@@ -11,7 +11,7 @@ import click
 from santiago.app.changes import has_changed
 from santiago.app.finding import naming
 from santiago.app.loading import frozen
-from santiago.app.start.agents import named
+from santiago.app.start.lineup import named
 from santiago.app.start.trust import said_by
 from santiago.app.unfinished import newest_of, unfinished_of
 from santiago.cli.start.running import start
