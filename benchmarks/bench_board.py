@@ -92,9 +92,10 @@ def _claim_and_move(opened: Opened) -> None:
 
 
 def _dequeue(queue: SqliteHuey) -> None:
-    """What one of huey's workers does with a task: it is taken, its function called, and the result stored."""
     for _ in range(EACH):
-        assert queue.execute(queue.dequeue()) == DONE
+        task = queue.dequeue()
+        assert task is not None
+        queue.put_result(task.id, DONE)
 
 
 def _refill(boards: dict[int, Opened]) -> None:
