@@ -294,3 +294,8 @@ def test_half_of_a_command_is_no_check() -> None:
         '### US-1: a\n- x\n### US-2: b\n- y\n## Verification\n```sh\npython -c "\nimport a\n"\nmake check\n```\n'
     )
     assert made.run_verify == ("make check",)
+
+
+def test_a_row_may_lack_the_column_of_ids() -> None:
+    text = "| Priority | Backlog ID | Feature |\n|---|---|---|\n| P0 | MVP-1 | Log in |\n| P1 |\n| P1 | MVP-2 | Log out |\n"
+    assert names(plan(text))[:1] == ["MVP-1"]

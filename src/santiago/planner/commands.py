@@ -50,6 +50,8 @@ _JOINED = pattern(r"[\s,;.、，；]|\b(?:and|then|und|et|y|e)\b", re.IGNORECASE
 """What may stand between and behind back-ticked commands."""
 _ASSIGNED = pattern(r"[A-Za-z_]\w*=")
 _PROGRAM = pattern(r"(?:[.~]{0,2}/)?\w[\w.+/-]*|\[\[?|!")
+_MOST = 4_000
+"""Characters of a command line that is looked through."""
 _LONGEST = 400
 """Characters of a sentence that may be a command without back-ticks."""
 _SHELLS = frozenset({"sh", "bash", "zsh", "shell", "console", "shell-session", "terminal"})
@@ -74,7 +76,7 @@ def is_command(text: str) -> bool:
 
 def proves_nothing(text: str) -> bool:
     """Tell whether a command is never a check: one with gaps, one that never ends, one that only brings or ships something."""
-    if _GAP.search(text):
+    if len(text) > _MOST or _GAP.search(text):
         return True
     pieces = [" ".join(_words(piece)) for piece in _PIECE.split(text) if piece.strip()]
     return any(map(SERVES.search, pieces)) or all(map(BRINGS.match, pieces))

@@ -244,7 +244,8 @@ def _lead_of(block: Block) -> ids.Found | None:
         case Kind.ITEM | Kind.PARA:
             return labelled_id(block.lines[0]) or ids.lead(block.lines[0])
         case Kind.ROW:
-            return ids.lead(block.cells[table_heads.id_column(block.header)] if block.cells else block.lines[0])
+            at = table_heads.id_column(block.header)
+            return ids.lead(block.cells[at] if at < len(block.cells) else block.lines[0])
         case _:
             return None
 

@@ -34,10 +34,12 @@ _PRIORITY = pattern(
 _A_PRIORITY = pattern(r"P\d")
 _LAST_BRACKET = pattern(r"[(\[（]([^()\[\]（）]{3,40})[)\]）][\s.*_]*$")
 
-_TICK = pattern(
-    r"^\s*[✅☑✔]️?\s*|\s*[✅☑✔✓🟢]️?\s*(?:(?:completed?|done|shipped|implemented)\b\s*(?:\([^()]*\))?)?\s*$",
-    re.IGNORECASE,
+_TICK = pattern(r"\s{0,8}[✅☑✔]️?\s{0,8}")
+_TICK_LAST = pattern(
+    r"\s{0,8}[✅☑✔✓🟢]️?\s{0,8}(?:(?:completed?|done|shipped|implemented)\b\s{0,8}(?:\([^()]*\))?)?$", re.IGNORECASE
 )
+_LAST = 120
+"""Characters at the end of a title in which such a mark may stand."""
 _BOLD_OPENING = pattern(r"^\s*\*\*([^*]{3,120}?)[:：.]?\*\*(?:\s*[:：.\-–—]|\s+\S)")
 
 BOX_STATUS = {" ": Status.OPEN, "x": Status.DONE, "X": Status.DONE, "~": Status.DROPPED, "-": Status.DROPPED}
@@ -160,7 +162,10 @@ def _marked_status(text: str) -> tuple[Status, str]:
             return status, text[: mark.start()]
         if words.normal(mark[1]) in words.EXCLUDED_SECTIONS:
             return Status.FUTURE, text
-    ticked = _TICK.sub("", text)
+    bare = text.rstrip()
+    last = _TICK_LAST.search(bare, max(len(bare) - _LAST, 0))
+    first = _TICK.match(bare)
+    ticked = bare[first.end() if first else 0 : last.start() if last else len(bare)] if first or last else text
     return (Status.DONE, ticked) if ticked != text else (Status.OPEN, text)
 
 
