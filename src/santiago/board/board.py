@@ -197,10 +197,12 @@ def free(at: Writing, card: Card, actor: str) -> None:
 
 def close_dependents(at: Writing, card: Card, actor: str) -> None:
     """What waits for a ticket that never comes never comes either."""
-    for name in at.dependents(card.id):
-        other = at.card(name)
-        if other is not None and not other.decided and other.queue != "done":
-            close_dependents(at, at.change(other, rules.closed_with(card), actor), actor)
+    closed = [card]
+    while closed:
+        gone = closed.pop()
+        others = (at.card(name) for name in at.dependents(gone.id))
+        left = [other for other in others if other is not None and not other.decided and other.queue != "done"]
+        closed += [at.change(other, rules.closed_with(gone), actor) for other in left]
 
 
 def close_request(at: Writing, card: Card, actor: str) -> None:

@@ -71,7 +71,7 @@ def _began_before(opened: Opened, out_dir: Path) -> bool:
     first = next(iter(Reader(out_dir / LOG)))
     with opened.store.reading() as at:
         begun = at.meta("begun") or ""
-    return first.timestamp[:19] < begun[:19]
+    return first.timestamp[:19] <= begun[:19]  # the board knows whole seconds
 
 
 def guard(environ: Mapping[str, str], start: Path, worker: str, plan: str | None, actor: str) -> str:

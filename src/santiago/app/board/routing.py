@@ -225,7 +225,7 @@ def _with_tickets(opened: Opened, card: Card, plan: Plan, run_input: RunInput, r
             )  # fmt: skip
             add(at, ticket, "planner", [f"{card.id}.{other}" for other in waits])
         why = {"why": f"{len(plan.stories)} stories of {plan.source.path}", "run": run_id}
-        changes = {"status": "in_progress", "phase": "running", "lease": "none", "run": run_id}
+        changes = {"status": "in_progress", "phase": "running", "lease": "none", "expires": None, "run": run_id}
         return at.change(request, Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about=why), "planner")
 
 
