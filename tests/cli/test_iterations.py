@@ -65,8 +65,9 @@ def test_work_that_was_reverted_is_done_again(repo: Path) -> None:
     run(repo)
     git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
     git(repo, "revert", "--no-edit", git(repo, "log", "--format=%H", "--grep=Santiago-Story: S1"))
-    run(repo)
+    shown = run(repo)
     assert begun(repo) == ["S1"]
+    assert "but its checks fail here" not in shown, "it is known to be gone before its checks say so"
 
 
 def test_a_kept_story_whose_checks_fail_on_the_base_is_an_ordinary_one(repo: Path) -> None:

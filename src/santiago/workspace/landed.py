@@ -35,20 +35,30 @@ class Landed(NamedTuple):
     commit: str
 
 
-def stories(repo: Path, commit: str) -> list[Landed]:
-    """Return the stories that the history of a commit names, the newest first; what was reverted is not there any more."""
+class History(NamedTuple):
+    """The stories that the history of a commit names, the newest first."""
+
+    landed: list[Landed]
+    reverted: list[Landed]
+    """Those whose commits were taken back."""
+
+
+def stories(repo: Path, commit: str) -> History:
+    """Return the stories that the history of a commit names; what was reverted is not there any more."""
     walk = ("rev-list", "--no-commit-header", f"--max-count={DEEPEST}", "--format=%H%n%B%x00", commit)
     told = call(walk, environment(), repo).out.decode("utf-8", "replace")
     reverted: list[str] = []
     found: dict[tuple[str, str], Landed] = {}
+    gone: list[Landed] = []
     for entry in told.split("\0"):
         name, _, message = entry.strip("\n").partition("\n")
-        if not name or name.startswith(tuple(reverted)):
+        if name and name.startswith(tuple(reverted)):
+            gone += [one for one in _named(message, name) if (one.run, one.story) not in found]
             continue
         reverted += [match[4] for match in _SAYS.finditer(message) if match[3]]
         for one in _named(message, name):
             found.setdefault((one.run, one.story), one)
-    return list(found.values())
+    return History(list(found.values()), gone)
 
 
 def _named(message: str, commit: str) -> Iterator[Landed]:

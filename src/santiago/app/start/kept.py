@@ -35,10 +35,11 @@ def kept(plan: Plan, repo: Path, commit: str) -> dict[str, Landed]:
     """
     contents = contents_of(plan)
     found: dict[str, Landed] = {}
-    told = {(one.run, one.story): one for one in landed.stories(repo, commit)}
-    _match(contents, list(told.values()), found)
+    history = landed.stories(repo, commit)
+    _match(contents, history.landed, found)
     if len(found) < len(contents):
         lacking = {content for name, content in contents.items() if name not in found}
+        told = {(one.run, one.story) for one in (*history.landed, *history.reverted)}
         _match(contents, [one for one in _recorded(repo, commit, lacking) if (one.run, one.story) not in told], found)
     return found
 
