@@ -8,11 +8,14 @@ import shlex
 from dataclasses import field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.contract.record import record
 from santiago.judge.remedies import ENVIRONMENT, node_install, python_install
 from santiago.util import regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _LARGEST = 2**20
 _MOST_FILES = 50
@@ -64,14 +67,18 @@ def _ways(root: Path) -> list[list[Found]]:
 
 def _monorepo(root: Path) -> list[list[Found]]:
     """Return the ways of the folders below, where the top tells nothing."""
+    found = [[_inside(name, way) for way in ways] for name, folder in monorepo_folders(root) for ways in _ways(folder)]
+    return found[:_MOST_PARTS]
+
+
+def monorepo_folders(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the folders that may be parts of their own, with how a command line calls them."""
     tops = sorted(path for path in root.glob("*/") if not path.name.startswith(".") and path.name not in _NO_PART)
     inner = [path for top in tops if top.name in _HOLDING_PARTS for path in sorted(top.glob("*/"))]
-    found = []
     for folder in (*tops, *inner):
         name = folder.relative_to(root).as_posix()
         if re.fullmatch(r"[\w.@/-]+", name):
-            found += [[_inside(name, way) for way in ways] for ways in _ways(folder)]
-    return found[:_MOST_PARTS]
+            yield name, folder
 
 
 def _inside(folder: str, way: Found) -> Found:
@@ -79,14 +86,15 @@ def _inside(folder: str, way: Found) -> Found:
     return Found(f"cd {folder} && {way.test}", f"{way.because}, in {folder}", setup)
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Return the text of a file; nothing where it is none, or too large to look at."""
     return (regular.content(path, _LARGEST) or b"").decode("utf-8", "replace")
 
 
 def _task_file(root: Path) -> list[Found]:
     """A Makefile or justfile with a `test` target says how the authors themselves do it."""
     for name, tool in (("Makefile", "make"), ("makefile", "make"), ("justfile", "just"), ("Justfile", "just")):
-        if re.search(r"^test\b[^\n=]*:", _text(root / name), re.MULTILINE):
+        if re.search(r"^test\b[^\n=]*:", text_of(root / name), re.MULTILINE):
             return [Found(f"{tool} test", f"the test target of {name}")]
     return []
 
@@ -108,7 +116,7 @@ def _installed(root: Path, runner: str, because: str) -> list[Found]:
     """A project whose tests load it as it is installed needs an environment of its own."""
     files = [path.relative_to(root).as_posix() for path in islice(root.glob("*"), _MOST_LISTED)]
     files += [f"requirements/{path.name}" for path in islice(root.glob("requirements/*"), _MOST_FILES)]
-    words = python_install(files, _text(root / "pyproject.toml").encode())
+    words = python_install(files, text_of(root / "pyproject.toml").encode())
     tools = ["pytest"] if runner.startswith("pytest") else []
     setup = f"{ENVIRONMENT} {shlex.join([*words, *tools])}"
     return [Found(f".venv/bin/python -m {runner}", because, setup)] if words else []
@@ -127,10 +135,10 @@ def _locked(root: Path, runners: list[str]) -> list[Found]:
 def _python_runners(root: Path) -> tuple[list[str], str]:
     """Return the modules that may run the tests, and what speaks for them."""
     if (
-        "pytest" in _text(root / "pyproject.toml")
+        "pytest" in text_of(root / "pyproject.toml")
         or (root / "pytest.ini").is_file()
-        or "[tool:pytest]" in _text(root / "setup.cfg")
-        or "pytest" in _text(root / "requirements-dev.txt")
+        or "[tool:pytest]" in text_of(root / "setup.cfg")
+        or "pytest" in text_of(root / "requirements-dev.txt")
     ):
         return ["pytest -q"], "pytest in the project's settings"
     return _runners_of_tests(root)
@@ -140,7 +148,7 @@ def _runners_of_tests(root: Path) -> tuple[list[str], str]:
     """Tests that are plain functions are found by pytest alone, and it runs those of unittest as well."""
     files = [*islice(root.glob("test*/**/test_*.py"), _MOST_FILES), *islice(root.glob("test_*.py"), _MOST_FILES)]
     for path in files:
-        if _FOR_PYTEST.search(_text(path)):
+        if _FOR_PYTEST.search(text_of(path)):
             return ["pytest -q"], f"the tests in {path.relative_to(root)}"
     folders = [name for name in ("tests", "test") if (root / name).is_dir()]
     runners = ["unittest discover", *(f"unittest discover -s {name}" for name in folders)]
@@ -148,19 +156,19 @@ def _runners_of_tests(root: Path) -> tuple[list[str], str]:
 
 
 def _javascript(root: Path) -> list[Found]:
-    package = _package(root)
-    names = {path.name for path in islice(root.glob("*"), _MOST_LISTED)} if package else set()
+    manifest = package(root)
+    names = {path.name for path in islice(root.glob("*"), _MOST_LISTED)} if manifest else set()
     setup = node_install(names)
     tool = setup.split()[0]
-    scripts = package.get("scripts")
+    scripts = manifest.get("scripts")
     script = str(scripts.get("test", "")) if isinstance(scripts, dict) else ""
     if script and "no test specified" not in script:
         test, because = f"{'bun run' if tool == 'bun' else tool} test", "the test script of package.json"
-    elif package.get("workspaces") or "pnpm-workspace.yaml" in names:
+    elif manifest.get("workspaces") or "pnpm-workspace.yaml" in names:
         test, because = _OF_WORKSPACES.get(tool, _OF_WORKSPACES["npm"]), "the workspaces of package.json"
     else:
         return []
-    needs = any(package.get(key) for key in ("dependencies", "devDependencies", "workspaces"))
+    needs = any(manifest.get(key) for key in ("dependencies", "devDependencies", "workspaces"))
     plain, prepared = Found(test, because), Found(test, because, setup)
     return [prepared] if needs and "node_modules" not in names else [plain, prepared] if needs else [plain]
 
@@ -173,12 +181,13 @@ _OF_WORKSPACES = {
 }
 
 
-def _package(root: Path) -> dict[str, Any]:
+def package(root: Path) -> dict[str, Any]:
+    """Return what package.json holds; nothing where it is none."""
     try:
-        package = json.loads(_text(root / "package.json") or "{}")
+        found = json.loads(text_of(root / "package.json") or "{}")
     except (ValueError, RecursionError):
         return {}
-    return package if isinstance(package, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 _OTHERS: tuple[tuple[str, str], ...] = (

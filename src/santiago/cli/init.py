@@ -13,6 +13,7 @@ import click
 from santiago.app.candidates import Candidates, Found, detect, environments
 from santiago.app.config import run_input_defaults
 from santiago.app.paths import typed
+from santiago.app.scripts import scripts
 from santiago.app.settings_file import Written, settings
 from santiago.app.trying import Tried, bench
 from santiago.artifacts import repository
@@ -28,6 +29,7 @@ from santiago.util.text import harmless
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from santiago.app.scripts import Script
     from santiago.app.trying import Bench
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.judge import Proposal
@@ -58,8 +60,9 @@ def command(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool
         )
     given = [[Found(test, "--verify")] for test in commands]
     candidates = Candidates(parts=given) if given else detect(root)
+    beside = [] if given else [one for one in scripts(root) if one.kind != "build"]
     run_input = _run_input(root)
-    seen = None if untried else _seen(candidates, run_input, is_given=bool(given), quiet=as_json)
+    seen = None if untried else _seen(candidates, beside, run_input, is_given=bool(given), quiet=as_json)
     written = seen or Written(checks=candidates.likely, untried=True)
     written = replace(written, provide=run_input.workspace.provide)
     repository.keep_out_of_git(root / ".santiago")
@@ -78,15 +81,18 @@ def _run_input(root: Path) -> RunInput:
     return replace(found, workspace=replace(found.workspace, provide=tuple(folders)))
 
 
-def _seen(candidates: Candidates, run_input: RunInput, *, is_given: bool, quiet: bool) -> Written:
+def _seen(
+    candidates: Candidates, beside: Sequence[Script], run_input: RunInput, *, is_given: bool, quiet: bool
+) -> Written:
     """Try what there is; raise where a check that somebody named cannot judge."""
-    if not candidates.likely:
+    if not candidates.likely and not beside:
         return Written()
     server = ProcessServer()  # forked before there are threads
     try:
         with bench(run_input, server) as place:
             search = _Search(place, is_given=is_given, quiet=quiet)
             found = search.chosen(candidates)
+            found += search.green(beside, found)
     except SantiagoError as error:
         if error.reason is Reason.INVALID_INPUT:  # nothing to make a checkout of
             error.hint = f"{error.hint} `santiago init --no-try` writes a check that nobody has seen run.".strip()
@@ -113,6 +119,12 @@ class _Search:
         if whole is not None:
             return [whole]
         return [found for ways in candidates.parts if (found := self._first(ways))]
+
+    def green(self, beside: Sequence[Script], tests: Sequence[Found]) -> list[Found]:
+        """Return the lint and typecheck commands that pass now: one that is red already would hold no story to anything."""
+        setup = next((one.setup for one in tests if one.setup), "")
+        ways = [Found(one.command, one.because, setup) for one in beside]
+        return [way for way in ways if self._try(way).state == "runs"]
 
     def _first(self, ways: Sequence[Found]) -> Found | None:
         """Return the first way that runs; what is proposed for those that do not is tried behind them."""

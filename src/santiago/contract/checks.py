@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
 
+ID = "{id}"
+"""Stands in a check of every story for the story's own id: `pytest tests/test_{id}.py`."""
+
 
 def commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
     """Return the checks of a story: its own, then those of every story."""
-    return tuple(dict.fromkeys((*story.verify, *run_input.verification.story_commands)))
+    return tuple(dict.fromkeys((*own_commands_of(story, run_input), *shared_commands_of(story, run_input))))
+
+
+def own_commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
+    """Return the checks that the document gives a story, without those that a person left out."""
+    return tuple(command for command in story.verify if command not in run_input.verification.left_out)
+
+
+def shared_commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
+    """Return the checks of every story, as this one has them: `{id}` is its id in the document, as file names have it."""
+    if not any(ID in command for command in run_input.verification.story_commands):
+        return run_input.verification.story_commands
+    name = re.sub(r"[^0-9a-z]+", "_", (story.origin.id or story.id).lower()).strip("_") or story.id.lower()
+    return tuple(command.replace(ID, name) for command in run_input.verification.story_commands)
 
 
 def run_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:
     """Return the checks of the run, where it has any of its own."""
-    return tuple(dict.fromkeys((*run_input.verification.run_commands, *plan.run_verify)))
+    checks = run_input.verification
+    return tuple(dict.fromkeys((*checks.run_commands, *(one for one in plan.run_verify if one not in checks.left_out))))
 
 
 def all_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:

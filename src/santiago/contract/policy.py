@@ -51,9 +51,11 @@ class Verification:
     """How work is checked."""
 
     story_commands: tuple[str, ...] = ()
-    """Checks of every story, beside its own."""
+    """Checks of every story, beside its own; `{id}` in one stands for the story's id in the document."""
     run_commands: tuple[str, ...] = ()
     """Checks of the final head; all story commands where none is given."""
+    left_out: tuple[str, ...] = ()
+    """Commands of the document that a person left out when they were asked about them."""
     timeout_minutes: Minutes = Minutes.of(10)
     """One command."""
     protected: tuple[str, ...] = ("@tests",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.app.paths import typed
@@ -11,6 +13,9 @@ from santiago.contract.policy import Limits
 if TYPE_CHECKING:
     from santiago.app.job import Job
     from santiago.contract.plan import Plan
+
+MOST_OFFERS = 12
+"""Commands of the repository that are named."""
 
 
 def on_checks(job: Job, plan: Plan) -> list[str]:
@@ -23,6 +28,30 @@ def on_checks(job: Job, plan: Plan) -> list[str]:
     if job.from_program:
         hint = "verification.story_commands in the run input"
     return [f"{which}, and none is done without one; give one: {hint}"]
+
+
+def on_offers(job: Job, plan: Plan) -> list[str]:
+    """Return the commands that the repository itself speaks for, where a check is missing: any may be given."""
+    from santiago.app.candidates import detect
+    from santiago.app.scripts import scripts
+
+    if not unchecked(plan.stories, job.run_input):
+        return []
+    root = Path(job.run_input.repo_path)
+    tests = detect(root).likely
+    found = [f"test: {one.test}   ({one.because})" for one in tests]
+    found += [f"{one.kind}: {one.command}   ({one.because})" for one in scripts(root)]
+    if any("pytest" in one.test.split() for one in tests):
+        found[MOST_OFFERS:] = ["a test file of each story's own: pytest tests/test_{id}.py"]
+    return found[: MOST_OFFERS + 1]
+
+
+def _likely(job: Job) -> str:
+    """Return the check that the repository itself speaks for, as a word of a command line."""
+    from santiago.app.candidates import detect
+
+    found = [one for one in detect(Path(job.run_input.repo_path)).likely if not one.setup]
+    return quote(found[0].test) if found else '"CMD"'
 
 
 def on_attempts(job: Job, plan: Plan) -> list[str]:
@@ -45,7 +74,7 @@ def next_command(job: Job, plan: Plan, outcome: str) -> str:
     if job.source is not None:
         return f"santiago execute --input {typed(job.source)} --plan {typed(job.out_dir / 'plan.json')}{_place(job)}"
     if unchecked(plan.stories, job.run_input):
-        return f'{_run(job)} --verify "CMD"'
+        return f"{_run(job)} --verify {_likely(job)}"
     return f"santiago resume {job.out_dir.name if job.is_at_home else typed(job.out_dir)}"
 
 

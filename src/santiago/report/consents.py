@@ -88,7 +88,7 @@ def _approve(run: Run, ask: trust.Ask) -> _AskedError | None:
 
 def _of_document(run: Run) -> list[Consent]:
     commands: list[str] = []
-    start_events.approvals(run.plan, run.state, commands.extend, "")
+    start_events.approvals(run.plan, run.run_input, run.state, commands.extend, "")
     if not commands:
         return []
     lines = (

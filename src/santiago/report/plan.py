@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.app.shortage import unchecked
 from santiago.contract import codec
+from santiago.report import checks
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> di
         "diff": compiled.diff and codec.to_data(_diff_data(compiled.diff)),
         "out_dir": str(job.out_dir),
         "outcome": outcome,
+        "checks": {
+            "every_story": [one._asdict() for one in checks.of_every_story(job)],
+            "stories": {s.id: [one._asdict() for one in checks.of_story(plan, s, job.run_input)] for s in plan.stories},
+        },
         "unchecked": [story.id for story in unchecked(plan.stories, job.run_input)],
     }
 

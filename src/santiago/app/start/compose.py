@@ -183,7 +183,7 @@ class _Start:
     def _going_on(self) -> list[Fact]:
         """Return what a person's start adds: approvals, grants, stories that may go on."""
         state, request, workspace = self.log.state, self.request, self.hold.workspace
-        facts = start_events.approvals(request.plan, state, request.consent, request.actor)
+        facts = start_events.approvals(request.plan, self.run_input, state, request.consent, request.actor)
         one = request.own_work or request.accepts
         if one:
             return facts + reopening_one(state, one[0], workspace.head(), request.actor)

@@ -100,7 +100,7 @@ def _state(request: Request) -> RunState:
 def _asks(request: Request, state: RunState) -> list[str]:
     """Return that a person would be asked about commands of the document."""
     asked: list[str] = []
-    start_events.approvals(request.plan, state, asked.extend, request.actor)
+    start_events.approvals(request.plan, request.run_input, state, asked.extend, request.actor)
     many = count(len(asked), "command of the document waits", "commands of the document wait")
     return [f"{many} for approval: the start would ask first; --trust-commands says yes"] if asked else []
 

@@ -18,7 +18,7 @@ from santiago.app.start.request import Request
 from santiago.app.start.scope import scope_of
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import refuse_linked
-from santiago.contract.policy import Policy
+from santiago.contract.policy import Policy, Verification
 from santiago.contract.ticks import is_same_plan
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
@@ -71,6 +71,7 @@ def prepare(
         repo_path=frozen_path(out_dir, run_id, repo, now),
         policy=frozen,
         limits=limited(run_input.limits, wishes),
+        verification=_verification(out_dir, run_input),
         run_id=run_id,
     )
     # A person who brings or accepts work wants it on the branch; no agent is started for what it leaves to do.
@@ -104,6 +105,13 @@ def _tests_first(out_dir: Path, run_input: RunInput, wishes: Wishes) -> str:
     if has_begun(out_dir):
         return frozen_input(out_dir).policy.tests_first
     return lasting(wishes.tests_first) if wishes.tests_first else run_input.policy.tests_first
+
+
+def _verification(out_dir: Path, run_input: RunInput) -> Verification:
+    """Return the checks of a run; what a person left out when it began stays out."""
+    if not has_begun(out_dir):
+        return run_input.verification
+    return replace(run_input.verification, left_out=frozen_input(out_dir).verification.left_out)
 
 
 def _write_back(out_dir: Path, run_input: RunInput, wishes: Wishes) -> bool:

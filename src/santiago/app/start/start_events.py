@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from santiago.artifacts.attempts import FileAttempts
     from santiago.contract.plan import Plan, Story
+    from santiago.contract.policy import RunInput
     from santiago.contract.ports.run import Sign
     from santiago.contract.state import RunState
     from santiago.workspace.workspace import GitWorkspace
@@ -30,9 +31,13 @@ _PER_LINE = 5000
 """Digests in one event: a line of the log has room for some ten thousand."""
 
 
-def approvals(plan: Plan, state: RunState, consent: Callable[[list[str]], None], actor: str) -> list[Fact]:
+def approvals(
+    plan: Plan, run_input: RunInput, state: RunState, consent: Callable[[list[str]], None], actor: str
+) -> list[Fact]:
     """Ask about commands of the document that nobody has approved yet; approved means their digest is in the log."""
     commands = dict.fromkeys([*(c for story in plan.stories for c in story.verify), *plan.run_verify])
+    for command in run_input.verification.left_out:
+        commands.pop(command, None)
     digests = {command: sha256(command.encode()).hexdigest() for command in commands}
     unknown = [command for command, digest in digests.items() if digest not in state.approved]
     if not unknown:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import click
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.util.text import count, flat, harmless
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from santiago.report.checks import Placed
+
+LONGEST = 1000
+"""Letters of an answer that are looked at."""
 SHOWN = 5
 """Commands that are named in one message."""
 
@@ -30,6 +40,40 @@ def ask_consent(commands: list[str], plan: str, *, asked: bool, trusted: bool, o
         message = f"the {of}'s commands were not approved"
         hint = f"Remove them from the {of}, or approve them."
         raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=reason)
+
+
+def choose(commands: Sequence[Placed]) -> tuple[str, ...]:
+    """Show a person every command of the document with its line; return those that are to be left out.
+
+    Raise where none of them may run.
+    """
+    click.echo("These commands come from the document and will run as checks:", err=True)
+    for number, one in enumerate(commands, 1):
+        click.echo(f"  {number:>3}  {harmless(one.command)}   {harmless(one.place)}", err=True)
+    while True:
+        answer = click.prompt("Run them? y, n, or the numbers of those to leave out", default="n", err=True)
+        word = str(answer).strip().lower()
+        if word in ("y", "yes"):
+            return ()
+        if word in ("n", "no"):
+            hint = "Remove them from the document, leave out single ones by number, or approve them."
+            reason = Reason.NEEDS_USER_CONFIRMATION
+            raise SantiagoError(Kind.BLOCKED, "the document's commands were not approved", hint=hint, reason=reason)
+        places = _numbers(word, len(commands))
+        if places:
+            return tuple(commands[place - 1].command for place in places)
+        click.echo(f"That is neither y nor n nor numbers from 1 to {len(commands)}, such as 2 or 1,3-4.", err=True)
+
+
+def _numbers(text: str, most: int) -> list[int]:
+    """Return the numbers of a text like `1,3-4`; none where it is anything else."""
+    found: set[int] = set()
+    for part in re.split(r"[\s,]+", text[:LONGEST].strip(" ,")):
+        ends = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part)
+        if ends is None or not 1 <= int(ends[1]) <= int(ends[2] or ends[1]) <= most:
+            return []
+        found.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return sorted(found)
 
 
 def ask_unfenced(*, asked: bool, said: bool = False) -> None:

@@ -15,8 +15,8 @@ from santiago.app.start.compose import execute
 from santiago.app.start.prepare import prepare, said_in
 from santiago.app.start.request import Request
 from santiago.app.start.trust import waiting
-from santiago.artifacts.names import PLAN
-from santiago.cli.start.consent import ask_consent, ask_unfenced
+from santiago.artifacts.names import PLAN, has_begun
+from santiago.cli.start.consent import ask_consent, ask_unfenced, choose
 from santiago.cli.start.trust import approve
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.text import paint, say
@@ -24,6 +24,7 @@ from santiago.contract.events import Context
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.executor.reopen import Grants
+from santiago.report.checks import of_document
 from santiago.report.run_status import mending
 from santiago.util.text import harmless
 
@@ -59,6 +60,7 @@ def start(
     A plan that this very command `compiled` lies in no file yet, and keeps all rules; `beginning` is what a new run needs
     to know beside it.
     """
+    asked = not flags.no_input and sys.stdin.isatty()
     request = prepare(
         out_dir, run_input, plan, flags,
         base=base, plan_file=plan_file, grants=grants, skips=skips, own_work=own_work, accepts=accepts, agent=agent,
@@ -68,7 +70,7 @@ def start(
         request.settings, request.begins_on = beginning.settings, beginning.commit
         request.planned = Context(run=beginning.run) if beginning.run else Context()
         request.grants = replace(request.grants, hints=beginning.hints)
-    asked, repo = not flags.no_input and sys.stdin.isatty(), Path(request.effective.repo_path)
+    repo = Path(request.effective.repo_path)
     request.consent = lambda commands: ask_consent(
         commands, near(out_dir / PLAN), asked=asked, trusted=flags.trust_commands
     )
@@ -83,10 +85,21 @@ def start(
         request.scope = replace(request.scope, claims=claims)
     if not request.skips:  # leaving a story out starts nothing
         approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
+        if asked and not flags.trust_commands and not has_begun(out_dir):
+            _choose_commands(request)
     if asked and not flags.as_json and request.effective.policy.closed & {"detail", "result"}:
         return _with_a_desk(request, flags)
     request.attended = flags.attended
     return _shown(request, flags)
+
+
+def _choose_commands(request: Request) -> None:
+    """Ask about the commands of the document of a run that has not begun; it takes down which are left out."""
+    if commands := of_document(request.plan, request.run_input):
+        checks = request.run_input.verification
+        checks = replace(checks, left_out=(*checks.left_out, *choose(commands)))
+        request.run_input = replace(request.run_input, verification=checks)
+    request.consent = lambda _: None
 
 
 def _with_a_desk(request: Request, flags: Flags) -> int:

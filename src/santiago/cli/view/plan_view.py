@@ -6,19 +6,23 @@ import shutil
 from typing import TYPE_CHECKING
 
 from santiago.app.paths import shortest
+from santiago.app.shortage import unchecked
 from santiago.cli.view.errors import show_findings
 from santiago.cli.view.text import paint, say
-from santiago.report import advice
-from santiago.util.text import count, fit, harmless, width
+from santiago.report import advice, checks
+from santiago.util.text import count, fit, flat, harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from santiago.app.job import Job
     from santiago.contract.plan import Plan, Story
+    from santiago.contract.policy import RunInput
     from santiago.planner.compile import Compilation
     from santiago.planner.rebase import Diff
 
+MAX_CHECKS = 10
+"""Checks of one story that the screen lists."""
 MAX_ROWS = 200
 """Stories that the screen lists; the file has them all."""
 
@@ -37,14 +41,20 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         f"{count(len(plan.stories), 'story', 'stories')} in {count(len(plan.chunks), 'chunk')}, in the order: dependencies, requirement id, name",
     )
     say()
-    stories(plan)
+    stories(plan, job.run_input)
     say()
     _coverage(plan, criteria)
+    for one in checks.of_every_story(job):
+        _row("Checks", f"every story: $ {flat(one.command)}   {one.place}")
     if compiled.diff:
         changes(compiled.diff)
     notes = _findings(plan, lines)
     say()
-    for label, texts in (("Checks", advice.on_checks(job, plan)), ("Attempts", advice.on_attempts(job, plan))):
+    for label, texts in (
+        ("Checks", advice.on_checks(job, plan)),
+        ("Offers", advice.on_offers(job, plan)),
+        ("Attempts", advice.on_attempts(job, plan)),
+    ):
         for text in texts:
             _row(label, text, "yellow")
     _outcome(plan, job, outcome)
@@ -58,8 +68,8 @@ def _row(label: str, text: str, colour: str = "green") -> None:
     say(f"{paint(f'{label:9}', colour, bold=True, stderr=False)} {harmless(text)}")
 
 
-def stories(plan: Plan) -> None:
-    """Print a line per story under its chunk, in columns that fit the terminal."""
+def stories(plan: Plan, run_input: RunInput | None = None) -> None:
+    """Print a line per story under its chunk, in columns that fit the terminal; its checks below, where it will be run."""
     shown = plan.stories[:MAX_ROWS]
     cells = {story.id: _cells(story) for story in shown}
     widths = [max((width(row[column]) for row in cells.values()), default=1) for column in range(4)]
@@ -72,8 +82,20 @@ def stories(plan: Plan) -> None:
         for story in here:
             name, origin, after, judged = (fit(c, w) for c, w in zip(cells[story.id], widths, strict=True))
             say(f"    {name}  {fit(story.title, title_width)}  {origin}  {after}  {judged}".rstrip())
+            if run_input is not None:
+                _checks(plan, story, run_input, widths[0] + 6)
     if len(shown) < len(plan.stories):
         say(f"    … and {len(plan.stories) - len(shown):,} more stories (all are in plan.json)")
+
+
+def _checks(plan: Plan, story: Story, run_input: RunInput, indent: int) -> None:
+    own = checks.of_story(plan, story, run_input)
+    for one in own[:MAX_CHECKS]:
+        say(f"{'':{indent}}$ {flat(one.command)}   {paint(one.place, 'bright_black', stderr=False)}")
+    if len(own) > MAX_CHECKS:
+        say(f"{'':{indent}}… and {len(own) - MAX_CHECKS} more checks")
+    if unchecked([story], run_input):
+        say(f"{'':{indent}}{paint('nothing checks it', 'yellow', stderr=False)}")
 
 
 def _cells(story: Story) -> tuple[str, str, str, str]:

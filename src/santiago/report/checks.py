@@ -1,0 +1,63 @@
+"""The checks of a plan with where each stands: in the document, in a settings file, in the run input, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from santiago.app.config import load
+from santiago.app.paths import shortest
+from santiago.contract.checks import own_commands_of
+from santiago.util import regular
+
+if TYPE_CHECKING:
+    from santiago.app.job import Job
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.policy import RunInput
+
+_LARGEST = 2**20
+
+
+class Placed(NamedTuple):
+    """A command, and where it comes from."""
+
+    command: str
+    place: str
+
+
+def of_story(plan: Plan, story: Story, run_input: RunInput) -> list[Placed]:
+    """Return the checks that the document gives a story, each with its line."""
+    lines = {one.value: one.line for one in story.provenance if one.field == "verify"}
+    return [
+        Placed(command, f"{plan.source.path}:{lines.get(command, story.origin.line)}")
+        for command in own_commands_of(story, run_input)
+    ]
+
+
+def of_document(plan: Plan, run_input: RunInput) -> list[Placed]:
+    """Return every command of the document once, with its first line."""
+    found: dict[str, Placed] = {}
+    for one in (placed for story in plan.stories for placed in of_story(plan, story, run_input)):
+        found.setdefault(one.command, one)
+    for command in plan.run_verify:
+        if command not in run_input.verification.left_out:
+            found.setdefault(command, Placed(command, f"{plan.source.path}, for the whole run"))
+    return list(found.values())
+
+
+def of_every_story(job: Job) -> list[Placed]:
+    """Return the checks that the settings give every story."""
+    commands = job.run_input.verification.story_commands
+    if not commands:
+        return []
+    origin = str(job.source or load(Path(job.run_input.repo_path))["verification.story_commands"].origin)
+    return [Placed(command, _place(origin, command)) for command in commands]
+
+
+def _place(origin: str, command: str) -> str:
+    """Return an origin with the line that names a command, where it is a file that has one."""
+    path = Path(origin.removesuffix(" [tool.santiago]"))
+    text = (regular.content(path, _LARGEST) or b"").decode("utf-8", "replace") if path.is_absolute() else ""
+    escaped = command.replace("\\", "\\\\").replace('"', '\\"')
+    line = next((n for n, one in enumerate(text.splitlines(), 1) if command in one or escaped in one), None)
+    return f"{shortest(path)}:{line}" if line else origin

@@ -1,0 +1,131 @@
+"""What will judge the work is seen before it runs: each check with its line, what has none, and a word on single ones."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from santiago.app.scripts import scripts
+from tests.cli import greeter
+from tests.cli.inside import inside
+from tests.cli.santiago import santiago
+from tests.cli.typing_person import Person
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SETTINGS = '[verification]\nstory_commands = [\n  "test -d .",\n  "grep -q \\"x\\" all.txt",\n]\n'
+BARE = "# PRD\n\n### US-01: One\n\n- [ ] a\n\n**Verification:** `grep a a.txt`\n\n### US-02: Two\n\n- [ ] b\n"
+
+
+def test_plan_shows_each_check_with_its_line_and_says_which_story_has_none(tmp_path: Path) -> None:
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
+    told = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo))
+    lines = [line.strip() for line in told.stdout.splitlines()]
+    assert "$ grep a a.txt   prd.md:7" in lines
+    one, two = (next(n for n, line in enumerate(lines) if line.startswith(f"{name} ")) for name in ("S1", "S2"))
+    assert one < lines.index("$ grep a a.txt   prd.md:7") < two
+    assert lines.index("nothing checks it") == two + 1
+
+
+def test_plan_shows_what_the_settings_check_every_story_by(tmp_path: Path) -> None:
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE, "santiago.toml": SETTINGS})
+    told = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo))
+    assert "every story: $ test -d .   santiago.toml:3\n" in told.stdout
+    assert 'every story: $ grep -q "x" all.txt   santiago.toml:4\n' in told.stdout
+    assert "nothing checks it" not in told.stdout
+    data = json.loads(inside("plan", "prd.md", "--json", cwd=repo, env=greeter.place(repo)).stdout)
+    assert data["checks"]["stories"] == {"S1": [{"command": "grep a a.txt", "place": "prd.md:7"}], "S2": []}
+
+
+def test_a_check_of_every_story_may_name_the_story(tmp_path: Path) -> None:
+    """`{id}` is the document's id as file names have it."""
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
+    words = ("run", "prd.md", "--agent", "sh -c true", "--sandbox", "off", "--verify", "pytest tests/test_{id}.py")
+    told = inside(*words, "--dry-run", "--json", cwd=repo, env=greeter.place(repo))
+    rows = {row["id"]: row["checks"] for row in json.loads(told.stdout)["stories"]}
+    assert rows == {
+        "S1": ["grep a a.txt", "pytest tests/test_us_01.py"],
+        "S2": ["pytest tests/test_us_02.py"],
+    }
+
+
+def test_a_person_leaves_out_single_commands_and_the_run_keeps_to_that(tmp_path: Path) -> None:
+    """Each is shown with its line; what is no answer is asked again, and a resume asks nothing."""
+    prd = greeter.PRD.replace("`grep goodbye bye.txt`", "`grep nowhere bye.txt`, `grep goodbye bye.txt`")
+    repo = greeter.make(tmp_path / "repo")
+    (repo / "prd.md").write_text(prd)
+    greeter.git(repo, "commit", "-qam", "Another check")
+    person = Person("run", "prd.md", "--trust-project", "--plain", cwd=repo, env=greeter.place(repo))
+    shown = person.sees("Run them? y, n, or the numbers of those to leave out")
+    line = next(n for n, text in enumerate(prd.splitlines(), 1) if "nowhere" in text)
+    assert f"    2  grep nowhere bye.txt   prd.md:{line}\n" in shown
+    person.types("9")
+    person.sees("neither y nor n nor numbers from 1 to 4")
+    person.types("2")
+    assert person.leaves() == 0, person.shown
+    folder = greeter.out_dir(repo)
+    assert json.loads((folder / "run-input.json").read_text())["verification"]["left_out"] == ["grep nowhere bye.txt"]
+    evidence = (folder / "attempts" / "S2" / "1" / "verification.json").read_text()
+    assert ("grep goodbye" in evidence, "grep nowhere" in evidence) == (True, False)
+
+
+def test_no_is_still_no(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    person = Person("run", "prd.md", "--trust-project", "--plain", cwd=repo, env=greeter.place(repo))
+    person.sees("to leave out")
+    person.types("")
+    assert (person.leaves(), "were not approved" in person.shown) == (10, True)
+
+
+PACKAGE = '{"scripts": {"test": "node --test", "lint": "eslint .", "type-check": "tsc", "build": "vite build"}}'
+REPOSITORIES: list[tuple[dict[str, str], list[tuple[str, str]]]] = [
+    ({"package.json": PACKAGE}, [("lint", "npm run lint"), ("typecheck", "npm run type-check"), ("build", "npm run build")]),
+    ({"package.json": PACKAGE, "pnpm-lock.yaml": ""}, [("lint", "pnpm run lint"), ("typecheck", "pnpm run type-check"), ("build", "pnpm run build")]),
+    ({"pyproject.toml": "[tool.ruff]\nline-length = 99\n[tool.mypy]\nstrict = true\n"}, [("lint", "ruff check ."), ("typecheck", "mypy .")]),
+    ({"pyproject.toml": "[tool.ruff]\n", "uv.lock": ""}, [("lint", "uv run --no-sync ruff check .")]),
+    ({"pyproject.toml": "broken ["}, []),
+    ({"Makefile": "lint:\n\truff\nbuild = x\ntypecheck: all\n\tmypy\n"}, [("lint", "make lint"), ("typecheck", "make typecheck")]),
+    ({"justfile": "build target:\n  cc\n"}, [("build", "just build")]),
+    ({"Cargo.toml": ""}, [("lint", "cargo clippy"), ("build", "cargo build")]),
+    ({"go.mod": ""}, [("lint", "go vet ./..."), ("build", "go build ./...")]),
+    ({"build.gradle.kts": ""}, [("lint", "gradle check -x test"), ("build", "gradle assemble")]),
+    ({"packages/api/package.json": '{"scripts": {"lint": "x"}}', "web/ruff.toml": ""},
+     [("lint", "cd web && ruff check ."), ("lint", "cd packages/api && npm run lint")]),
+    ({"notes.md": ""}, []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "wanted"), REPOSITORIES)
+def test_the_commands_of_a_repository_beside_its_tests_are_found(
+    tmp_path: Path, files: dict[str, str], wanted: list[tuple[str, str]]
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert [(one.kind, one.command) for one in scripts(tmp_path)] == wanted
+
+
+def test_a_plan_without_checks_offers_the_commands_of_the_repository(tmp_path: Path) -> None:
+    """Any of them may be pasted behind --verify; the next command has the likeliest already."""
+    bare = "# PRD\n\n### R1: One\n\n- [ ] a\n"
+    files = {"prd.md": bare, "test_a.py": "def test_a():\n    pass\n", "ruff.toml": "", "Makefile": "build:\n\tcc\n"}
+    repo = greeter.committed(tmp_path / "repo", files)
+    told = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo)).stdout
+    assert "Offers    test: python3 -m pytest -q   (the tests in test_a.py)\n" in told
+    assert "Offers    lint: ruff check .   (ruff.toml)\n" in told
+    assert "Offers    build: make build   (the build target of Makefile)\n" in told
+    assert "Offers    a test file of each story's own: pytest tests/test_{id}.py\n" in told
+    assert told.splitlines()[-1] == "next: santiago run prd.md --verify 'python3 -m pytest -q'"
+
+
+def test_init_takes_the_lint_that_passes_and_leaves_out_the_one_that_is_red(tmp_path: Path) -> None:
+    make = "test:\n\tgrep -q ok a.txt\nlint:\n\tgrep -q o a.txt\ntypecheck:\n\tgrep -q types a.txt\n"
+    repo = greeter.committed(tmp_path / "repo", {"Makefile": make, "a.txt": "ok\n"})
+    told = santiago("init", "--json", cwd=repo, env={**greeter.place(repo), "SANTIAGO_POLICY_SANDBOX": "off"})
+    assert told.returncode == 0, told.stderr
+    found = json.loads(told.stdout)
+    assert [one["test"] for one in found["checks"]] == ["make test", "make lint"]
+    assert {one["command"]: one["state"] for one in found["tried"]}["make typecheck"] == "red"
