@@ -29,15 +29,15 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Board": {
         "queue": ("queue", "the board's tickets: add, claim, hand over, decide"),
         "loop": ("loop", "work the board off until all is done or somebody must decide"),
+        "archive": ("archive", "tickets that were accepted, month by month"),
+        "board": ("board", "queues and tickets on the screen: claim, move, decide"),
     },
     "Look": {
         "watch": ("watch", "browse a run on the screen: follow, answer, stop, resume, select"),
         "status": ("status", "where a run stands, and what needs you"),
-        "board": ("board", "queues and tickets on the screen: claim, move, decide"),
         "log": ("log", "the history of a run; --follow goes on"),
         "show": ("show", "one story: attempts, checks, critique, changes"),
         "audit": ("audit", "re-check a run offline: log, digests, verdicts, git"),
-        "archive": ("archive", "tickets that were accepted, month by month"),
         "clean": ("clean", "show and remove worktrees and refs of old runs"),
     },
     "Govern": {
