@@ -59,6 +59,28 @@ FAILED (failures=2)
     }
 
 
+def test_a_module_that_is_not_there_is_no_test_that_fails() -> None:
+    """Proof, not promise: a story that has still to write the module its check names is not held to have changed a test."""
+    output = """\
+test_new (unittest.loader._FailedTest.test_new) ... ERROR
+test_old (tests.test_old.U.test_old) ... ok
+
+======================================================================
+ERROR: test_new (unittest.loader._FailedTest.test_new)
+----------------------------------------------------------------------
+ImportError: Failed to import test module: test_new
+ModuleNotFoundError: No module named '{missing}'
+
+Ran 2 tests in 0.001s
+
+FAILED (errors=1)
+"""
+    assert _named(output.format(missing="tests.test_new")) == {"tests.test_old.U.test_old": "passed"}
+    assert (_named(output.format(missing="yaml")) or {})["test_new"] == "failed", (
+        "it is there, and lacks something else"
+    )
+
+
 def test_unittest_before_3_11_leaves_a_test_with_failed_subtests_without_a_status() -> None:
     assert _named(
         """\
