@@ -63,7 +63,6 @@ def test_a_module_that_is_not_there_is_no_test_that_fails() -> None:
     """Proof, not promise: a story that has still to write the module its check names is not held to have changed a test."""
     output = """\
 test_new (unittest.loader._FailedTest.test_new) ... ERROR
-test_old (tests.test_old.U.test_old) ... ok
 
 ======================================================================
 ERROR: test_new (unittest.loader._FailedTest.test_new)
@@ -71,13 +70,16 @@ ERROR: test_new (unittest.loader._FailedTest.test_new)
 ImportError: Failed to import test module: test_new
 ModuleNotFoundError: No module named '{missing}'
 
-Ran 2 tests in 0.001s
+Ran 1 test in 0.001s
 
 FAILED (errors=1)
 """
-    assert _named(output.format(missing="tests.test_new")) == {"tests.test_old.U.test_old": "passed"}
+    assert not _named(output.format(missing="tests.test_new"))
     assert (_named(output.format(missing="yaml")) or {})["test_new"] == "failed", (
         "it is there, and lacks something else"
+    beside = "test_old (tests.test_old.U.test_old) ... ok\n" + output.format(missing="tests.test_new")
+    both = {"tests.test_old.U.test_old": "passed", "test_new": "failed"}
+    assert _named(beside.replace("Ran 1 test ", "Ran 2 tests ")) == both, "tests that ran are held to what they said"
     )
 
 
