@@ -75,12 +75,10 @@ Ran 1 test in 0.001s
 FAILED (errors=1)
 """
     assert not _named(output.format(missing="tests.test_new"))
-    assert (_named(output.format(missing="yaml")) or {})["test_new"] == "failed", (
-        "it is there, and lacks something else"
+    assert _named(output.format(missing="yaml")) == {"test_new": "failed"}, "it is there, and lacks something else"
     beside = "test_old (tests.test_old.U.test_old) ... ok\n" + output.format(missing="tests.test_new")
     both = {"tests.test_old.U.test_old": "passed", "test_new": "failed"}
     assert _named(beside.replace("Ran 1 test ", "Ran 2 tests ")) == both, "tests that ran are held to what they said"
-    )
 
 
 def test_unittest_before_3_11_leaves_a_test_with_failed_subtests_without_a_status() -> None:
