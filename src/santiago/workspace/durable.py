@@ -46,6 +46,11 @@ class Durability(Enum):
                     sync(place)
                     if place == top:
                         break
+        except FileNotFoundError as error:
+            if folder == top:
+                raise failed(folder, error) from None
+            # Somebody packed the refs meanwhile and took the empty folder away; nothing of it was synced yet.
+            self.barrier(folder.parent, top)
         except OSError as error:
             # Never tried again: a second sync may succeed without the data being on disk.
             raise failed(folder, error) from None
