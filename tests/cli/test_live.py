@@ -15,16 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.app.loading import frozen, load
 from santiago.cli.view import ci
 from santiago.cli.view.beat import EVERY_MS, Beat
 from santiago.cli.view.checking import Checks
 from santiago.cli.view.lines import Line
-from santiago.cli.view.live import Live, anew, is_wanted
+from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
 from santiago.contract.phases import RunPhase
 from santiago.contract.state import Question, RunState
-from santiago.util.text import width
 from tests.cli import greeter
 from tests.cli.santiago import trusted
 
@@ -33,33 +31,27 @@ if TYPE_CHECKING:
 
 
 class Terminal:
-    """As much of a terminal as the live view uses: lines, up, a place, and erase to the end of a line."""
+    """As much of a terminal as the live view uses: lines, up, and erase to the end."""
 
-    def __init__(self, lines: list[str] | None = None) -> None:
-        self.lines = lines or [""]
-        self.row = self.column = 0
+    def __init__(self) -> None:
+        self.lines = [""]
+        self.row = 0
 
     def write(self, text: str) -> None:
-        for part in re.findall(r"\x1b\[[\d;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", text):
+        for part in re.findall(r"\x1b\[\d*[A-Za-z]|\r|\n|[^\x1b\r\n]+", text):
             self._take(part)
 
     def _take(self, part: str) -> None:
-        if part in ("\r", "\n"):
-            self.row, self.column = self.row + (part == "\n"), 0
-        elif not part.startswith("\x1b"):
-            line = self.lines[self.row].ljust(self.column)
-            self.lines[self.row] = line[: self.column] + part + line[self.column + len(part) :]
-            self.column += len(part)
-        elif part.endswith("A"):
+        if part == "\n":
+            self.row += 1
+            self.lines += [""] * (self.row + 1 - len(self.lines))
+        elif part.endswith("A") and part.startswith("\x1b"):
             self.row -= int(part[2:-1])
             assert self.row >= 0, "moved above the first line"
-        elif part.endswith("H"):
-            self.row, self.column = int(part[2:-1].split(";")[0] or 1) - 1, 0
-        elif part == "\x1b[K":
-            self.lines[self.row] = self.lines[self.row][: self.column]
-        else:
-            assert part.endswith("m"), f"a terminal may do more than is wanted at {part!r}"
-        self.lines += [""] * (self.row + 1 - len(self.lines))
+        elif part == "\x1b[J":
+            self.lines[self.row :] = [""]
+        elif part != "\r" and not part.startswith("\x1b"):
+            self.lines[self.row] += part
 
 
 class Pictures:
@@ -90,46 +82,6 @@ def test_whatever_is_drawn_only_the_lasting_lines_stay(frames: list[tuple[list[s
         assert [line for line in terminal.lines if line][-len(picture) :] == picture or not picture
     live._put([])
     assert [line for line in terminal.lines if line] == [line for above, _ in frames for line in above]
-
-
-@given(_lines, _lines, st.integers(4, 12))
-def test_a_terminal_of_another_size_is_painted_anew_without_copies(
-    above: list[str], picture: list[str], rows: int
-) -> None:
-    """Whatever it has made of the old picture: as many of the lines above as fit, the picture once, and nothing else."""
-    terminal = Terminal(["▶ S1 half of a", "picture that was broken"] * (rows // 2) + [""] * (rows % 2))
-    terminal.write(anew(above, picture, 80, rows))
-    lines = [*above, *picture[: rows - 1]][-(rows - 1) :]
-    assert terminal.lines[: len(lines)] == lines
-    assert not any(terminal.lines[len(lines) :])
-    assert terminal.row == len(lines)
-
-
-def test_another_size_is_noticed_and_the_lines_above_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the picture itself stays the same."""
-    terminal, size = Terminal(), (100, 10)
-    monkeypatch.setattr("santiago.cli.view.live._size", lambda: size)
-    live = Live(cast("Table", Pictures([["S1 works"], ["S1 works"]])), terminal.write, before=["run begins"])
-    live.take([], cast("RunState", object()))
-    live.above("a note")
-    live._draw()
-    terminal.lines, size = ["run begins", "a no", "te", "S1 w", "orks"], (20, 10)
-    live._draw()
-    assert [line for line in terminal.lines if line] == ["run begins", "a note", "S1 works"]
-
-
-@pytest.mark.parametrize("columns", [40, 80, 200])
-def test_the_table_fits_narrow_and_wide_terminals(success: Done, columns: int) -> None:
-    """Each row is no wider than the terminal, and says which story it is, its title and its state."""
-    plan, run_input = frozen(success.out_dir)
-    state = load(success.out_dir).state
-    table = Table(plan, run_input, success.out_dir, "agent", lambda: 0)
-    for line in table.rows(state, columns - 1, next(iter(state.chunks))):
-        assert width(line) < columns
-        assert re.match(r" ✓  S\d +Say", line)
-        assert "done" in line
-        assert ("/4" in line) == (columns > 40)
-    assert "3/3 stories" in table.header(state, columns - 1)
 
 
 def test_an_error_in_a_picture_ends_the_view_and_nothing_else() -> None:

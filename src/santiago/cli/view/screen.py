@@ -98,18 +98,15 @@ class Screen:
             f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}{self._chosen()}, sandbox {head.sandbox}, "
             f"{head.jobs} at a time, times in {zone(self.clock.utc())}"
         )
-        told = [broken(begins, columns_of(stderr=True), 4)]
-        told += [
-            broken(f"{paint('note:', 'cyan')} {harmless(notice)}", columns_of(stderr=True)) for notice in head.notices
-        ]
-        for text in told:
-            self._say(text)
+        self._say(broken(begins, columns_of(stderr=True), 4))
+        for notice in head.notices:
+            self._say(f"{paint('note:', 'cyan')} {harmless(notice)}")
         if self.lively:
             self.table = Table(
                 self.plan, self.run_input, head.out_dir, harmless(head.agent), self.clock.monotonic_ms, self.checks,
                 head.jobs,
             )  # fmt: skip
-            self.live = Live(self.table, before="\n".join(told).split("\n"))
+            self.live = Live(self.table)
             self.live.start()
         else:
             self.beat = Beat(head.out_dir, harmless(head.agent), self.clock.monotonic_ms, self._tell_now, self.checks)
