@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from santiago.app.board import reviewing
+from santiago.app.board.loop import Loop
+from santiago.app.board.routing import Consents, route
+from santiago.app.board.working import Means
+from santiago.board.gate import Missing
 from santiago.contract.board import BoardEvent
 from santiago.contract.events import EventKind
 from santiago.contract.phases import StoryPhase
+from santiago.contract.reasons import Reason
 from tests.board.desk import REQUEST, Desk
 from tests.cli import greeter
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from santiago.contract.board import Card
 
 
 @pytest.fixture(scope="module")
@@ -331,8 +339,6 @@ def test_a_killed_claim_is_adopted_by_the_next_loop(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.ok(*REQUEST)
     with desk.opened() as opened:
-        from santiago.app.board.routing import Consents, route
-
         card = desk.card("REQ")
         consents = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
         route(opened, card, consents)
@@ -362,3 +368,48 @@ def test_events_of_a_run_name_the_planner(finished: Desk) -> None:
     first = (finished.run("REQ").out_dir / "progress.ndjson").read_text().splitlines()[0]
     assert json.loads(first)["event"] == EventKind.RUN_CREATED
     assert (finished.card("REQ.S1").run, finished.card("REQ.S1").story) == ("REQ", "S1")
+
+
+def test_a_persons_claim_does_not_hold_the_inbox_up(tmp_path: Path) -> None:
+    """Board lines 37 and 39: who works by hand takes their time, and requests go on."""
+    desk = Desk(tmp_path)
+    desk.add("BY-HAND")
+    desk.claim("ada")
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert desk.card("REQ").queue == "done", ran.stdout + ran.stderr
+    assert desk.card("BY-HAND").holder == "ada"
+
+
+def test_a_ticket_put_into_a_workers_queue_is_one_story_whatever_its_source(tmp_path: Path) -> None:
+    """Board line 37: its title and its check are all that there is of it."""
+    desk = Desk(
+        tmp_path, "stories:\n  S1:\n    - write: {hello.txt: hello}\n  US-1:\n    - write: {hello.txt: hello}\n"
+    )
+    desk.add("SMALL", "developer-todo", "--source", "plan:elsewhere", "--verify", "grep hello hello.txt")
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert (desk.card("SMALL").queue, desk.card("SMALL").story) == ("done", "S1")
+
+
+def test_a_request_that_lacks_something_is_blocked_and_given_to_no_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Board lines 39 and 43: its stories are done, so there is no work to send back."""
+    desk = Desk(tmp_path)
+    desk.ok(*REQUEST)
+    for name, value in desk.env.items():
+        monkeypatch.setenv(name, value)
+    real = reviewing.all_missing
+
+    def lacking(means: Means, card: Card, actor: str) -> list[Missing]:
+        return real(means, card, actor) if card.story else [Missing(what="the truth moved on", remedy="Look at it.")]
+
+    monkeypatch.setattr(reviewing, "all_missing", lacking)
+    with desk.opened() as opened:
+        consents = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
+        ended = Loop(Means(opened=opened, consents=consents)).run()
+    assert ended.reason is Reason.NO_PROGRESS
+    card = desk.card("REQ")
+    assert (card.queue, card.error_class, desk.card("REQ.S3").queue) == ("blocked", "hard_fail", "done")
+    assert "the truth moved on" in card.note

@@ -16,6 +16,7 @@ from santiago.app.start.judging import Means
 from santiago.app.start.scratch import scratch_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
+from santiago.contract.ports.run import Never
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.contract.record import record
 from santiago.process import sandbox
@@ -86,16 +87,6 @@ class Checkout:
     """Returns, once, which of its files have changed since."""
 
 
-class _Never:
-    """Nobody asks for a stop: an interrupt ends the whole program."""
-
-    def soon(self) -> bool:
-        return False
-
-    def now(self) -> bool:
-        return False
-
-
 @record
 class Bench:
     """Where checks are tried."""
@@ -136,7 +127,7 @@ class Bench:
         trials = means.judge(_plan(""), self.run_input, ground).trials
         folder = means.workspace.checkout(commit, "trying")
         try:
-            trials.prepare(folder, _Never())
+            trials.prepare(folder, Never())
             yield Checkout(folder=folder, runner=trials.checks.runner, touched=means.workspace.watched(folder))
         finally:
             means.workspace.discard(folder)
@@ -149,7 +140,7 @@ class Bench:
         except SantiagoError as error:
             text = f"cannot run: {error.where}: {error.message}"
             return Tried(command=command, setup=setup, state="cannot_run", text=text, fix=error.hint)
-        found = means.judge(plan, run_input, ground).examine(self.commit, plan.stories, _Never())
+        found = means.judge(plan, run_input, ground).examine(self.commit, plan.stories, Never())
         assert found is not None  # only a stop leaves nothing
         return _told(command, found, run_input.verification.timeout_minutes / 60_000)
 

@@ -55,10 +55,11 @@ class Board:
         actor: str,
         *,
         name: str | None = None,
+        request: str = "",
         minutes: int = LEASE_MINUTES,
         head: str = "",
     ) -> Claim:
-        """Take the first ticket of a queue that may be claimed, or the one named; never one that another holds."""
+        """Take the first ticket of a queue, or of one request in it, that may be claimed, or the one named."""
         rules.refuse_worker(worker)
         if queue not in CLAIMED_FROM:
             raise SantiagoError(
@@ -68,7 +69,7 @@ class Board:
             ticks = self.store.ticks()
             release_expired(at, ticks)
             escalated = escalate(at, queue, actor, EXHAUSTED_AT_CLAIM)
-            card = at.first(queue, 1) if name is None else _named(at, name, queue)
+            card = at.first(queue, 1, request) if name is None else _named(at, name, queue)
             if card is None:
                 return Claim(card=None, escalated=tuple(escalated))
             change = rules.claimed(card, worker, at.now, ticks + minutes * _MINUTE_MS)

@@ -87,6 +87,11 @@ class Reading:
         rows = self._all(f"{_SELECT} WHERE source = ? ORDER BY arrival", (source,))
         return [_card(row) for row in rows]
 
+    def of_run(self, run: str) -> list[Card]:
+        """Return the tickets that point at a run, those that are archived left out."""
+        rows = self._all(f"{_SELECT} WHERE run = ? AND queue <> 'done' ORDER BY arrival", (run,))
+        return [_card(row) for row in rows]
+
     def dependents(self, ticket: str) -> list[str]:
         """Return who waits for a ticket."""
         rows = self._all("SELECT ticket FROM waits WHERE on_ticket = ? ORDER BY ticket", (ticket,))
@@ -208,9 +213,11 @@ class Writing(Reading):
         self.touched.add(card.queue)
         self._all("DELETE FROM cards WHERE id = ?", (card.id,))
 
-    def first(self, queue: str, mark: int) -> Card | None:
-        """Return the first ticket of a queue with that mark, in order of arrival."""
-        found = self._all(f"{_SELECT} WHERE queue = ? AND mark = ? ORDER BY arrival LIMIT 1", (queue, mark)).fetchone()
+    def first(self, queue: str, mark: int, request: str = "") -> Card | None:
+        """Return the first ticket of a queue with that mark, in order of arrival; of one request, where it is named."""
+        where, values = ("AND request = ?", (queue, mark, request)) if request else ("", (queue, mark))
+        rows = self._all(f"{_SELECT} WHERE queue = ? AND mark = ? {where} ORDER BY arrival LIMIT 1", values)
+        found = rows.fetchone()
         return _card(found) if found else None
 
     def expired(self, ticks: int) -> list[Card]:

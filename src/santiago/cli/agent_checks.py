@@ -15,6 +15,7 @@ from santiago.agent import catalog
 from santiago.app.profiles import own_catalog
 from santiago.app.start import agents
 from santiago.contract.errors import SantiagoError
+from santiago.contract.ports.run import Never
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.process import environment
@@ -214,16 +215,6 @@ def _side_by_side(calls: Iterable[Callable[[], None]]) -> None:
         thread.join()
 
 
-class _Never:
-    """Nobody stops a question before its time is up."""
-
-    def soon(self) -> bool:
-        return False
-
-    def now(self) -> bool:
-        return False
-
-
 def _ask(
     top: Path, profile: Profile, settings: RunInput, server: ProcessServer, source: Mapping[str, str], box: Sandbox
 ) -> tuple[AgentEnding, int]:
@@ -244,7 +235,7 @@ def _ask(
     packet = _packet(folder, plans, prompt, top / "agent.log")
     clock = SystemClock()
     began = clock.monotonic_ms()
-    return backend.attempt(packet, _Never()), clock.monotonic_ms() - began
+    return backend.attempt(packet, Never()), clock.monotonic_ms() - began
 
 
 def _packet(folder: Path, plans: Path, prompt: Path, log: Path) -> Packet:

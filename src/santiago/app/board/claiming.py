@@ -9,7 +9,6 @@ from santiago.app.board.reviewing import all_missing
 from santiago.app.board.settings import board_settings
 from santiago.app.board.working import Means
 from santiago.board import gate
-from santiago.board.board import found
 from santiago.board.rules import Move
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.ancestry import resolve
@@ -40,9 +39,7 @@ def accept(opened: Opened, name: str, source: Queue | None, links: str | None, a
     with opened.store.reading() as at:
         card = at.card(name)
     if card is None or (source is not None and card.queue != source) or card.queue != "planner-review":
-        with opened.board.transaction() as at:  # raises with the words of a move
-            found(at, name)
-        return opened.board.move(name, source, Move(to="done"), actor)
+        return opened.board.move(name, source, Move(to="done"), actor)  # refused, with the words of a move
     if links:
         card = opened.board.move(name, source, Move(to="planner-review", evidence=links), actor)
     means = Means(opened=opened, consents=consents)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app.board.settings import board_settings
 from santiago.artifacts.names import has_begun
 from santiago.board.opening import is_on_board, laid_out
-from santiago.board.root import find
+from santiago.board.root import VARIABLES, find
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, Reason
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.board.opening import Opened
-    from santiago.contract.board import Card
 
-BYPASS = "SIGEE_ALLOW_DIRECT_ENTRY"
+BYPASSES = ("SANTIAGO_ALLOW_DIRECT_ENTRY", "SIGEE_ALLOW_DIRECT_ENTRY")
 
 
 def claims_of(project: Path, out_dir: Path, actor: str) -> dict[str, int] | None:
@@ -28,37 +27,29 @@ def claims_of(project: Path, out_dir: Path, actor: str) -> dict[str, int] | None
 
     Raise where the project is on the board and no planner routed the run. A run that began before the board goes on.
     """
-    if not (project / ".sigee").is_dir() and not (project / ".santiago" / ".runtime").is_dir() and not _has_variable():
+    usual = (project / name for name in (".sigee", ".santiago/.runtime"))
+    if not any(folder.is_dir() for folder in usual) and not any(os.environ.get(name) for name in VARIABLES):
         return None
     place = find(project, {name: value for name, value in os.environ.items() if name != "SANTIAGO_STORY"})
     if not is_on_board(place) or not board_settings(project).single_entry:
         return None
     with laid_out(place) as opened:
-        cards = [card for card in _of_run(opened, out_dir.name) if card.story]
+        with opened.store.reading() as at:
+            cards = [card for card in at.of_run(out_dir.name) if card.story]
         if cards:
             return {card.story: card.attempt_count for card in cards if card.status == "in_progress"}
-        if _began_before(opened, out_dir) or bypassed(opened, out_dir.name, actor):
+        if _began_before(opened, out_dir) or bypassed(opened, os.environ, out_dir.name, actor):
             return None
     meaning = MEANINGS[Reason.NEEDS_ROUTING]
     raise SantiagoError(Kind.BLOCKED, meaning.sentence, hint=meaning.hint, reason=Reason.NEEDS_ROUTING)
 
 
-def bypassed(opened: Opened, what: str, actor: str) -> bool:
+def bypassed(opened: Opened, environ: Mapping[str, str], what: str, actor: str) -> bool:
     """Tell whether the environment lets this through, which is recorded; only `1` does."""
-    if os.environ.get(BYPASS) != "1" and os.environ.get(BYPASS.replace("SIGEE", "SANTIAGO")) != "1":
+    if not any(environ.get(name) == "1" for name in BYPASSES):
         return False
     opened.board.note("", BoardEvent.ENTRY_BYPASSED, actor, about={"what": what})
     return True
-
-
-def _has_variable() -> bool:
-    return any(os.environ.get(name) for name in ("SANTIAGO_RUNTIME_ROOT", "SIGEE_RUNTIME_ROOT"))
-
-
-def _of_run(opened: Opened, run_id: str) -> list[Card]:
-    queues = ("planner-inbox", "scientist-todo", "developer-todo", "planner-review", "blocked")
-    with opened.store.reading() as at:
-        return [card for queue in queues for card in at.cards(queue) if card.run == run_id]
 
 
 def _began_before(opened: Opened, out_dir: Path) -> bool:
@@ -79,8 +70,7 @@ def guard(environ: Mapping[str, str], start: Path, worker: str, plan: str | None
     queue = "scientist-todo" if "scientist" in worker else "developer-todo"
     place = find(start, environ)
     with laid_out(place) as opened:
-        if environ.get(BYPASS) == "1":
-            bypassed(opened, plan or worker, actor)
+        if bypassed(opened, environ, plan or worker, actor):
             return "ENTRY_GUARD_BYPASS"
         with opened.store.reading() as at:
             cards = [*at.cards(queue), *(card for card in at.cards("planner-review") if card.role in worker)]

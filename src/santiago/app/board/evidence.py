@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from santiago.contract.board import Card
     from santiago.contract.state import StoryState
 
-TABLE = "verification-results.tsv"
+TABLE, ATTESTED = "verification-results.tsv", "verification-results-attested.tsv"
 _COLUMNS = ("task_no", "title", "kind", "status", "log_path", "command", "commit")
 _LARGEST = 64 * 2**20
 Row = tuple[str, ...]
@@ -33,10 +33,10 @@ def keep(opened: Opened, card: Card, run: Run) -> str:
     """Write what the verdict on a ticket's latest attempt says, and record its digest; return the link."""
     story = run.state.stories[card.story]
     passed = story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
-    rows = list(_of_attempt(opened, card, run, story))
+    rows, name = list(_of_attempt(opened, card, run, story)), TABLE
     if passed and story.proof is Proof.ATTESTED:
         rows = [("1", card.title, "attest", "PASS", "", "accepted by a person", story.commit or "")]
-    name = f"{TABLE.removesuffix('.tsv')}-attested.tsv" if passed and story.proof is Proof.ATTESTED else TABLE
+        name = ATTESTED
     return _write(opened, card, name, rows, story.commit or "", base=story.base or "", passed=passed)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.board import backlog, settling
 from santiago.app.board.questions import asking_tickets
-from santiago.app.board.reviewing import Reviewed, review_all
+from santiago.app.board.reviewing import review_all
 from santiago.app.board.routing import route
 from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL
@@ -15,7 +15,7 @@ from santiago.app.board.working import PLANNER, Means, leave_out, settled, take_
 from santiago.app.loading import load, working
 from santiago.board import weekly
 from santiago.board.governance import truth
-from santiago.board.rules import Move
+from santiago.board.rules import Move, claim_mark
 from santiago.board.verdict import accumulated, judge
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.reasons import Reason
@@ -47,7 +47,6 @@ class Ended:
     done: tuple[str, ...]
     ids: tuple[str, ...] = ()
     """The tickets that the reason is about."""
-    notices: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -108,12 +107,9 @@ class Loop:
         return working(self.means.out_dir(card)) is not None
 
     def _promote(self) -> bool:
-        """Route the first request that waits, unless another one is still being worked on: requests contain each other's work."""
+        """Route the first request that waits, once nothing else can be claimed: requests contain each other's work."""
         waiting = [card for card in self._cards(("planner-inbox",)) if card.status == "pending"]
-        if not waiting or any(
-            card.status in ("pending", "in_progress") and card.error_class != "dependency_blocked"
-            for card in self._cards(TODO.values())
-        ):
+        if not waiting or any(claim_mark(card) == 1 for card in self._cards(TODO.values())):
             return False
         card = waiting[0]
         if card.run and card.story:
@@ -156,26 +152,18 @@ class Loop:
     def _execute(self) -> bool:
         """Claim what the first run with claimable tickets of a role has, and make one attempt for each."""
         for role in ROLES:
-            if (card := self._claim(role, None)) is None:
+            if (card := self._claim(role)) is None:
                 continue
             claimed = [card]
-            with self.opened.store.reading() as at:
-                others = [one for one in at.of_request(card.request) if one.queue == TODO[role]] if card.request else []
-            for other in others:
-                if (
-                    other.id != card.id
-                    and other.status == "pending"
-                    and other.error_class != "dependency_blocked"
-                    and not other.spent
-                ):
-                    claimed += [one for one in [self._claim(role, other.id)] if one is not None]
+            while card.request and (more := self._claim(role, card.request)) is not None:
+                claimed.append(more)
             self._said(self._worked(claimed))
             return True
         return False
 
-    def _claim(self, role: Role, name: str | None) -> Card | None:
+    def _claim(self, role: Role, request: str = "") -> Card | None:
         agent = board_settings(self.opened.place.project).agent_of(role)
-        found = self.opened.board.claim(TODO[role], f"{agent or role}{LOOP}", PLANNER, name=name)
+        found = self.opened.board.claim(TODO[role], f"{agent or role}{LOOP}", PLANNER, request=request)
         for card in found.escalated:
             self.say(f"AUTOLOOP_EXHAUSTED:{card.id}")
         return found.card
@@ -203,7 +191,7 @@ class Loop:
             word = "PASS" if card.queue == "planner-review" else "FAIL"
             self.say(f"AUTOLOOP_EXECUTE_{word}:{card.id}:{card.source.removeprefix('plan:')}")
 
-    def _review(self) -> Reviewed:
+    def _review(self) -> None:
         self._unblock()
         found = review_all(self.means)
         for name in found.done:
@@ -212,7 +200,6 @@ class Loop:
             self.say(f"AUTOLOOP_REVIEW_REQUEUE:{name}")
         self.done += found.done
         self.broken += found.broken_contract
-        return found
 
     def _unblock(self) -> None:
         """Have runs go on without what the planner closed, and put tickets back whose question a person has answered."""
@@ -221,9 +208,9 @@ class Loop:
         blocked = [card for card in resting if card.queue == "blocked"]
         leave_out(self.means, [card for card in blocked if card.decided])
         for card in blocked:
-            if not card.decided:
+            if SIGNAL in card.note and not card.decided and not card.spent:
                 wish = settling.after_answer(card, load(self.means.out_dir(card)).state)
-                if wish is not None and not card.spent:
+                if wish is not None:
                     self.opened.board.move(card.id, "blocked", wish, PLANNER)
 
     def _summarise(self) -> None:

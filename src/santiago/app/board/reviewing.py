@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.app import requests
@@ -89,12 +90,16 @@ def _review(means: Means, card: Card) -> Reviewed | None:
         return None
     text = "\n".join(f"- {one.what}. {one.remedy}" for one in lacking)
     link = evidence.keep_critique(means.opened, card, f"# Sent back by the planner\n\n{text}\n")
+    wish = Move(to=TODO[card.role], note=settling.shortened(text), evidence=link, error_class="soft_fail")
     if card.run and card.story:
         _ask_for_change(means, card, text)
-    wish = Move(to=TODO[card.role], note=settling.shortened(text), evidence=link, error_class="soft_fail")
+    elif card.run:  # a request: its stories are done, and nobody can do it once more
+        wish = replace(
+            wish, to="blocked", error_class="hard_fail", next_action="settle what is missing, then move it back"
+        )
     means.opened.board.move(card.id, card.queue, wish, PLANNER)
-    broken = tuple(card.id for one in lacking if TEST_CONTRACT in one.what)
-    return Reviewed(sent_back=(card.id,), broken_contract=broken[:1])
+    broken = (card.id,) if any(TEST_CONTRACT in one.what for one in lacking) else ()
+    return Reviewed(sent_back=(card.id,), broken_contract=broken)
 
 
 def waits_for_a_person(run: Run, card: Card) -> bool:
@@ -216,6 +221,5 @@ def _review_request(means: Means, card: Card) -> Reviewed:
     reviewed = means.opened.board.move(
         card.id, card.queue, Move(to="planner-review", phase="evidence_collected", evidence=link, note=note), PLANNER
     )
-    lacking = all_missing(means, reviewed, PLANNER)
-    done = accept(means, [reviewed], PLANNER) if not lacking else []
-    return Reviewed(done=tuple(one.id for one in done))
+    looked = _review(means, reviewed)
+    return looked or Reviewed(done=tuple(one.id for one in accept(means, [reviewed], PLANNER)))

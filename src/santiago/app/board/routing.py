@@ -13,9 +13,9 @@ from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import LONGEST_NOTE, SIGNAL
 from santiago.app.config import run_input_defaults
 from santiago.app.loading import frozen
-from santiago.app.start.agents import named
 from santiago.app.start.compose import execute
 from santiago.app.start.leaks import refuse_secrets
+from santiago.app.start.lineup import named
 from santiago.app.start.prepare import prepare
 from santiago.app.start.trust import note_basis
 from santiago.app.start.wishes import Wishes
@@ -57,10 +57,12 @@ class Consents:
 def route(opened: Opened, card: Card, consents: Consents, begins_on: str | None = None) -> Card:
     """Make a request's run and its tickets, or block it with the reason; a crash in between is mended by doing it again."""
     try:
-        plan, document = plan_of(opened, card)
-        run_id = card.run or _take_name(opened, card)
+        run_id = card.run or _free_name(opened, card)
         out_dir = opened.place.project / repository.RUNS / run_id
         if not has_begun(out_dir):
+            plan, document = plan_of(opened, card)
+            if not card.run:
+                _take_name(opened, card, run_id)
             _make_run(opened, card, plan, document, out_dir, consents, begins_on)
         plan, run_input = frozen(out_dir)
     except SantiagoError as error:
@@ -97,6 +99,8 @@ def plan_of(opened: Opened, card: Card) -> tuple[Plan, str]:
 
 def document_of(opened: Opened, card: Card) -> Path:
     """Return the document that a request names; raise where it names none, so that a person decides."""
+    if card.queue in TODO.values():
+        return _own_document(opened, card)
     kind, _, rest = card.source.partition(":")
     if kind == "plan":
         plans = [path for name, path, _ in open_plans(opened.place.plans) if name == rest]
@@ -104,8 +108,6 @@ def document_of(opened: Opened, card: Card) -> Path:
             return plans[0]
         raise _undecided(f"there is no plan {rest} with an open box below {opened.place.named(opened.place.plans)}")
     path = opened.place.project / rest
-    if card.queue in TODO.values():
-        return _own_document(opened, card)
     if kind == "doc" and rest and is_inside(path, opened.place.project) and path.is_file():
         return path
     if kind == "doc":
@@ -150,18 +152,21 @@ def block(opened: Opened, card: Card, error: SantiagoError) -> Card:
     return opened.board.move(card.id, card.queue, wish, "planner")
 
 
-def _take_name(opened: Opened, card: Card) -> str:
-    """Write down which run the request becomes before there is one, so that a crash never makes two."""
+def _free_name(opened: Opened, card: Card) -> str:
+    """Return a name for the run of a request that no other run has."""
     wanted, number = run_id_from(card.id), 1
     name = wanted
     while (opened.place.project / repository.RUNS / name).exists():
         number += 1
         name = f"{wanted}-{number}"
-    with opened.board.transaction() as at:
-        at.change(
-            found(at, card.id), Change(event=BoardEvent.TICKET_ROUTED, changes={"run": name}, about={}), "planner"
-        )
     return name
+
+
+def _take_name(opened: Opened, card: Card, name: str) -> None:
+    """Write down which run the request becomes before there is one, so that a crash never makes two."""
+    change = Change(event=BoardEvent.TICKET_ROUTED, changes={"run": name}, about={})
+    with opened.board.transaction() as at:
+        at.change(found(at, card.id), change, "planner")
 
 
 def _make_run(

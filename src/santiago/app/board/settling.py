@@ -45,7 +45,7 @@ def after_answer(card: Card, state: RunState) -> Move | None:
     if card.queue == "blocked" and SIGNAL in card.note and any(name in card.note for name in state.questions):
         return Move(to=TODO[card.role], note="answered")
     if card.queue == "planner-review" and story.phase is StoryPhase.READY:
-        return Move(to=TODO[card.role], note="sent back by a person's answer", error_class="soft_fail")
+        return Move(to=TODO[card.role], note="its work has to be done again", error_class="soft_fail")
     return None
 
 

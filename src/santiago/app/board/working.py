@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.app.board import evidence, governed, settling
 from santiago.app.board.routing import asking
 from santiago.app.board.settings import board_settings
 from santiago.app.loading import frozen, load
-from santiago.app.start.agents import named
 from santiago.app.start.compose import execute
+from santiago.app.start.lineup import named
 from santiago.app.start.prepare import prepare
 from santiago.app.start.wishes import Wishes
 from santiago.artifacts import repository
@@ -115,7 +117,8 @@ def _renewal(means: Means, cards: Sequence[Card]) -> Callable[[Sequence[Event], 
             return
         renewed["at"] = state.used_ms
         for card in cards:
-            means.opened.board.renew(card.id, f"{card.lease}#{card.attempt_count}", PLANNER)
+            with suppress(SantiagoError):  # a lease that was lost is said by the move, which is refused then
+                means.opened.board.renew(card.id, f"{card.lease}#{card.attempt_count}", PLANNER)
 
     return take
 
@@ -130,15 +133,8 @@ def settled(means: Means, card: Card) -> Card:
     link = evidence.keep(means.opened, card, run)
     if wish.to == "planner-review":
         governed.collect(means, card, story.base, story.commit, run.run_input)
-    wish = Move(
-        to=wish.to,
-        phase=wish.phase,
-        note=wish.note,
-        next_action=wish.next_action,
-        error_class=wish.error_class,
-        evidence=link,
-    )
-    return means.opened.board.move(card.id, card.queue, wish, card.worker, lease=f"{card.lease}#{card.attempt_count}")
+    lease = f"{card.lease}#{card.attempt_count}"
+    return means.opened.board.move(card.id, card.queue, replace(wish, evidence=link), card.worker, lease=lease)
 
 
 def take_up_answers(means: Means, cards: Sequence[Card]) -> None:

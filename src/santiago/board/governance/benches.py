@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from santiago.board.governance import ranges
+from santiago.contract.ports.run import Never
 from santiago.contract.record import record
 from santiago.judge.commands import CommandRunner
 from santiago.process import environment
@@ -25,16 +26,6 @@ if TYPE_CHECKING:
 
     Execute = Callable[[str, Path], Report]
     """Runs a command, its output in a log."""
-
-
-class _Never:
-    """Nobody asks for a stop: an interrupt ends the whole program, and its commands with it."""
-
-    def soon(self) -> bool:
-        return False
-
-    def now(self) -> bool:
-        return False
 
 
 @record
@@ -80,6 +71,6 @@ def by(runner: CommandRunner, folder: str) -> Execute:
 
     def execute(command: str, log: Path) -> Report:
         with guarding(runner.scratch), Temporary(runner.scratch) as temporary:
-            return runner.run(command, folder, temporary, {}, _Never(), log=str(log))
+            return runner.run(command, folder, temporary, {}, Never(), log=str(log))
 
     return execute

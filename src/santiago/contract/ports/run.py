@@ -35,3 +35,13 @@ class Stop(Protocol):
 
     def now(self) -> bool:
         """Tell whether to stop at once."""
+
+
+class Never:
+    """Nobody asks for a stop: what is under way ends by itself, by its time, or with the whole program."""
+
+    def soon(self) -> bool:
+        return False
+
+    def now(self) -> bool:
+        return False
