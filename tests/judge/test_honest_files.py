@@ -14,7 +14,6 @@ import pytest
 
 from santiago.judge import commandline
 from santiago.judge.judges import ALL_TESTS, JudgeFiles
-from santiago.judge.texts import Tree
 
 PLACE = Path(__file__).resolve().parents[3] / "shared" / "honest"
 CASES: list[dict[str, Any]] = json.loads((PLACE / "cases.json").read_text()) if PLACE.is_dir() else []
@@ -37,11 +36,10 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-def tree(store: Path, commit: str) -> Tree:
+def tree(store: Path, commit: str) -> dict[str, bytes]:
     with tarfile.open(fileobj=io.BytesIO(git(store, "archive", commit))) as archive:
         members = [member for member in archive.getmembers() if member.isfile()]
-        blobs = {member.name: file.read() for member in members if (file := archive.extractfile(member))}
-    return Tree(blobs.keys(), blobs.get)
+        return {member.name: file.read() for member in members if (file := archive.extractfile(member))}
 
 
 @pytest.mark.skipif(not CASES, reason=f"the real commits are not here: {PLACE}")
@@ -53,11 +51,11 @@ def test_the_tests_of_a_real_commit_judge_and_its_source_does_not(
     before, after = tree(store, f"{work}~1"), tree(store, work)
     paths = git(store, "diff", "--name-only", "--no-renames", f"{work}~1", work).decode().splitlines()
     for own_files in ((), tuple(case["source"])):
-        judge = JudgeFiles([case["check"]], [ALL_TESTS], own_files, before.files, before.blob)
+        judge = JudgeFiles([case["check"]], [ALL_TESTS], own_files, before.keys(), before.get)
         assert {path for path in paths if judge.judges(path)} == set(case["tests"])
         assert {path for path in paths if judge.is_mixed(path)} == MIXED & set(paths)
         assert {path for path in paths if judge.beside(path)} == BESIDE & set(paths)
 
     assert commandline.is_self_contained(case["check"])
-    named = {word.partition("::")[0] for word in shlex.split(case["check"])} & set(after.files)
-    assert commandline.absent(case["check"], before.files, after.files) == (not named <= set(before.files))
+    named = {word.partition("::")[0] for word in shlex.split(case["check"])} & set(after)
+    assert commandline.absent(case["check"], before, after) == (not named <= set(before))

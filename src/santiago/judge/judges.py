@@ -24,6 +24,12 @@ ALL_TESTS = "@tests"
 """Stands for the tests, and what belongs to them, in most ecosystems."""
 _CODE = "{js,jsx,ts,tsx,mjs,cjs,mts,cts,vue,svelte}"
 _DATA = "{txt,out,json,csv,xml,yml,yaml,html,md}"
+NAMED_TESTS = (
+    "**/tests.py", "**/test_*.{py,rb,c,cc,cpp,sh}", "**/*_test.{py,go,rs,rb,exs,dart,c,cc,cpp,sh}", "**/*_spec.rb", "**/{test,tests}.rs",
+    f"**/*.{{test,spec,cy,e2e}}.{_CODE}", f"**/*[-_]test.{_CODE}", f"{{test,tests}}.{_CODE}", "**/Test*.java", "**/*.{bats,t}",
+    "**/*{Test,Tests,IT,Spec}.{java,kt,scala,groovy,cs,swift,php}",
+)  # fmt: skip
+"""Files that are tests by their name."""
 TESTS: tuple[str, ...] = (
     # folders that hold tests and what they read
     "**/{tests,test,Tests,__tests__,testdata,test_data,e2e,cypress,fixtures,__fixtures__,__mocks__}/**", "**/src/*Test/**", "**/*.{Tests,Test}/**",
@@ -31,10 +37,8 @@ TESTS: tuple[str, ...] = (
     # what results are held against
     "**/{__snapshots__,__image_snapshots__,golden,goldens}/**", "**/*.{snap,golden,ambr,feature}", "**/*.approved.*",
     *(f"**/{name}.{_DATA}" for name in ("expected/**/*", "expected", "expected[_-]*", "*[._-]expected")),
-    # files that are tests, or help them, by their name
-    "**/{conftest,tests}.py", "**/test_*.{py,rb,c,cc,cpp,sh}", "**/*_test.{py,go,rs,rb,exs,dart,c,cc,cpp,sh}", "**/*_spec.rb", "**/{test,tests}.rs",
-    f"**/*.{{test,spec,cy,e2e}}.{_CODE}", f"**/*[-_]test.{_CODE}", f"**/{{test-*,setupTests}}.{_CODE}", f"{{test,tests}}.{_CODE}",
-    "**/*{Test,Tests,IT,Spec}.{java,kt,scala,groovy,cs,swift,php}", "**/Test*.java", "**/*.{bats,t}",
+    # what helps tests, by its name
+    "**/conftest.py", f"**/{{test-*,setupTests}}.{_CODE}", *NAMED_TESTS,
 )  # fmt: skip
 _SETTINGS: dict[str, tuple[str, ...]] = {
     "pytest": ("**/{,.}pytest.{ini,toml}", "**/.coveragerc"), "nox": ("noxfile.py",), "behave": ("**/behave.ini",),
@@ -72,11 +76,6 @@ _WORD = pattern(r"(<[ \t]{0,9})?([\w./-]{2,200})")
 """A word that may be a path, and whether it is fed to a program."""
 _LONGEST, _DEEPEST, _MOST = 200_000, 3, 200
 """Characters of a file, package scripts within package scripts, programs or files that are looked at."""
-
-
-def is_setting(path: str) -> bool:
-    """Whether a file steers some runner, wholly or by its sections."""
-    return globs.matches(path, _EVERY_SETTING) or posixpath.basename(path) in MIXED
 
 
 class JudgeFiles:

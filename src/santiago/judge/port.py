@@ -163,7 +163,7 @@ class TreeJudge:
         files, read = self.workspace.files(commit), partial(self.workspace.read, commit)
         lacks = partial(missing_module, files=files, read=read, words=work.story.files)
         pairs = [(before[command], after[command]) for command in before]
-        found = tests_first.verdict(pairs, files, trees.text_changed, lacks)
+        found = tests_first.verdict(pairs, files, trees.rewritten, lacks)
         found = replace(found, judge_files=trees.judging)
         if found.passed and (left_out := [path for path in trees.paths if path not in trees.judging]):
             found = replace(found, message=tests_first.left_out(left_out))

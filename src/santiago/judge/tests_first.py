@@ -35,13 +35,13 @@ _WANTING = pattern(
 _UNREADABLE = pattern(r"\b(?:Syntax|Indentation|Tab)Error\b(?!.{0,200}does not provide an export)")
 
 
-def verdict(pairs: Pairs, files: Collection[str], text_changed: Callable[[str], bool], lacks: Lacks) -> Verdict:
+def verdict(pairs: Pairs, files: Collection[str], rewritten: Callable[[str], bool], lacks: Lacks) -> Verdict:
     """Return a pass where at least one new test runs and fails for want of the work, and none of the old ones suffers.
 
-    `files` are those of the base with the new tests; `text_changed` tells whether an old test was changed.
+    `files` are those of the base with the new tests; `rewritten` tells whether the text of an old test still stands.
     """
     fresh = [name for old, new in pairs for name in new.names(_fresh(old, new))]
-    hurt = [name for old, new in pairs for name in new.names(_suffering(old, new, files, text_changed))]
+    hurt = [name for old, new in pairs for name in new.names(_suffering(old, new, files, rewritten))]
     message = next((words for old, new in pairs if (words := _cannot_run(old, new, files, lacks))), "")
     if hurt and not message:
         what = "These tests passed before, and fail or are gone with what you wrote"
@@ -105,12 +105,12 @@ def _is_file(test: str, files: Collection[str]) -> bool:
     return test == path or f".{dotted}".endswith(f".{test}")
 
 
-def _suffering(old: Shown, new: Shown, files: Collection[str], text_changed: Callable[[str], bool]) -> list[str]:
+def _suffering(old: Shown, new: Shown, files: Collection[str], rewritten: Callable[[str], bool]) -> list[str]:
     """Return the tests that passed and now fail, are changed or are gone; those that only do not run yet are fine."""
     failed = [test for test in lost(old, new) if test in old.passing and (new.tests or {}).get(test) == "failed"]
     gone = [test for test in vanished(old, new) if test in old.passing]
     hidden = WHOLE in new.failing or any(_is_file(test, files) for test in new.failing)
-    return [*failed, *(test for test in gone if not hidden or text_changed(test))]
+    return [*failed, *(test for test in gone if not hidden or rewritten(test))]
 
 
 def _shows_nothing(pairs: Pairs) -> str:

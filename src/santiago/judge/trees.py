@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from santiago.judge.naming import file_of
 from santiago.judge.sections import put_back
-from santiago.judge.texts import Tree, changed
+from santiago.judge.texts import may_load, only_grew
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,8 +27,8 @@ class Trees:
     work: str
     paths: Sequence[str]
     """All paths that differ between the two."""
-    _texts: dict[str, bool] = field(default_factory=dict, repr=False)
-    """Tests whose text was compared before."""
+    _texts: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    """What was found to be the text of each file's tests."""
 
     @cached_property
     def judging(self) -> tuple[str, ...]:
@@ -39,10 +39,8 @@ class Trees:
         """Whether the work changed the part of a file that judges."""
         if not self._is_shared(path):
             return False
-        mine, theirs = self.workspace.read(self.work, path), self.workspace.read(self.base, path)
-        if mine is None and theirs is None:
-            return False
-        return mine is None or put_back(path, mine, theirs or b"") != mine
+        mine, theirs = self.workspace.read(self.work, path), self._read(self.base, path)
+        return put_back(path, mine, theirs) != mine if mine is not None else bool(theirs)
 
     def _is_shared(self, path: str) -> bool:
         """Whether a file judges in part only; a test judges as a whole, also where examples in it are run."""
@@ -60,17 +58,37 @@ class Trees:
         mixed: dict[str, bytes] = {}
         for path in self.judging:
             if self._is_shared(path):
-                mine, theirs = self.workspace.read(onto, path), self.workspace.read(judges_from, path)
+                mine = self.workspace.read(onto, path)
                 if mine is not None:
-                    mixed[path] = put_back(path, mine, theirs or b"")
+                    mixed[path] = put_back(path, mine, self._read(judges_from, path))
         whole = [path for path in self.judging if path not in mixed]
         return self.workspace.compose(onto, judges_from, whole, mixed)
 
     def text_changed(self, test: str) -> bool:
         """Whether the work changed the text of a test of the base."""
-        if test not in self._texts:
-            self._texts[test] = changed(test, self._file_of(test), *self._trees, self.judging)
-        return self._texts[test]
+        return bool(self._text_of(test))
+
+    def rewritten(self, test: str) -> bool:
+        """Whether the work took anything away from the text of a test, or changed it."""
+        return not self._rewritten.isdisjoint(self._text_of(test))
+
+    @cached_property
+    def _rewritten(self) -> frozenset[str]:
+        both = ((path, self._read(self.base, path), self._read(self.work, path)) for path in self.judging)
+        return frozenset(path for path, old, new in both if not only_grew(path, old, new))
+
+    def _read(self, commit: str, path: str) -> bytes:
+        return self.workspace.read(commit, path) or b""
+
+    def _text_of(self, test: str) -> tuple[str, ...]:
+        """Return the changed files that are the text of a test: all that judge where nobody knows its own."""
+        path = self._file_of(test)
+        if path is None:
+            return self.judging
+        if path not in self._texts:
+            content = self._read(self.base, path) + self._read(self.work, path)
+            self._texts[path] = tuple(judge for judge in self.judging if may_load(path, content, judge))
+        return self._texts[path]
 
     def _file_of(self, test: str) -> str | None:
         return file_of(test, self.workspace.files(self.base))
@@ -80,12 +98,3 @@ class Trees:
         files = {self._file_of(test) for test in tests}
         known = [path for path in self.judging if path in files]
         return self.workspace.difference(self.base, self.work, self.judging if None in files else known or self.judging)
-
-    @cached_property
-    def _trees(self) -> tuple[Tree, Tree]:
-        """The base and the work; what tests load is found out once for all of them."""
-        first, second = (
-            Tree(self.workspace.files(commit), partial(self.workspace.read, commit))
-            for commit in (self.base, self.work)
-        )
-        return first, second
