@@ -11,7 +11,6 @@ from santiago.judge import blind
 from tests.judge.showing import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from santiago.judge.shown import Shown
@@ -30,21 +29,21 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_overwritten_files_are_there_and_of_no_language(checkout: Path) -> None:
-    blind.overwrite(str(checkout), ["src/app.py", "not/there.py"])
+    blind.spoil(str(checkout), ["src/app.py", "not/there.py"], blind.GARBAGE)
     assert (checkout / "test_app.py").read_text() == "import app\n"
     with pytest.raises((SyntaxError, ValueError)):
         ast.parse((checkout / "src/app.py").read_bytes())
 
 
 def test_removed_files_are_gone(checkout: Path) -> None:
-    blind.remove(str(checkout), ["src/app.py", "not/there.py", "link.py"])
+    blind.spoil(str(checkout), ["src/app.py", "not/there.py", "link.py"], None)
     assert not (checkout / "src/app.py").exists()
     assert not (checkout / "link.py").is_symlink()
 
 
-@pytest.mark.parametrize("spoil", [blind.overwrite, blind.remove])
-def test_nothing_outside_the_checkout_is_touched(spoil: Callable[[str, Sequence[str]], None], checkout: Path) -> None:
-    spoil(str(checkout), ["link.py", "away/outside.py", "../outside.py"])
+@pytest.mark.parametrize("content", [blind.GARBAGE, None])
+def test_nothing_outside_the_checkout_is_touched(content: bytes | None, checkout: Path) -> None:
+    blind.spoil(str(checkout), ["link.py", "away/outside.py", "../outside.py"], content)
     assert (checkout.parent / "outside.py").read_text() == "mine\n"
 
 

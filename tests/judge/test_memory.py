@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.judge.memory import Memory
 from santiago.judge.shown import Shown
+from santiago.judge.trials import Memory
 from tests.judge.showing import shown
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from santiago.judge.missing import Missing
 from santiago.judge.shown import Shown
 from santiago.judge.verdict import Check
 from tests.judge.showing import shown
+from tests.judge.test_verdict import of_old_tests
 
 FILES = frozenset({"tests/test_new.py", "tests/test_old.py", "a.test.js"})
 NO_MODULE = "E   ModuleNotFoundError: No module named 'greet'"
@@ -88,7 +89,7 @@ BASE = tests_first.joined(EARLIER, shown("tests/test_new.py-", output=NO_MODULE)
 def test_what_the_new_tests_hide_on_the_base_still_passed_there() -> None:
     assert BASE.tests == {"a": "passed", "tests/test_new.py": "failed"}
     gone = Check(base=BASE, work=shown("tests/test_new.py::b"), earlier=EARLIER)
-    assert verdict.of_old_tests([gone], lambda _: False).vanished == ("a",)
+    assert of_old_tests([gone], lambda _: False).vanished == ("a",)
 
 
 def test_work_that_fails_one_of_its_own_tests_does_not_inherit_that() -> None:
@@ -109,11 +110,11 @@ def test_work_that_passes_only_by_easing_its_own_tests_is_seen_test_by_test() ->
     check = Check(
         base=BASE, work=shown("a tests/test_new.py::b tests/test_new.py::c"), old_tests=old_tests, earlier=EARLIER
     )
-    found = verdict.of_old_tests([check], lambda _: True)
+    found = of_old_tests([check], lambda _: True)
     assert (found.eased, found.changed, found.broken) == (("tests/test_new.py::b",), (), ())
     assert not verdict.is_proved([check])
 
 
 def test_own_tests_that_are_gone_from_the_work_have_vanished() -> None:
     check = Check(base=BASE, work=shown("a"), old_tests=shown("a tests/test_new.py::b"), earlier=EARLIER)
-    assert verdict.of_old_tests([check], lambda _: True).vanished == ("tests/test_new.py::b",)
+    assert of_old_tests([check], lambda _: True).vanished == ("tests/test_new.py::b",)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from santiago.contract.outcomes import CheckVerdict
+from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.judge import verdict
 from santiago.judge.verdict import Check
 from tests.judge.showing import shown
+
+
+def of_old_tests(checks: list[Check], text_changed: Callable[[str], bool]) -> Verdict:
+    return verdict.of_old_tests(verdict.of_work(checks), checks, text_changed)
 
 
 def nothing_changed(_: str) -> bool:
@@ -54,32 +60,32 @@ def test_no_check_at_all_verifies_nothing() -> None:
 
 def test_an_old_test_that_the_work_breaks_is_broken_where_its_text_stands() -> None:
     check = Check(base=shown("a b"), work=shown("a"), old_tests=shown("a b-"))
-    assert verdict.of_old_tests([check], nothing_changed).broken == ("b",)
-    found = verdict.of_old_tests([check], all_changed)
+    assert of_old_tests([check], nothing_changed).broken == ("b",)
+    found = of_old_tests([check], all_changed)
     assert (found.broken, found.changed) == ((), ("b",))
 
 
 def test_a_test_that_no_longer_runs_or_is_skipped_anew_has_vanished() -> None:
     check = Check(base=shown("a b c"), work=shown("a b?"), old_tests=shown("a b c"))
-    assert verdict.of_old_tests([check], all_changed).vanished == ("b", "c")
+    assert of_old_tests([check], all_changed).vanished == ("b", "c")
 
 
 def test_all_tests_have_vanished_where_the_work_silences_its_runner() -> None:
     check = Check(base=shown("a b"), work=shown())
-    assert verdict.of_old_tests([check], nothing_changed).vanished == ("a", "b")
+    assert of_old_tests([check], nothing_changed).vanished == ("a", "b")
 
 
 def test_cases_whose_ids_change_from_run_to_run_have_not_vanished() -> None:
     check = Check(base=shown("t.py::f[10:01] t.py::f[10:02]"), work=shown("t.py::f[11:01] t.py::f[11:02]"))
-    assert verdict.of_old_tests([check], nothing_changed).vanished == ()
+    assert of_old_tests([check], nothing_changed).vanished == ()
     fewer = Check(base=shown("t.py::f[10:01] t.py::f[10:02]"), work=shown("t.py::f[11:01]"))
-    assert verdict.of_old_tests([fewer], nothing_changed).vanished == ("t.py::f[10:01]", "t.py::f[10:02]")
+    assert of_old_tests([fewer], nothing_changed).vanished == ("t.py::f[10:01]", "t.py::f[10:02]")
 
 
 def test_a_red_test_that_only_its_own_change_makes_green_is_eased() -> None:
     for work in ("a b", "a", "a b?"):
         check = Check(base=shown("a b-"), work=shown(work), old_tests=shown("a b-"))
-        assert verdict.of_old_tests([check], all_changed).eased == ("b",)
+        assert of_old_tests([check], all_changed).eased == ("b",)
         assert not verdict.is_proved([check])
 
 
@@ -133,5 +139,5 @@ def test_a_command_without_test_ids_is_compared_as_a_whole(exit_code: int) -> No
     check = Check(
         base=shown(), work=shown(), old_tests=shown(exit_code=exit_code), new_tests=shown(exit_code=exit_code)
     )
-    assert verdict.of_old_tests([check], nothing_changed).broken == ("`pytest`",)
+    assert of_old_tests([check], nothing_changed).broken == ("`pytest`",)
     assert verdict.has_own_tests([check], nothing_changed)

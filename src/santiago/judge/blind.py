@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.judge.compare import lost
+from santiago.judge.shown import lost
 from santiago.util.inside import is_inside
 
 if TYPE_CHECKING:
@@ -18,21 +18,15 @@ GARBAGE = b"\x00\x01}{]['\"`<%#@!$^&*|\\~ santiago tries whether this check can 
 """Bytes that no language parses."""
 
 
-def overwrite(folder: str, paths: Sequence[str]) -> None:
-    """Make files of a checkout unusable."""
-    for place in _inside(folder, paths):
-        if place.is_file() and not place.is_symlink():
-            place.write_bytes(GARBAGE)
-
-
-def remove(folder: str, paths: Sequence[str]) -> None:
-    for place in _inside(folder, paths):
-        place.unlink(missing_ok=True)
-
-
-def _inside(folder: str, paths: Sequence[str]) -> list[Path]:
-    places = [Path(folder, path) for path in paths]
-    return [place for place in places if os.path.lexists(place) and is_inside(place.parent, folder)]
+def spoil(folder: str, paths: Sequence[str], content: bytes | None) -> None:
+    """Make files of a checkout unusable by writing something else into them, or remove them."""
+    for place in (Path(folder, path) for path in paths):
+        if not os.path.lexists(place) or not is_inside(place.parent, folder):
+            continue
+        if content is None:
+            place.unlink(missing_ok=True)
+        elif place.is_file() and not place.is_symlink():
+            place.write_bytes(content)
 
 
 def sees(before: Shown, spoiled: Shown) -> bool:

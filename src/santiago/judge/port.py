@@ -12,11 +12,11 @@ from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.judge import blind, criteria, record, telling, tests_first, verdict
 from santiago.judge.commandline import absent, names_what_is_missing
-from santiago.judge.compare import ends_alike
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, missing, missing_module
 from santiago.judge.remedies import remedy
+from santiago.judge.shown import ends_alike
 from santiago.judge.trees import Trees
 from santiago.judge.trials import StoppedError, Trial
 from santiago.judge.verdict import Check
@@ -68,8 +68,7 @@ class TreeJudge:
 
     def _examined(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination:
         first = {command: story.id for story in reversed(stories) for command in commands_of(story, self.run_input)}
-        asked = [(first[command], command) for story in stories for command in commands_of(story, self.run_input)]
-        asked += [("", command) for command in run_commands_of(self.plan, self.run_input) if command not in first]
+        asked = [(first.get(command, ""), command) for command in self._commands(stories)]
         found = {command: one for (_, command), one in self._on_tree(base, "base", asked, stop, as_base=True).items()}
         examination = Examination(
             record=record.of_base(found),
@@ -108,11 +107,11 @@ class TreeJudge:
         files, every = self._files((), trial.commit), sorted(self.workspace.files(trial.commit))
         others = [path for path in every if not files.judges(path) and not files.is_mixed(path)]
         left = [one for one in shown if one.command not in self._sight] if others else []
-        for spoil in (blind.overwrite, blind.remove):
+        for content in (blind.GARBAGE, None):
             if not left:
                 return
             blinded = Trial(name=f"{trial.name}-blind", commit=trial.commit, commands=[one.command for one in left])
-            spoiled = self.trials.edited(blinded, partial(spoil, paths=others), stop)
+            spoiled = self.trials.edited(blinded, partial(blind.spoil, paths=others, content=content), stop)
             for one in left:
                 self._sight[one.command] = blind.sees(one, spoiled[one.command])
             left = [one for one in left if not self._sight[one.command]]
@@ -141,8 +140,8 @@ class TreeJudge:
             old = self.trials.results(trial.on("old-tests", trees.with_old_tests()), stop)
             checks = [replace(check, old_tests=old[check.work.command]) for check in checks]
         if found.passed:
-            findings = verdict.of_old_tests(checks, trees.text_changed)
-            found = telling.with_findings(found, findings, self.run_input.policy, trees.difference)
+            found = verdict.of_old_tests(found, checks, trees.text_changed)
+            found = telling.of_old_tests(found, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
             if trees.judging and not verdict.is_proved(checks):
                 new = self.trials.results(trial.on("new-tests", trees.with_new_tests()), stop)
@@ -196,12 +195,13 @@ class TreeJudge:
     def _files(self, commands: Sequence[str], base: str, own: Sequence[str] = ()) -> JudgeFiles:
         """Return what tells judge files from others; every check of the run counts where none is named."""
         protected, known = self.run_input.verification.protected, self.workspace.files(base)
-        return JudgeFiles(commands or self._every_check, protected, own, known, partial(self.workspace.read, base))
+        commands = commands or self._commands(self.plan.stories)
+        return JudgeFiles(commands, protected, own, known, partial(self.workspace.read, base))
 
-    @property
-    def _every_check(self) -> tuple[str, ...]:
-        stories = (command for story in self.plan.stories for command in commands_of(story, self.run_input))
-        return tuple(dict.fromkeys((*stories, *run_commands_of(self.plan, self.run_input))))
+    def _commands(self, stories: Sequence[Story]) -> tuple[str, ...]:
+        """Return every check of these stories, and of the run, once."""
+        own = (command for story in stories for command in commands_of(story, self.run_input))
+        return tuple(dict.fromkeys((*own, *run_commands_of(self.plan, self.run_input))))
 
     def _weighed(self, found: Verdict, checks: Sequence[Check], trial: Trial, trees: Trees, stop: Stop) -> Verdict:
         """Say how strong the verdict is, and refuse one that is too weak for what is asked."""
@@ -214,8 +214,7 @@ class TreeJudge:
         if not found.passed:
             return found  # a person is asked already
         if proof is Proof.REGRESSION:
-            if verdict.inherits(found):
-                red = [check for check in checks if not check.work.is_green]
+            if red := [check for check in checks if not check.work.is_green]:  # as the base is, or it had not passed
                 return telling.nothing_shown(found, untouched=all(ends_alike(one.base, one.work) for one in red))
             if not self._can_see(checks, trial, stop):
                 return telling.nothing_seen(found)
@@ -293,8 +292,8 @@ class TreeJudge:
         if found.passed and trees.judging:
             old = self._of_run(trees.with_old_tests(), "run-old-tests", stories, stop)
             checks = [replace(check, old_tests=old[key]) for check, key in zip(checks, now, strict=True)]
-            findings = verdict.of_old_tests(checks, trees.text_changed)
-            found = telling.of_run(found, findings, accepted, self.run_input.policy, trees.difference)
+            found = verdict.of_old_tests(found, checks, trees.text_changed)
+            found = telling.of_run(found, accepted, self.run_input.policy, trees.difference)
         return _judged(found, checks)
 
     def _of_run(

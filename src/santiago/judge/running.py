@@ -12,10 +12,9 @@ from santiago.contract.units import Seconds
 from santiago.judge import missing, tally
 from santiago.judge.commandline import runner_of, runners
 from santiago.judge.commands import LOG_KEEP
-from santiago.judge.compare import fails_alike
 from santiago.judge.naming import asking, named, refused
 from santiago.judge.shell import programs
-from santiago.judge.shown import Shown
+from santiago.judge.shown import Shown, fails_alike
 from santiago.process.temporary import Temporary
 from santiago.util import regular
 from santiago.util.disk import CACHE, guarding
@@ -108,9 +107,8 @@ class CheckRunner:
             reports, log = Path(temporary, "reports"), Path(aside, "output")
             reports.mkdir()
             since = reports.stat().st_mtime_ns  # by the file system's own clock, which is coarser than the machine's
-            ask = asking(command, self.runner.environment, self.runner.seen(reports, temporary))
-            told_too = {**told, **ask.environment}
-            report = self.runner.run(ask.command, folder, temporary, told_too, stop, log=str(log))
+            asked, added = asking(command, self.runner.environment, self.runner.seen(reports, temporary))
+            report = self.runner.run(asked, folder, temporary, {**told, **added}, stop, log=str(log))
             _refuse_unheard(report)
             output = (regular.content(log, _LARGEST_OUTPUT) or b"").decode("utf-8", "replace")
             if report.exit_code and refused(output):

@@ -10,16 +10,14 @@ import re
 from dataclasses import dataclass
 
 from santiago.contract.patterns import pattern
+from santiago.judge.naming import plain
 
-_ESCAPES = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
-_LONGEST = 2000
-"""Characters of a line that are looked at: no summary is longer."""
 _N = r"\d{1,9}"
 _SUMMARIES = tuple(
     pattern(summary.replace("{", r"(?P<").replace("}", rf">{_N})"), re.MULTILINE)
     for summary in (
         r"^(?:=+ )?(?=\d)(?:{failed} failed(?:, )?)?(?:{passed} passed(?:, )?)?(?:\d+ (?:skip\w+|desel\w+|x\w+|warn\w+)(?:, )?)*(?:{errors} errors?)? in \d",
-        r"^Ran {ran} tests? in [^\n]*(?:\n(?:OK|FAILED) \((?:failures={failed})?(?:, )?(?:errors={errors})?(?:, )?(?:skipped={idle})?)?",
+        r"^Ran {ran} tests? in [^\n]*(?:\n\n?(?:OK|FAILED) \((?:failures={failed})?(?:, )?(?:errors={errors})?(?:, )?(?:skipped={idle})?)?",
         r"^test result: \w+\. {passed} passed; {failed} failed;",
         r"^[ \t]*Summary \[[^\]\n]*\] {ran} tests? run: \d+ passed(?: \([^)\n]*\))?(?:, {failed} failed)?",
         r"^Tests:[ \t]+(?:{failed} failed, )?(?:\d+ skipped, )?(?:{passed} passed, )?\d+ total",
@@ -51,12 +49,6 @@ class Tally:
     ran: int
     """Tests that were really carried out; skipped and merely collected ones are not."""
     failed: int
-
-
-def plain(text: str) -> str:
-    """Return output without terminal escapes and empty lines, and with lines of a bounded length."""
-    lines = _ESCAPES.sub("", text).replace("\r", "\n").split("\n")
-    return "\n".join(line[:_LONGEST] for line in lines if line and not line.isspace())
 
 
 def recognise(output: str) -> Tally | None:

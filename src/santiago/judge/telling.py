@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import DoubtfulLine, Verdict
     from santiago.contract.plan import Story
     from santiago.contract.policy import Policy
-    from santiago.judge.verdict import Check, Findings
+    from santiago.judge.verdict import Check
 
     Difference = Callable[[Iterable[str]], str]
 
@@ -55,21 +55,17 @@ def blind_note(command: str) -> str:
     return f"`{command}` passes even when the code is replaced with garbage, so it shows nothing; other checks do"
 
 
-def with_findings(found: Verdict, findings: Findings, policy: Policy, difference: Difference) -> Verdict:
-    """Return the verdict with what the tests of the base say of the work."""
-    found = replace(
-        found, broken=findings.broken, eased=findings.eased, changed=findings.changed, vanished=findings.vanished
-    )
-    if findings.eased:
-        return _not_passed(
-            found, Reason.VERIFICATION_TAMPERED, _EASED.format(listed(findings.eased)), difference(findings.eased)
-        )
-    if findings.broken:
-        return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, _BROKEN.format(listed(findings.broken)))
-    asked = (*findings.changed, *findings.vanished)
+def of_old_tests(found: Verdict, policy: Policy, difference: Difference) -> Verdict:
+    """Return what follows from what the tests of the base say of the work."""
+    if found.eased:
+        message = _EASED.format(listed(found.eased))
+        return _not_passed(found, Reason.VERIFICATION_TAMPERED, message, difference(found.eased))
+    if found.broken:
+        return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, _BROKEN.format(listed(found.broken)))
+    asked = (*found.changed, *found.vanished)
     if not asked or policy.changed_tests == "accept":
         return found
-    kinds = ((_CHANGED, findings.changed), (_VANISHED, findings.vanished))
+    kinds = ((_CHANGED, found.changed), (_VANISHED, found.vanished))
     message = "\n\n".join(words.format(listed(tests)) for words, tests in kinds if tests)
     if policy.changed_tests == "refuse":
         message += "\n\nKeep what these tests check (policy.changed_tests is `refuse`)."
@@ -77,14 +73,12 @@ def with_findings(found: Verdict, findings: Findings, policy: Policy, difference
     return _not_passed(found, Reason.CHANGED_EXPECTATION, message, difference(asked))
 
 
-def of_run(
-    found: Verdict, findings: Findings, agreed: Collection[str], policy: Policy, difference: Difference
-) -> Verdict:
-    """Return the verdict on a run with what the tests of its first base say of the final work, but for agreed changes."""
+def of_run(found: Verdict, agreed: Collection[str], policy: Policy, difference: Difference) -> Verdict:
+    """Return what follows from what the tests of a run's first base say of the final work, but for agreed changes."""
     broken, changed, vanished = (
-        tuple(test for test in tests if test not in agreed)
-        for tests in (findings.broken, findings.changed, findings.vanished)
+        tuple(test for test in tests if test not in agreed) for tests in (found.broken, found.changed, found.vanished)
     )
+    found = replace(found, broken=broken, eased=(), changed=changed, vanished=vanished)
     asked = (*broken, *changed, *vanished)
     if not asked or (policy.changed_tests == "accept" and not broken):
         return found
@@ -92,7 +86,6 @@ def of_run(
         "The stories pass one by one, but the tests that stood when the run began do not all pass on the result. "
         "Stories changed these tests, and the change was not agreed to:\n\n" + listed(asked)
     )
-    found = replace(found, broken=broken, changed=changed, vanished=vanished)
     return _not_passed(found, Reason.RUN_VERIFICATION_FAILED, message, difference(asked))
 
 

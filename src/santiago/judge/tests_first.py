@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from santiago.contract.outcomes import Verdict
 from santiago.contract.patterns import pattern
 from santiago.contract.reasons import Reason
-from santiago.judge.compare import lost, vanished
 from santiago.judge.missing import found_no_test
 from santiago.judge.naming import file_of
-from santiago.judge.shown import WHOLE
+from santiago.judge.shown import WHOLE, lost, vanished
 from santiago.judge.telling import listed
 
 if TYPE_CHECKING:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.ports.judge import SetUpFailedError
 from santiago.contract.ports.workspace import PATCH_CUT
 from santiago.contract.record import record
 from santiago.judge.commandline import is_self_contained
-from santiago.judge.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,6 +68,29 @@ class Supply(Protocol):
         """Say which packages a work asks for that its base does not and no set-up installs; empty where there are none."""
 
 
+class Memory:
+    """Results by tree, command and owner.
+
+    The owner is the story for a check that is told its story, and nobody for one that is not: what was not given to a
+    check cannot be asked for by it. A failure is remembered for bases only: an attempt's verdict never rests on one.
+    """
+
+    def __init__(self) -> None:
+        self._shown: dict[tuple[str, str, str], Shown] = {}
+
+    def known(self, tree: str, command: str, owner: str, *, as_base: bool) -> Shown | None:
+        found = self._shown.get((tree, command, owner))
+        return found if found is not None and (as_base or found.is_green) else None
+
+    def learn(self, tree: str, owner: str, shown: Shown, *, as_base: bool) -> None:
+        """Remember what ran to its end; a pass stays, whatever another attempt sees at the same time."""
+        key = (tree, shown.command, owner)
+        if shown.is_green:
+            self._shown[key] = shown
+        elif as_base and shown.result.exit_code is not None and not shown.result.timed_out:
+            self._shown.setdefault(key, shown)
+
+
 @dataclass(slots=True, kw_only=True)
 class Trials:
     """Carries trials out."""
@@ -84,10 +106,8 @@ class Trials:
     """Whether the repository speaks of the variables that name a story; None where nobody has looked."""
     work_speaks: bool = False
     """Apart, since attempts are judged side by side: what one adds must not be lost to another's look at the base."""
-    _first: str = ""
-    """The first commit that was looked at."""
-    _contained: dict[tuple[str, str], bool] = field(default_factory=dict)
-    """Command, and the first commit → whether it is self-contained."""
+    _contained: Callable[[str], bool] = field(default_factory=lambda: cache(is_self_contained))
+    """Whether a command is self-contained; its scripts are read where a commit was looked at."""
 
     def prepare(self, folder: str, stop: Stop) -> None:
         """Make a fresh checkout ready: what it needs, then the set-up commands where they have to run."""
@@ -126,7 +146,11 @@ class Trials:
         ran = self._run(trial, unknown, stop) if unknown else {}
         for command, shown in ran.items():
             self.memory.learn(tree, owners[command], shown, as_base=trial.as_base)
-        reused = {command: _reused(shown) for command, shown in known.items() if shown is not None}
+        reused = {
+            command: replace(shown, result=replace(shown.result, reused=True))
+            for command, shown in known.items()
+            if shown is not None
+        }
         return {command: reused.get(command) or ran[command] for command in owners}
 
     def edited(self, trial: Trial, edit: Callable[[str], None], stop: Stop) -> Results:
@@ -156,17 +180,12 @@ class Trials:
 
     def is_told(self, command: str) -> bool:
         """Whether a check is told its story: only where it could ask for it."""
-        if self.work_speaks or self.base_speaks or VARIABLES in command:
-            return True
-        if (command, self._first) not in self._contained:
-            read = partial(self.workspace.read, self._first) if self._first else lambda _: None
-            self._contained[command, self._first] = is_self_contained(command, read)
-        return not self._contained[command, self._first]
+        return self.work_speaks or bool(self.base_speaks) or VARIABLES in command or not self._contained(command)
 
     def _look(self, commit: str) -> None:
         """Look once whether the repository speaks of the variables."""
         if self.base_speaks is None:
-            self._first = commit
+            self._contained = cache(partial(is_self_contained, read=partial(self.workspace.read, commit)))
             self.base_speaks = self.workspace.mentions(commit, VARIABLES)
 
     def _owners(self, trial: Trial) -> dict[str, str]:
@@ -180,8 +199,3 @@ class Trials:
             told["SANTIAGO_ATTEMPT"] = str(trial.attempt)
             told["SANTIAGO_PROMPT_FILE"] = self.prompt_path(trial.story, trial.attempt)
         return told
-
-
-def _reused(shown: Shown) -> Shown:
-    """Return a remembered result, marked as one."""
-    return replace(shown, result=replace(shown.result, reused=True))

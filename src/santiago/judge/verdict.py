@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.judge.compare import fails_alike, healed, lost, passes, vanished
-from santiago.judge.shown import WHOLE
+from santiago.judge.shown import WHOLE, fails_alike, healed, lost, passes, vanished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -52,16 +51,6 @@ class Check:
         return there and result.verdict is CheckVerdict.FAIL
 
 
-@record
-class Findings:
-    """What the tests of the base say of the work."""
-
-    broken: tuple[str, ...] = ()
-    eased: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    vanished: tuple[str, ...] = ()
-
-
 def of_work(checks: Sequence[Check]) -> Verdict:
     """Return what the checks say of the work as it was left; whether it is believed is another question."""
     results = tuple(map(_marked, checks))
@@ -93,8 +82,6 @@ def _reason(checks: Sequence[Check], results: Sequence[CheckResult]) -> Reason |
     for check, result in zip(checks, results, strict=True):
         if result.verdict is CheckVerdict.FAIL:
             return _failure(check.base.result, result)
-    if any(result.cause == "stopped" for result in results):
-        return Reason.INTERRUPTED
     if any(result.verdict is CheckVerdict.NOT_RUN for result in results):
         return Reason.STORY_VERIFICATION_FAILED
     if all(result.checks == 0 for result in results):
@@ -113,8 +100,8 @@ def _failure(before: CheckResult, failed: CheckResult) -> Reason:
     return Reason.STORY_VERIFICATION_FAILED
 
 
-def of_old_tests(checks: Sequence[Check], text_changed: TextChanged) -> Findings:
-    """Return what the tests of the base say of the work, where the work changed any."""
+def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: TextChanged) -> Verdict:
+    """Return the verdict with what the tests of the base say of the work, where the work changed any."""
     broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
     for check in checks:
         name = check.work.names
@@ -132,8 +119,8 @@ def of_old_tests(checks: Sequence[Check], text_changed: TextChanged) -> Findings
             failed = dict.fromkeys((*(test for test in check.base.failing if test in check.old_tests.failing), *own))
             eased += name(test for test in failed if test not in check.work.failing)
     first = slice(MOST_NAMES)
-    return Findings(
-        broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
+    return replace(
+        found, broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
         vanished=tuple(test for test in gone if test not in changed)[first],
     )  # fmt: skip
 
@@ -167,7 +154,3 @@ def _fails_without(check: Check, without: Shown, text_changed: TextChanged) -> b
         not passes(test, without) and (test == WHOLE or test not in known or text_changed(test))
         for test in check.work.passing
     )
-
-
-def inherits(verdict: Verdict) -> bool:
-    return any(result.verdict is CheckVerdict.INHERITED for result in verdict.results)

@@ -62,14 +62,14 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Test
         for name, text in files.items():
             (checkout / name).parent.mkdir(parents=True, exist_ok=True)
             (checkout / name).write_text(text)
-        asked = asking(command, os.environ, str(reports))
+        asked, added = asking(command, os.environ, str(reports))
         since_ns = max(path.stat().st_mtime_ns for path in checkout.rglob("*"))
         ended = subprocess.run(
-            asked.command, shell=True, cwd=checkout, env={**os.environ, **asked.environment}, check=False,
+            asked, shell=True, cwd=checkout, env={**os.environ, **added}, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         assert not refused(ended.stdout)
-        return named(ended.stdout, reports, checkout, since_ns)
+        return named(ended.stdout.replace(f"{checkout}/", ""), reports, checkout, since_ns)
 
     return run
 

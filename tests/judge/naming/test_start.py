@@ -10,13 +10,13 @@ REPORT = "--junitxml=/r/pytest.xml -o junit_family=xunit1"
 
 
 def test_pytest_and_go_are_asked_by_variables_that_keep_what_was_in_them() -> None:
-    asked = asking("make test", {"PYTEST_ADDOPTS": "-x", "GOFLAGS": "-mod=vendor", "HOME": "/h"}, "/r")
-    assert asked.command == "make test"
-    assert asked.environment == {"PYTEST_ADDOPTS": f"-x {REPORT}", "GOFLAGS": "-mod=vendor -v"}
+    asked, added = asking("make test", {"PYTEST_ADDOPTS": "-x", "GOFLAGS": "-mod=vendor", "HOME": "/h"}, "/r")
+    assert asked == "make test"
+    assert added == {"PYTEST_ADDOPTS": f"-x {REPORT}", "GOFLAGS": "-mod=vendor -v"}
 
 
 def test_a_folder_with_a_space_stays_one_word() -> None:
-    assert "--junitxml='/r s/pytest.xml'" in asking("pytest", {}, "/r s").environment["PYTEST_ADDOPTS"]
+    assert "--junitxml='/r s/pytest.xml'" in asking("pytest", {}, "/r s")[1]["PYTEST_ADDOPTS"]
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ def test_a_folder_with_a_space_stays_one_word() -> None:
     ],
 )
 def test_runners_that_need_a_word_get_it_and_other_commands_stay(command: str, asked: str) -> None:
-    assert asking(command, {}, "/r").command == asked
+    assert asking(command, {}, "/r")[0] == asked
 
 
 def test_several_starts_of_pytest_write_a_report_each() -> None:
-    asked = asking("A=1 pytest a && python3 -m pytest b; pip install pytest", {}, "/r")
+    asked, added = asking("A=1 pytest a && python3 -m pytest b; pip install pytest", {}, "/r")
     first, second = (f"--junitxml=/r/pytest-{number}.xml -o junit_family=xunit1" for number in (1, 2))
-    assert asked.command == f"A=1 pytest {first} a && python3 -m pytest {second} b; pip install pytest"
-    assert "PYTEST_ADDOPTS" not in asked.environment
+    assert asked == f"A=1 pytest {first} a && python3 -m pytest {second} b; pip install pytest"
+    assert "PYTEST_ADDOPTS" not in added
 
 
 def test_a_usage_error_about_the_report_is_a_refusal_and_no_other_error_is() -> None:

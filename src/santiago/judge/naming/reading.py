@@ -36,7 +36,7 @@ def named(output: str, reports: Path, folder: Path, since_ns: int) -> Tests | No
 
     None where no runner named its tests, or one of them named not all: half of the names would look as if tests had gone.
     """
-    text = _CAPTURED.sub("", _plain(output, folder))
+    text = _CAPTURED.sub("", plain(output))
     written = junit.read(reports, folder, since_ns)
     shown = [*_runs(text), *tap.runs(text)]
     if written is None or None in shown or _pytest_runs(text) > len(written):
@@ -45,12 +45,10 @@ def named(output: str, reports: Path, folder: Path, since_ns: int) -> Tests | No
     return worst(one for run in every for one in run.items()) or None
 
 
-def _plain(output: str, folder: Path) -> str:
-    """Return the output without colours, with lines of a bounded length, and with paths from the checkout's root."""
+def plain(output: str) -> str:
+    """Return output without terminal escapes, with lines of a bounded length and at most one empty line in a row."""
     text = _ESCAPES.sub("", output).replace("\r\n", "\n").replace("\r", "\n")
-    text = "\n".join(line[:_LONGEST] for line in _EMPTY_LINES.sub("\n\n", text).split("\n"))
-    root = f"{folder}/"
-    return re.sub(rf"(?<![\w./-]){re.escape(root)}", "", text) if root in text else text
+    return "\n".join(line[:_LONGEST] for line in _EMPTY_LINES.sub("\n\n", text).split("\n"))
 
 
 def _pytest_runs(text: str) -> int:

@@ -5,20 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-class Asking(NamedTuple):
-    """A command that was changed so that its runners name their tests, and the variables to add or to change."""
-
-    command: str
-    environment: dict[str, str]
-
 
 _STARTERS = (
     r"(?:\w+=[^\s;&|]*|(?:[^\s;&|]*/)?python[\d.]*|node|env|exec|time|cross-env|npx|bunx|yarn|pnpm|uv|poetry|pipenv|pdm"
@@ -39,8 +31,8 @@ _TOLD = ((_program(r"jest(?:\.js)?"), "--verbose"), (_program(r"vitest(?:\.mjs)?
 _REFUSED = pattern(r"error: (?:unrecognized arguments|unknown option|no such option|argument)[^\n]*--junit-?xml")
 
 
-def asking(command: str, environment: Mapping[str, str], reports: str) -> Asking:
-    """Return how to start a command so that pytest writes its report into a folder and other runners print their tests.
+def asking(command: str, environment: Mapping[str, str], reports: str) -> tuple[str, dict[str, str]]:
+    """Return a command, and the variables to set, with which pytest writes its report into a folder and others print tests.
 
     Where a command line starts pytest several times, each gets a file of its own.
     """
@@ -53,7 +45,7 @@ def asking(command: str, environment: Mapping[str, str], reports: str) -> Asking
         command = _PYTEST.sub(lambda found: f"{found[1]} {_report(reports, f'pytest-{next(number)}')}", command)
     else:
         added["PYTEST_ADDOPTS"] = _more(environment, "PYTEST_ADDOPTS", _report(reports, "pytest"))
-    return Asking(command, added)
+    return command, added
 
 
 def refused(output: str) -> bool:
