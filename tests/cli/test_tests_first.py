@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,21 @@ def test_a_run_keeps_writing_tests_first_and_a_later_start_may_begin_with_it(wor
     assert ended.returncode == 0, ended.stderr
     assert "(attempt 4 of 6, writing its tests)" in ended.stderr
     assert "proved)" in ended.stderr
+
+
+def test_tests_that_were_written_first_judge_a_persons_work_only_where_it_brings_them(world: World) -> None:
+    assert world.play([GOOD_TESTS], [{"write": {"greet.py": HALF}}]).returncode in (10, 30)
+    greeter.git(world.repo, "checkout", "-q", "-b", "mine")
+    (world.repo / "greet.py").write_text(WORK)
+    greeter.git(world.repo, "add", "-A")
+    greeter.git(world.repo, "commit", "-q", "-m", "My own work")
+    ended = world.santiago("verify", "S1", "--from", "mine~1")
+    found = re.search(r"judge your own work only if it brings them:\s+`git cherry-pick (\w+)`", ended.stderr)
+    assert found, ended.stderr
+    greeter.git(world.repo, "cherry-pick", found[1])
+    ended = world.santiago("verify", "S1", "--from", "mine")
+    assert ended.returncode == 0, ended.stderr
+    assert "own_tests" in ended.stderr
 
 
 def test_an_agent_that_is_not_there_is_refused_before_anything_begins(world: World) -> None:

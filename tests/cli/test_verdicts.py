@@ -295,6 +295,16 @@ def test_a_check_that_sees_nothing_of_the_checkout_is_refused_before_the_first_a
     assert "replaced with garbage" in ran.stderr
 
 
+def test_a_check_that_writes_more_reports_than_are_read_is_judged_as_a_whole_and_that_is_said(tmp_path: Path) -> None:
+    writes = (
+        "import numbers_, pathlib\nfor one in range(1001):\n    pathlib.Path(f'{one}.xml').write_text('<testsuite/>')\n"
+    )
+    repo = repository(tmp_path / "repo", {**BASE, "reports.py": writes})
+    ran = run(repo, {"numbers_.py": SOURCE}, check="python3 reports.py")
+    assert "`python3 reports.py` writes more than the 1000 test reports that are read" in ran.stderr
+    assert story(repo)["status"] == "done"
+
+
 def test_easing_that_is_spread_over_two_stories_is_caught_by_the_runs_verification(tmp_path: Path) -> None:
     prd = "# PRD\n\n### R1: First\n\n- [ ] it is there\n\n### R2: Second\n\n- [ ] it is there\n"
     repo = repository(tmp_path / "repo", BASE, prd)

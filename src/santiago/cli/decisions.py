@@ -83,9 +83,19 @@ def verify(words: tuple[str, ...], ref: str, trust_project: bool, actor: str | N
     from santiago.cli.start.running import start
 
     run, story = _target(words)
+    if tests := run.state.stories[story].tests:
+        _say_what_does_not_judge(story, tests)
     with naming(run.run_id):
         flags = _flags(as_json=as_json, actor=actor, trust_project=trust_project)
         return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, own_work=(story, ref))
+
+
+def _say_what_does_not_judge(story: str, tests: str) -> None:
+    """Say that tests which were written first do not judge a person's work: it did not begin on them."""
+    from santiago.cli.view.text import say
+
+    words = f"the tests that were written first for {story} judge your own work only if it brings them"
+    say(f"{words}: `git cherry-pick {tests}` takes them into your branch", err=True)
 
 
 def _flags(*, as_json: bool, actor: str | None, trust_project: bool = False) -> Flags:

@@ -100,7 +100,8 @@ class TreeJudge:
             if commands and all(command in blinded for command in commands):
                 message = telling.blind(story, commands[0], self.has_folder)
                 return replace(examination, reason=Reason.NOTHING_VERIFIED, message=message, hint=telling.BLIND_HINT)
-        return replace(examination, notes=tuple(map(telling.blind_note, blinded)))
+        notes = (one.note for one in found.values() if one.note)
+        return replace(examination, notes=(*notes, *map(telling.blind_note, blinded)))
 
     def _look(self, trial: Trial, shown: Sequence[Shown], stop: Stop) -> None:
         """Find out which of these checks see anything of a trial's tree beside their own tests."""

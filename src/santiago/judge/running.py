@@ -12,7 +12,7 @@ from santiago.contract.units import Seconds
 from santiago.judge import missing, tally
 from santiago.judge.commandline import runner_of, runners
 from santiago.judge.commands import LOG_KEEP
-from santiago.judge.naming import asking, named, refused
+from santiago.judge.naming import UnreadError, asking, named, refused
 from santiago.judge.shell import programs
 from santiago.judge.shown import Shown, fails_alike
 from santiago.process.temporary import Temporary
@@ -115,8 +115,12 @@ class CheckRunner:
                 report = self.runner.run(command, folder, temporary, told, stop)
                 output = report.head + report.tail
             shorten = self.runner.shortened(folder)  # in the sandbox the checkout has another path
-            tests = named(shorten(output), reports, Path(folder), since)
-        return Shown(_result(command, report, tests, output, shorten), tests)
+            tests, note = None, ""
+            try:
+                tests = named(shorten(output), reports, Path(folder), since)
+            except UnreadError as error:
+                note = f"`{command}` {error}, so it is judged as a whole and not test by test; name one for each part"
+        return Shown(_result(command, report, tests, output, shorten), tests, note)
 
 
 def _refuse_unheard(report: Report) -> None:

@@ -33,6 +33,8 @@ class Shown:
     result: CheckResult
     tests: Tests | None = None
     """None where the runner does not name its tests: then the command is compared as a whole."""
+    note: str = ""
+    """Why its tests are not known, where people can do something about it."""
 
     @property
     def command(self) -> str:

@@ -103,7 +103,7 @@ def test_a_file_beyond_the_largest_size_is_passed_over(
     assert named("", reports, checkout, 0) is None
 
 
-def test_more_reports_than_are_read_name_nothing(
+def test_more_reports_than_are_read_name_nothing_and_are_told_of(
     reports: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(2):
@@ -111,4 +111,5 @@ def test_more_reports_than_are_read_name_nothing(
     monkeypatch.setattr(junit, "MOST_FILES", 2)
     assert named("", reports, checkout, 0) == {"t0": "passed", "t1": "passed"}
     monkeypatch.setattr(junit, "MOST_FILES", 1)
-    assert named("", reports, checkout, 0) is None
+    with pytest.raises(junit.UnreadError, match="more than the 1 test reports that are read"):
+        named("", reports, checkout, 0)

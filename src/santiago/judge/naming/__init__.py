@@ -1,7 +1,8 @@
 """What happened to each test of a check, by its id: how runners are asked to name their tests, and how that is read."""
 
 from santiago.judge.naming.ids import INSIDE, Status, Tests, file_of, function_of
+from santiago.judge.naming.junit import UnreadError
 from santiago.judge.naming.reading import named, plain
 from santiago.judge.naming.start import asking, refused
 
-__all__ = ["INSIDE", "Status", "Tests", "asking", "file_of", "function_of", "named", "plain", "refused"]
+__all__ = ["INSIDE", "Status", "Tests", "UnreadError", "asking", "file_of", "function_of", "named", "plain", "refused"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from santiago.judge.naming.ids import Status, Tests
 
 LARGEST = 32 * 1024 * 1024
-MOST_FILES = 200
+MOST_FILES = 1000
 _MOST_FOLDERS = 5000
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", ".mypy_cache"})
 _NOT_RUN = frozenset({"notrun", "disabled", "skipped", "suppressed"})
@@ -28,16 +28,19 @@ _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>
 _CLASS = re.compile(r"\.(?=[A-Z])")
 
 
-def read(reports: Path, folder: Path, since_ns: int) -> list[Tests] | None:
-    """Return the tests of each report in a folder of the check's own, and of those written below the checkout since.
+class UnreadError(Exception):
+    """More reports were written than are read."""
 
-    None where there are more than are read.
-    """
+
+def read(reports: Path, folder: Path, since_ns: int) -> list[Tests]:
+    """Return the tests of each report in a folder of the check's own, and of those written below the checkout since."""
     paths = dict.fromkeys([*_files(reports, 0), *_files(folder, since_ns)])
     contents = (regular.content(path, LARGEST + 1, follow=False) for path in list(paths)[: 10 * MOST_FILES])
     found = [tests_of(raw, f"{folder}/") for raw in contents if raw is not None and len(raw) <= LARGEST]
     tests = [one for one in found if one is not None]
-    return tests if len(tests) <= MOST_FILES else None
+    if len(tests) > MOST_FILES or len(paths) > 10 * MOST_FILES:
+        raise UnreadError(f"writes more than the {MOST_FILES} test reports that are read")
+    return tests
 
 
 def _files(folder: Path, since_ns: int) -> Iterator[Path]:

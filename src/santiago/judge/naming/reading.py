@@ -39,7 +39,7 @@ def named(output: str, reports: Path, folder: Path, since_ns: int) -> Tests | No
     text = _CAPTURED.sub("", plain(output))
     written = junit.read(reports, folder, since_ns)
     shown = [*_runs(text), *tap.runs(text)]
-    if written is None or None in shown or _pytest_runs(text) > len(written):
+    if None in shown or _pytest_runs(text) > len(written):
         return None
     every = (*written, *(numbered(run) for run in shown if run))
     return worst(one for run in every for one in run.items()) or None
