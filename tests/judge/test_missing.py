@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from santiago.judge.missing import found_no_test, missing
+from santiago.judge.missing import found_no_test, missing, waits_for_tests
 from tests.judge.showing import shown
 
 PYPROJECT = {"pyproject.toml": b'[project]\nname = "app"\ndependencies = ["attrs>=22", "More-Itertools"]\n'}
@@ -101,3 +101,12 @@ def test_where_there_is_nothing_to_run_yet_the_base_says_nothing(text: str) -> N
     assert found_no_test(shown(exit_code=1, output=text))
     assert not found_no_test(shown("a-", output=text))
     assert not found_no_test(shown(output=text))
+
+
+@pytest.mark.parametrize("code", [0, 5])
+def test_a_check_waits_for_tests_only_where_there_are_none_that_it_could_have_found(code: int) -> None:
+    none = shown(exit_code=code, checks=0)
+    assert waits_for_tests(none, ["README.md", "words.py"])
+    assert not waits_for_tests(none, ["words.py", "elsewhere/test_words.py"])
+    assert not waits_for_tests(shown(exit_code=code), ["words.py"])
+    assert not waits_for_tests(shown("a-"), ["words.py"])

@@ -78,6 +78,11 @@ _LONGEST, _DEEPEST, _MOST = 200_000, 3, 200
 """Characters of a file, package scripts within package scripts, programs or files that are looked at."""
 
 
+def is_test(path: str) -> bool:
+    """Whether a file is a test by its name, or belongs to tests, in any ecosystem."""
+    return globs.matches(path, TESTS)
+
+
 class JudgeFiles:
     """The files that judge one story, as far as its checks run them.
 

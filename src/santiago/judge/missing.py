@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
+from santiago.judge.judges import is_test
 from santiago.process import enter
 
 if TYPE_CHECKING:
@@ -128,3 +129,8 @@ def found_no_test(shown: Shown) -> bool:
     """Whether a check failed on a tree for the sole reason that there was no test, no script or no target to run."""
     nothing_ran = not shown.is_green and not any(shown.tests or ()) and not shown.result.checks
     return nothing_ran and _NOTHING_THERE.search(shown.output) is not None
+
+
+def waits_for_tests(shown: Shown, files: Collection[str]) -> bool:
+    """Whether a check ran no test because the tree has none: what it will see has still to be written."""
+    return shown.result.checks == 0 and not any(shown.tests or ()) and not any(map(is_test, files))

@@ -14,7 +14,7 @@ from santiago.judge import blind, criteria, record, telling, tests_first, verdic
 from santiago.judge.commandline import absent, names_what_is_missing
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
-from santiago.judge.missing import found_no_test, lacked, missing, missing_module
+from santiago.judge.missing import found_no_test, lacked, missing, missing_module, waits_for_tests
 from santiago.judge.remedies import remedy
 from santiago.judge.shown import ends_alike
 from santiago.judge.trees import Trees
@@ -70,12 +70,13 @@ class TreeJudge:
         first = {command: story.id for story in reversed(stories) for command in commands_of(story, self.run_input)}
         asked = [(first.get(command, ""), command) for command in self._commands(stories)]
         found = {command: one for (_, command), one in self._on_tree(base, "base", asked, stop, as_base=True).items()}
+        files, read = self.workspace.files(base), partial(self.workspace.read, base)
+        ran = [one for one in found.values() if not waits_for_tests(one, files)]
         examination = Examination(
             record=record.of_base(found),
-            red=tuple(name for one in found.values() for name in one.names(one.failing))[:_MOST_RED],
+            red=tuple(name for one in ran for name in one.names(one.failing))[:_MOST_RED],
             results=tuple(one.result for one in found.values()),
         )
-        files, read = self.workspace.files(base), partial(self.workspace.read, base)
         words = [path for story in stories for path in story.files]
         for shown in found.values():
             lacks = missing(shown, files, read, words)
@@ -91,8 +92,9 @@ class TreeJudge:
         """Try which checks can see; a story that only blind ones check can never be verified."""
         files = self.workspace.files(base)
         passing = [one for one in found.values() if one.is_green or (one.tests and one.passing)]
+        empty = [one.command for one in found.values() if waits_for_tests(one, files)]
         # What a check asks about may not be there yet: then it is tried on the work.
-        tried = [one for one in passing if not names_what_is_missing(one.command, files)]
+        tried = [one for one in passing if one.command not in empty and not names_what_is_missing(one.command, files)]
         self._look(Trial(name="base", commit=base, commands=()), tried, stop)
         blinded = [command for command in found if self._sight.get(command) is False]
         for story in stories:
@@ -101,7 +103,7 @@ class TreeJudge:
                 message = telling.blind(story, commands[0], self.has_folder)
                 return replace(examination, reason=Reason.NOTHING_VERIFIED, message=message, hint=telling.BLIND_HINT)
         notes = (one.note for one in found.values() if one.note)
-        return replace(examination, notes=(*notes, *map(telling.blind_note, blinded)))
+        return replace(examination, notes=(*notes, *map(telling.blind_note, blinded), *map(telling.empty_note, empty)))
 
     def _look(self, trial: Trial, shown: Sequence[Shown], stop: Stop) -> None:
         """Find out which of these checks see anything of a trial's tree beside their own tests."""

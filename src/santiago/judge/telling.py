@@ -55,6 +55,10 @@ def blind_note(command: str) -> str:
     return f"`{command}` passes even when the code is replaced with garbage, so it shows nothing; other checks do"
 
 
+def empty_note(command: str) -> str:
+    return f"`{command}` finds no test yet; each story has to bring tests of its own"
+
+
 def of_old_tests(found: Verdict, policy: Policy, difference: Difference) -> Verdict:
     """Return what follows from what the tests of the base say of the work."""
     if found.eased:
