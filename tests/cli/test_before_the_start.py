@@ -257,10 +257,10 @@ def test_what_is_not_committed_is_told_before_a_run_that_will_not_see_it(dirty: 
     assert (code, "there are uncommitted changes" in told, attempts(repo)) == (0, dirty, 2), told
 
 
-def test_commands_that_wait_for_approval_are_all_named_with_the_file_that_holds_them(tmp_path: Path) -> None:
+def test_commands_that_wait_for_approval_are_all_named_with_their_lines(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo", greeter.GOOD)
     refused = santiago("run", "prd.md", "--no-input", cwd=repo, env=greeter.place(repo))
     assert refused.returncode == 10
     commands = "`grep hello hello.txt`, `grep goodbye bye.txt`, `grep both both.txt`"
     assert f"3 commands of the document wait for approval: {commands}\n" in refused.stderr
-    assert f"Read them in .santiago/runs/{greeter.out_dir(repo).name}/plan.json, then" in refused.stderr
+    assert "Read them in prd.md:11, prd.md:19, prd.md:31, then use --trust-commands." in refused.stderr

@@ -216,7 +216,7 @@ def _approve(
     from santiago.cli.start.consent import ask_consent
 
     allow = partial(
-        ask_consent, plan=CATALOGUE, asked=_asked(flags), trusted=flags.trust_commands, of="scenario catalogue"
+        ask_consent, places=CATALOGUE, asked=_asked(flags), trusted=flags.trust_commands, of="scenario catalogue"
     )
     return approved(project, [catalogue[name] for name in meant(nodes)], allow)
 

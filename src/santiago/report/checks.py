@@ -35,14 +35,16 @@ def of_story(plan: Plan, story: Story, run_input: RunInput) -> list[Placed]:
 
 
 def of_document(plan: Plan, run_input: RunInput) -> list[Placed]:
-    """Return every command of the document once, with its first line."""
+    """Return every command of the document once, with its first line, but for those that the settings run anyway."""
     found: dict[str, Placed] = {}
+    checks = run_input.verification
     for one in (placed for story in plan.stories for placed in of_story(plan, story, run_input)):
         found.setdefault(one.command, one)
     for command in plan.run_verify:
-        if command not in run_input.verification.left_out:
+        if command not in checks.left_out:
             found.setdefault(command, Placed(command, f"{plan.source.path}, for the whole run"))
-    return list(found.values())
+    given = (*checks.story_commands, *checks.run_commands)
+    return [one for one in found.values() if one.command not in given]
 
 
 def of_every_story(job: Job) -> list[Placed]:
@@ -59,5 +61,6 @@ def _place(origin: str, command: str) -> str:
     path = Path(origin.removesuffix(" [tool.santiago]"))
     text = (regular.content(path, _LARGEST) or b"").decode("utf-8", "replace") if path.is_absolute() else ""
     escaped = command.replace("\\", "\\\\").replace('"', '\\"')
-    line = next((n for n, one in enumerate(text.splitlines(), 1) if command in one or escaped in one), None)
+    lines = ((number, one) for number, one in enumerate(text.splitlines(), 1) if not one.lstrip().startswith("#"))
+    line = next((number for number, one in lines if command in one or escaped in one), None)
     return f"{shortest(path)}:{line}" if line else origin

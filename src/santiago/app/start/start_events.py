@@ -34,7 +34,10 @@ _PER_LINE = 5000
 def approvals(
     plan: Plan, run_input: RunInput, state: RunState, consent: Callable[[list[str]], None], actor: str
 ) -> list[Fact]:
-    """Ask about commands of the document that nobody has approved yet; approved means their digest is in the log."""
+    """Ask about commands of the document that nobody has approved yet; approved means their digest is in the log.
+
+    What the settings run as a check of every story anyway takes no word of its own.
+    """
     commands = dict.fromkeys([*(c for story in plan.stories for c in story.verify), *plan.run_verify])
     for command in run_input.verification.left_out:
         commands.pop(command, None)
@@ -42,7 +45,9 @@ def approvals(
     unknown = [command for command, digest in digests.items() if digest not in state.approved]
     if not unknown:
         return []
-    consent(unknown)
+    checks = run_input.verification
+    if asked := [one for one in unknown if one not in (*checks.story_commands, *checks.run_commands)]:
+        consent(asked)
     told = [digests[command] for command in unknown]
     return [
         of_run(EventKind.COMMANDS_APPROVED, actor=actor, digests=told[at : at + _PER_LINE])

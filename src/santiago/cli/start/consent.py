@@ -22,8 +22,8 @@ SHOWN = 5
 """Commands that are named in one message."""
 
 
-def ask_consent(commands: list[str], plan: str, *, asked: bool, trusted: bool, of: str = "document") -> None:
-    """Commands that came from a document run only after a person's word; `plan` is where they can be read."""
+def ask_consent(commands: list[str], places: str, *, asked: bool, trusted: bool, of: str = "document") -> None:
+    """Commands that came from a document run only after a person's word; `places` is where they can be read."""
     if trusted:
         return
     reason = Reason.NEEDS_USER_CONFIRMATION
@@ -31,7 +31,7 @@ def ask_consent(commands: list[str], plan: str, *, asked: bool, trusted: bool, o
         many = count(len(commands), f"command of the {of} waits", f"commands of the {of} wait")
         shown = ", ".join(f"`{flat(command)}`" for command in commands[:SHOWN])
         more = f" and {len(commands) - SHOWN} more" if len(commands) > SHOWN else ""
-        message, hint = f"{many} for approval: {shown}{more}", f"Read them in {plan}, then use --trust-commands."
+        message, hint = f"{many} for approval: {shown}{more}", f"Read them in {places}, then use --trust-commands."
         raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=reason)
     click.echo(f"These commands come from the {of} and will run as checks:", err=True)
     for command in commands:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from santiago.app.board.entry import claims_of
 from santiago.app.notice import Notice
-from santiago.app.paths import near
 from santiago.app.start.compose import execute
 from santiago.app.start.prepare import prepare, said_in
 from santiago.app.start.request import Request
 from santiago.app.start.trust import waiting
-from santiago.artifacts.names import PLAN, has_begun
-from santiago.cli.start.consent import ask_consent, ask_unfenced, choose
+from santiago.artifacts.names import has_begun
+from santiago.cli.start.consent import SHOWN, ask_consent, ask_unfenced, choose
 from santiago.cli.start.trust import approve
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.text import paint, say
@@ -72,7 +71,7 @@ def start(
         request.grants = replace(request.grants, hints=beginning.hints)
     repo = Path(request.effective.repo_path)
     request.consent = lambda commands: ask_consent(
-        commands, near(out_dir / PLAN), asked=asked, trusted=flags.trust_commands
+        commands, _places(request), asked=asked, trusted=flags.trust_commands
     )
     request.consent_unfenced = lambda: ask_unfenced(asked=asked)
     said |= said_in(flags)
@@ -91,6 +90,13 @@ def start(
         return _with_a_desk(request, flags)
     request.attended = flags.attended
     return _shown(request, flags)
+
+
+def _places(request: Request) -> str:
+    """Return where the commands of the document stand, by their lines."""
+    places = list(dict.fromkeys(one.place for one in of_document(request.plan, request.run_input)))
+    more = f" and {len(places) - SHOWN} more places" if len(places) > SHOWN else ""
+    return f"{', '.join(places[:SHOWN])}{more}"
 
 
 def _choose_commands(request: Request) -> None:
