@@ -73,8 +73,8 @@ def find(repo: Path) -> Found:
     return Found(root, Path(common), Path(objects), object_format, head, tree, branch, shallow, config)
 
 
-def is_dirty(root: Path) -> bool:
-    """Say whether something is not committed; reads no further than the first such file."""
+def is_dirty(root: Path, but: Sequence[str] = ()) -> bool:
+    """Say whether something is not committed, besides some files; reads no further than the first such file."""
     seen: list[bytes] = []
 
     def take(piece: bytes) -> bool:
@@ -82,7 +82,8 @@ def is_dirty(root: Path) -> bool:
         return False
 
     env = environment(home=True) | _without_filters(root)
-    call(("status", "--porcelain", "-z", "--ignore-submodules=all"), env, root, take=take)
+    others = ("--", ".", *(f":(top,exclude,literal){path}" for path in but)) if but else ()
+    call(("status", "--porcelain", "-z", "--ignore-submodules=all", *others), env, root, take=take)
     return bool(seen)
 
 

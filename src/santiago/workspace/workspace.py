@@ -123,9 +123,9 @@ class GitWorkspace:
         """Return what the repository is like; raise where no run can work in it."""
         return self.repository.found
 
-    def is_dirty(self) -> bool:
-        """Say whether something is not committed; a run does not see it."""
-        return is_dirty(self.repository.found.root)
+    def is_dirty(self, but: Sequence[str] = ()) -> bool:
+        """Say whether something is not committed, besides some files; a run does not see it."""
+        return is_dirty(self.repository.found.root, but)
 
     def begin(self, commit: str) -> str:
         """Make the run's branch on a commit where there is none yet, and return its head."""

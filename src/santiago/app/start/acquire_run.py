@@ -100,7 +100,7 @@ def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clo
     workspace = GitWorkspace(
         around.repo, request.run_id, scratch_of(around.repo), marks(out_dir), around.provided, fence.stores
     )
-    found, dirty = _inspected(workspace, begun_before=begun_before)
+    found, dirty = _inspected(workspace, _read_here(request.effective), has_log=store.has_log())
     preflight.check_place(workspace.folders.top.parent, CACHE)
     for place in (found.common / "santiago", found.objects):
         preflight.check_place(place)
@@ -122,11 +122,16 @@ def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clo
     )
 
 
-def _inspected(workspace: GitWorkspace, *, begun_before: bool) -> tuple[Found, bool]:
-    """Return the repository, and whether something in it is not committed."""
+def _read_here(run_input: RunInput) -> tuple[str, ...]:
+    """Return what a run takes from the user's own files, whether it is committed or not: its document, and settings."""
+    return (run_input.prd_path, "santiago.toml")
+
+
+def _inspected(workspace: GitWorkspace, read_here: tuple[str, ...], *, has_log: bool) -> tuple[Found, bool]:
+    """Return the repository, and whether something in it is not committed that a run would not see."""
     try:
-        return workspace.inspect(), workspace.is_dirty()
+        return workspace.inspect(), workspace.is_dirty(but=read_here)
     except SantiagoError as error:
-        if begun_before and error.reason is Reason.INVALID_INPUT:  # no advice on how to begin
+        if has_log and error.reason is Reason.INVALID_INPUT:  # no advice on how to begin
             error.hint = "The run began in a repository that stood here: put it back, then `santiago resume`."
         raise
