@@ -25,6 +25,8 @@ class Job(NamedTuple):
     """The run input, where one was given."""
     compared: Path | None = None
     """The plan that it is compared with, where there is one."""
+    is_read_plainly: bool = True
+    """Whether no option says how to read the document, so that `santiago run` makes the same plan of it."""
     fitted: bool = False
     """Whether the attempts of the run were fitted to the number of stories."""
 

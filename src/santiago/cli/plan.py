@@ -84,7 +84,7 @@ def command(
         source = Source(text, path=job.name, options=reading.options)
         kept = against or _kept_plan(job, anywhere=check and out_dir is None)
         old = old_plan(kept, named=against is not None)
-        job = job._replace(compared=kept if old else None)
+        job = job._replace(compared=kept if old else None, is_read_plainly=reading == Reading())
         compiled = compile_plan(source, strict=reading.strict, against=old if against else None)
     except SantiagoError as error:
         _failed(job, error.message, error.reason or Reason.INVALID_INPUT, write=not check)

@@ -75,6 +75,8 @@ def next_command(job: Job, plan: Plan, outcome: str) -> str:
         return f"santiago execute --input {typed(job.source)} --plan {typed(job.out_dir / 'plan.json')}{_place(job)}"
     if unchecked(plan.stories, job.run_input):
         return f"{_run(job)} --verify {_likely(job)}"
+    if job.is_read_plainly and job.is_at_home:
+        return _run(job)
     return f"santiago resume {job.out_dir.name if job.is_at_home else typed(job.out_dir)}"
 
 
