@@ -249,6 +249,7 @@ class Screen:
             s.id
             for s in self.plan.stories
             if s.criteria and state.stories[s.id].proof == "regression" and status_of(state.stories[s.id]) == "done"
+            if not state.stories[s.id].is_kept  # the run that did the work told of it
         ]
         if weak:
             names = f"{', '.join(weak[:12])}{' …' if len(weak) > 12 else ''}"
@@ -304,13 +305,17 @@ def _summary(report: Report) -> str:
 def _look(report: Report) -> str:
     """Return where the work and the evidence are to be seen."""
     state = report.state
-    done = any(story.phase is StoryPhase.DONE for story in state.stories.values())
+    done = any(story.phase is StoryPhase.DONE and not story.is_kept for story in state.stories.values())
     return f"look: {f'git diff HEAD...{state.branch}   ' if done else ''}evidence in {near(report.out_dir)}"
 
 
 def _following(report: Report) -> list[str]:
     """Return what to type next."""
     state = report.state
+    if state.phase is RunPhase.SUCCESS and all(
+        story.is_kept for story in state.stories.values() if story.phase is StoryPhase.DONE
+    ):
+        return ["nothing to merge: every story was done before this run, and its checks still pass"]
     if state.phase is RunPhase.SUCCESS:
         return listed(taking_over(state, report.out_dir))
     if state.phase is RunPhase.PAUSED and not report.at_rest():
