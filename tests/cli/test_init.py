@@ -209,6 +209,25 @@ def test_where_the_authors_way_does_not_work_here_another_one_is_found(tmp_path:
     assert written(repo)["verification"]["story_commands"] == ["python3 -m unittest discover"]
 
 
+@pytest.mark.parametrize(
+    ("files", "check"),
+    [
+        ({"shop.py": SHOP}, "python3 -m unittest discover"),
+        ({"package.json": '{"name": "shop", "scripts": {"build": "true"}}'}, "node --test"),
+    ],
+)
+def test_where_there_are_no_tests_yet_the_usual_runner_is_written(
+    files: dict[str, str], check: str, tmp_path: Path
+) -> None:
+    if shutil.which(check.split()[0]) is None:
+        pytest.skip(f"no {check.split()[0]} here")
+    repo = committed(tmp_path, files)
+    done = init(repo)
+    assert written(repo)["verification"]["story_commands"] == [check], done.stderr
+    assert f"{check}\n      runs, and finds no test yet" in done.stderr
+    assert "there are no tests yet: each story brings its own" in done.stdout
+
+
 # What does not is not
 
 

@@ -52,7 +52,8 @@ class Candidates:
 
 def detect(root: Path) -> Candidates:
     """Return the test commands that the files of a repository speak for."""
-    return Candidates(whole=_task_file(root), parts=_ways(root) or _monorepo(root))
+    whole = _task_file(root)
+    return Candidates(whole=whole, parts=_ways(root) or _monorepo(root) or ([] if whole else _untested(root)))
 
 
 def environments(root: Path) -> list[str]:
@@ -101,15 +102,19 @@ def _task_file(root: Path) -> list[Found]:
 
 def _python(root: Path) -> list[Found]:
     runners, because = _python_runners(root)
-    in_environments = [
+    in_environments = _in_environments(root, runners, because)
+    plain = [Found(f"python3 -m {runner}", because) for runner in runners]
+    installed = _installed(root, runners[0], because) if runners and not in_environments else []
+    return [*in_environments, *_locked(root, runners), *plain, *installed]
+
+
+def _in_environments(root: Path, runners: list[str], because: str) -> list[Found]:
+    return [
         Found(f"{name}/bin/python -m {runner}", f"{because}, and {name}")
         for name in environments(root)
         for runner in runners
         if runner.startswith("unittest") or any(root.glob(f"{name}/lib*/python*/site-packages/pytest/"))
     ]
-    plain = [Found(f"python3 -m {runner}", because) for runner in runners]
-    installed = _installed(root, runners[0], because) if runners and not in_environments else []
-    return [*in_environments, *_locked(root, runners), *plain, *installed]
 
 
 def _installed(root: Path, runner: str, because: str) -> list[Found]:
@@ -214,3 +219,12 @@ def _others(root: Path) -> list[Found]:
     if any(root.glob("*.sln")) or any(root.glob("*.csproj")):
         return [Found("dotnet test", "a .NET solution")]
     return []
+
+
+def _untested(root: Path) -> list[list[Found]]:
+    """Return the runner that comes with the language of a repository which has no tests yet."""
+    if any(root.glob("*.py")) or any(root.glob("src/*/*.py")) or (root / "pyproject.toml").is_file():
+        because = "its Python files, which have no tests yet"
+        plain = Found("python3 -m unittest discover", because)
+        return [[*_in_environments(root, ["pytest -q"], because), plain]]
+    return [[Found("node --test", "package.json, which has no test script yet")]] if package(root) else []

@@ -19,6 +19,7 @@ from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
 from santiago.contract.ports.run import Never
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.contract.record import record
+from santiago.judge.telling import empty_note
 from santiago.process import sandbox
 from santiago.util.clock import SystemClock
 from santiago.util.text import count, first, flat
@@ -40,6 +41,7 @@ _LONGEST = 300
 _FEW_WORDS = 3
 _BLIND = "is blind: it passes even when every file but the tests is replaced with garbage"
 _NO_TEST = "is blind: it runs no test"
+NO_TEST_YET = "runs, and finds no test yet"
 
 
 @record
@@ -67,7 +69,8 @@ class Tried:
     @property
     def is_hopeful(self) -> bool:
         """Whether something of it passes; where nothing does, another way may do better."""
-        return self.state == "runs" or (self.state == "red" and len(self.red) < (self.tests or 0))
+        runs = self.state == "runs" and self.text != NO_TEST_YET
+        return runs or (self.state == "red" and len(self.red) < (self.tests or 0))
 
     def to_data(self) -> dict[str, Any]:
         return {
@@ -205,6 +208,8 @@ def _told(command: str, found: Examination, minutes: float) -> Tried:
         return tried("blind", _NO_TEST if result.checks == 0 else _BLIND, found.hint)
     if found.reason is not None:
         return tried("cannot_run", found.message.removeprefix(f"the check `{command}` "), found.hint)
+    if empty_note(command) in found.notes:
+        return tried("runs", NO_TEST_YET)
     if result.timed_out:
         fix = "Name a quicker check, or raise timeout_minutes under [verification]."
         return tried("cannot_run", f"did not end within {minutes:g} minutes", fix)

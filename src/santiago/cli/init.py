@@ -15,7 +15,7 @@ from santiago.app.config import run_input_defaults
 from santiago.app.paths import typed
 from santiago.app.scripts import scripts
 from santiago.app.settings_file import Written, settings
-from santiago.app.trying import Tried, bench
+from santiago.app.trying import NO_TEST_YET, Tried, bench
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
 from santiago.cli.start.trust import trust_own
@@ -192,6 +192,10 @@ def _show(root: Path, written: Written) -> None:
         if tried.state == "red":
             mild = "; no story is held to what was red before it" if tried.is_hopeful else ""
             say(f"  note: `{tried.command}` {harmless(tried.text)}{mild}")
+    if any(tried.text == NO_TEST_YET for tried in written.usable):
+        say(
+            "  note: there are no tests yet: each story brings its own, and --tests-first has them written before the work"
+        )
     if not written.checks:
         _show_nothing(written)
     say("Wrote  santiago.toml, .santiago/.gitignore")
@@ -209,8 +213,12 @@ def _show_nothing(written: Written) -> None:
     say(paint(what, "yellow", bold=True, stderr=False))
     for fix in dict.fromkeys(tried.fix for tried in written.in_vain if tried.fix):
         say(f"  fix: {harmless(fix)}")
-    again = "then: santiago init --force" if written.tried else "put one into story_commands in santiago.toml"
-    say(f"  fix: {again}, or name one: santiago init --force --verify 'CMD'")
+    again = (
+        "then: santiago init --force, or name one"
+        if written.tried
+        else "name the command that will run your tests (there may be none yet)"
+    )
+    say(f"  fix: {again}: santiago init --force --verify 'CMD'")
 
 
 _TELLING = ("prd", "requirements", "user-stories", "user_stories", "stories", "spec", "tasks")
