@@ -15,14 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from santiago.app.loading import frozen, load
 from santiago.cli.view import ci
 from santiago.cli.view.beat import EVERY_MS, Beat
 from santiago.cli.view.checking import Checks
 from santiago.cli.view.lines import Line
-from santiago.cli.view.live import Live, is_wanted
+from santiago.cli.view.live import Live, is_wanted, page
 from santiago.cli.view.table import Table
 from santiago.contract.phases import RunPhase
 from santiago.contract.state import Question, RunState
+from santiago.util.text import width
 from tests.cli import greeter
 from tests.cli.santiago import trusted
 
@@ -31,27 +33,40 @@ if TYPE_CHECKING:
 
 
 class Terminal:
-    """As much of a terminal as the live view uses: lines, up, and erase to the end."""
+    """As much of a terminal as the live view uses: an ordinary and an alternate screen, lines, home, and erasing."""
 
     def __init__(self) -> None:
-        self.lines = [""]
+        self.lines: list[str] = [""]
         self.row = 0
+        self.ordinary: tuple[list[str], int] | None = None
+        """The other screen and its row, while the alternate one is shown."""
 
     def write(self, text: str) -> None:
-        for part in re.findall(r"\x1b\[\d*[A-Za-z]|\r|\n|[^\x1b\r\n]+", text):
+        for part in re.findall(r"\x1b\[[?\d;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", text):
             self._take(part)
 
     def _take(self, part: str) -> None:
-        if part == "\n":
-            self.row += 1
-            self.lines += [""] * (self.row + 1 - len(self.lines))
-        elif part.endswith("A") and part.startswith("\x1b"):
-            self.row -= int(part[2:-1])
-            assert self.row >= 0, "moved above the first line"
-        elif part == "\x1b[J":
-            self.lines[self.row :] = [""]
-        elif part != "\r" and not part.startswith("\x1b"):
-            self.lines[self.row] += part
+        match part:
+            case "\n":
+                self.row += 1
+                self.lines += [""] * (self.row + 1 - len(self.lines))
+            case "\x1b[?1049h":
+                assert self.ordinary is None, "entered twice"
+                self.ordinary, self.lines, self.row = (self.lines, self.row), [""], 0
+            case "\x1b[?1049l":
+                assert self.ordinary is not None, "left without having entered"
+                (self.lines, self.row), self.ordinary = self.ordinary, None
+            case "\x1b[H":
+                self.row = 0
+            case "\x1b[J":
+                self.lines[self.row :] = [""]
+            case "\x1b[2K":
+                self.lines[self.row] = ""
+            case "\r" | "\x1b[?7l" | "\x1b[?7h":
+                pass
+            case _:
+                assert not part.startswith("\x1b"), f"a terminal may do more than is wanted at {part!r}"
+                self.lines[self.row] += part
 
 
 class Pictures:
@@ -70,18 +85,54 @@ class Pictures:
 _lines = st.lists(st.text("abc 환", min_size=1, max_size=30), max_size=5)
 
 
-@given(st.lists(st.tuples(_lines, _lines), max_size=8))
+@given(st.lists(st.tuples(_lines, _lines), min_size=1, max_size=8))
 def test_whatever_is_drawn_only_the_lasting_lines_stay(frames: list[tuple[list[str], list[str]]]) -> None:
+    """They stand above each picture, on the ordinary screen from the moment they come, and in the end alone."""
     terminal = Terminal()
     live = Live(cast("Table", Pictures([picture for _, picture in frames])), terminal.write)
     live.take([], cast("RunState", object()))
+    lasting: list[str] = []
     for above, picture in frames:
+        lasting += above
         for line in above:
             live.above(line)
         live._draw()
-        assert [line for line in terminal.lines if line][-len(picture) :] == picture or not picture
-    live._put([])
-    assert [line for line in terminal.lines if line] == [line for above, _ in frames for line in above]
+        assert [line for line in terminal.lines if line] == [*lasting, *picture][-23:]
+        assert terminal.ordinary is not None
+        assert terminal.ordinary[0] == [*lasting, ""]
+    live._closing.set()
+    live._keep_drawing()
+    assert terminal.lines == [*lasting, ""]
+    assert terminal.ordinary is None
+
+
+@given(_lines, _lines, st.integers(4, 12), st.integers(8, 40))
+def test_a_page_has_the_picture_and_the_last_lines_before_it_in_any_size(
+    kept: list[str], picture: list[str], rows: int, columns: int
+) -> None:
+    terminal = Terminal()
+    terminal.write(page(kept, picture, columns, rows))
+    *lines, below = terminal.lines
+    assert below == ""
+    assert len(lines) < rows
+    shown = picture[: rows - 1]
+    assert lines[len(lines) - len(shown) :] == shown
+    above, words = " ".join(lines[: len(lines) - len(shown)]).split(), " ".join(kept).split()
+    assert above == words[len(words) - len(above) :]
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_table_fits_narrow_and_wide_terminals(success: Done, columns: int) -> None:
+    """Each row is no wider than the terminal, and says which story it is, its title and its state."""
+    plan, run_input = frozen(success.out_dir)
+    state = load(success.out_dir).state
+    table = Table(plan, run_input, success.out_dir, "agent", lambda: 0)
+    for line in table.rows(state, columns - 1, next(iter(state.chunks))):
+        assert width(line) < columns
+        assert re.match(r" ✓  S\d +Say", line)
+        assert "done" in line
+        assert ("/4" in line) == (columns > 40)
+    assert "3/3 stories" in table.header(state, columns - 1)
 
 
 def test_an_error_in_a_picture_ends_the_view_and_nothing_else() -> None:

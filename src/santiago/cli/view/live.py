@@ -1,4 +1,8 @@
-"""The live view on a terminal: a table that is drawn over itself, with what matters for good scrolling off above it.
+"""The live view on a terminal: a table that is drawn over itself, and above it the lines that stay.
+
+The table is on the alternate screen, as in a pager: a terminal that gets another size breaks and moves the lines of its
+ordinary screen, pushes some of them out of reach, and copies of the table would stay there. Lines that stay are written
+to the ordinary screen at once, so that they are there when the table goes.
 
 Drawing happens in a thread of its own, so that neither a slow terminal nor a mistake in a picture can hold up or break
 a run; after an error nothing is drawn any more, and the lines come as they would without a terminal.
@@ -14,11 +18,10 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from santiago.cli.view.ci import is_ci
-from santiago.cli.view.text import columns_of, size_of
-from santiago.util.text import harmless, width
+from santiago.cli.view.text import broken, size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from santiago.cli.view.table import Table
     from santiago.contract.events import Event
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
 
 SECONDS = 0.25
 """Between two pictures."""
+MOST_KEPT = 300
+"""Lines that are remembered to be shown above the table: more than a screen has room for."""
+_ENTER, _LEAVE = "\x1b[?1049h", "\x1b[?1049l"
+"""What changes to the alternate screen, and back to where the ordinary one was left."""
 PATIENCE = 2.0
 """How long the end of a run waits for a terminal that does not take what is written."""
 
@@ -40,13 +47,15 @@ def is_wanted(*, plain: bool) -> bool:
 class Live:
     """Draws a table until it is closed."""
 
-    def __init__(self, table: Table, write: Callable[[str], None] | None = None) -> None:
+    def __init__(self, table: Table, write: Callable[[str], None] | None = None, before: Sequence[str] = ()) -> None:
         self.table = table
         self.state: RunState | None = None
         self.broken = False
         self._write = write or _to_terminal
         self._above: deque[str] = deque()
-        self._drawn: list[str] = []
+        self._kept = deque(before, MOST_KEPT)
+        self._page = ""
+        """What is on the alternate screen; nothing before the first picture."""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._keep_drawing, name="live view", daemon=True)
 
@@ -75,33 +84,32 @@ class Live:
         try:
             while not self._closing.wait(SECONDS):
                 self._draw()
-            self._put([])
+            self._write(self._leave() + _lines(self._taken()))
         except Exception:  # a picture is never worth a run
             self.broken = True
             with contextlib.suppress(Exception):
-                self._write("\r\n")
+                self._write(self._leave() + "\r\n")
 
     def _draw(self) -> None:
         if self.state is None:
             return
         columns, rows = size_of(stderr=True)
+        columns, rows = columns or 80, rows or 24
         try:
-            picture = self.table.picture(self.state, max(20, (columns or 80) - 1), rows or 24)
+            picture = self.table.picture(self.state, max(20, columns - 1), rows)
         except RuntimeError:  # the state changed while it was read; the next picture is a moment away
             return
-        if picture != self._drawn or self._above:
-            self._put(picture)
+        fresh = self._taken()
+        self._kept.extend(fresh)
+        shown = page(self._kept, picture, columns, rows)
+        if fresh or not self._page:
+            self._write(self._leave() + _lines(fresh) + _ENTER + shown)
+        elif shown != self._page:
+            self._write(shown)
+        self._page = shown
 
-    def _put(self, picture: list[str]) -> None:
-        """Write over what was drawn before: first the lines that stay, then the table."""
-        columns = columns_of(stderr=True) or 80
-        # A terminal that became narrower has wrapped the old lines; as many rows have to go.
-        height = sum(max(1, -(-width(harmless(line)) // columns)) for line in self._drawn)
-        text = f"\x1b[{height}A" if height else ""
-        lines = [*self._taken(), *picture]
-        text += "\r\x1b[J" + "".join(f"{line}\n" for line in lines)
-        self._drawn = picture
-        self._write(text)
+    def _leave(self) -> str:
+        return _LEAVE if self._page else ""
 
     def _taken(self) -> list[str]:
         found = []
@@ -109,6 +117,21 @@ class Live:
             while True:
                 found.append(self._above.popleft())
         return found
+
+
+def page(kept: Iterable[str], picture: Sequence[str], columns: int, rows: int) -> str:
+    """Return what fills a screen: as many of the lines that stay as there is room for, and the picture below them.
+
+    No row is wrapped: the terminal may have become narrower a moment ago.
+    """
+    lines = [line for text in kept for line in broken(text, columns).split("\n")]
+    room = max(0, rows - 1 - len(picture))
+    shown = [*lines[max(0, len(lines) - room) :], *picture]
+    return "\x1b[?7l\x1b[H" + "".join(f"\x1b[2K{line}\n" for line in shown[: rows - 1]) + "\x1b[J\x1b[?7h"
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "".join(f"{text}\n" for text in texts)
 
 
 def _to_terminal(text: str) -> None:

@@ -98,15 +98,16 @@ class Screen:
             f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}{self._chosen()}, sandbox {head.sandbox}, "
             f"{head.jobs} at a time, times in {zone(self.clock.utc())}"
         )
-        self._say(broken(begins, columns_of(stderr=True), 4))
-        for notice in head.notices:
-            self._say(f"{paint('note:', 'cyan')} {harmless(notice)}")
+        notes = (f"{paint('note:', 'cyan')} {harmless(notice)}" for notice in head.notices)
+        told = [broken(begins, columns_of(stderr=True), 4), *notes]
+        for text in told:
+            self._say(text)
         if self.lively:
             self.table = Table(
                 self.plan, self.run_input, head.out_dir, harmless(head.agent), self.clock.monotonic_ms, self.checks,
                 head.jobs,
             )  # fmt: skip
-            self.live = Live(self.table)
+            self.live = Live(self.table, before=told)
             self.live.start()
         else:
             self.beat = Beat(head.out_dir, harmless(head.agent), self.clock.monotonic_ms, self._tell_now, self.checks)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 _PREPARES = "prepares its checks"
+NARROW = 60
+"""With fewer columns than these there is no room for attempts and times."""
 QUIET_MS = 60_000
 """After this long without output an agent is shown as quiet."""
 
@@ -112,8 +114,10 @@ class Table:
             f"{state.counted}/{budget.run_attempts} attempts",
             f"{clock(self.used(state))} of {limit(budget.run_ms)}",
         ]
-        parts += spending.of_run(state, limits, brief=True)
-        return paint(fit("   ".join([*parts, self.agent]), columns).rstrip(), "cyan", bold=True)
+        parts += [*spending.of_run(state, limits, brief=True), self.agent]
+        while len(parts) > 2 and width("   ".join(parts)) > columns:
+            parts.pop(0 if parts[0].startswith("run ") else -1)  # which run it is was said before
+        return paint(fit("   ".join(parts), columns).rstrip(), "cyan", bold=True)
 
     def used(self, state: RunState) -> int:
         """Return the time that counts: none passes while all that happens is waiting."""
@@ -125,13 +129,13 @@ class Table:
 
     def _titles(self, state: RunState, columns: int) -> str:
         name, title = self._widths(self.chunk(state), columns)
-        text = f"    {'story':{name}}  {fit('title', title)}  {'try':>5}  {'time':>7}  now"
+        text = f"    {'story':{name}}  {fit('title', title)}  {_figures('try', 'time', columns)}now"
         return paint(fit(text, columns).rstrip(), "bright_black")
 
     def _widths(self, here: list[StoryState], columns: int) -> tuple[int, int]:
         name = max([5, *(len(story.id) for story in here)])
         title = max([5, *(width(self.titles.get(story.id, "")) for story in here)])
-        return name, max(10, min(title, (columns - name - 24) * 9 // 20))
+        return name, max(10, min(title, (columns - name - 6 - len(_figures("", "", columns))) * 9 // 20))
 
     def chunk(self, state: RunState, label: str | None = None) -> list[StoryState]:
         chunk = state.chunks.get(label or state.active_chunk or "")
@@ -165,9 +169,8 @@ class Table:
         look = mark(story, at_rest=state.phase is RunPhase.PAUSED)
         tries = f"{story.counted}/{self._most(state, story)}" if story.attempts else ""
         time = clock(self._elapsed(story)) if story.attempts else ""
-        text = (
-            f" {glyph(look)}  {story.id:{name}}  {fit(self.titles.get(story.id, ''), title)}  {tries:>5}  {time:>7}  "
-        )
+        words = fit(self.titles.get(story.id, ""), title)
+        text = f" {glyph(look)}  {story.id:{name}}  {words}  {_figures(tries, time, columns)}"
         line = fit(text + self._now(state, story, max(10, columns - width(text))), columns).rstrip()
         return line if look.colour == "white" else paint(line, look.colour)
 
@@ -213,3 +216,8 @@ class Table:
                 left = sum(1 for other in state.stories.values() if not other.attempts and not other.skipped)
                 return f"last attempt for {name}: if it fails the run ends here, {left} stories not started"
         return ""
+
+
+def _figures(tries: str, time: str, columns: int) -> str:
+    """Return the columns of numbers, for which a narrow terminal has no room."""
+    return f"{tries:>5}  {time:>7}  " if columns >= NARROW else ""
