@@ -58,6 +58,28 @@ def test_pr_pushes_and_opens_with_the_program_that_is_there(repo: Path, programs
     assert santiago("audit", cwd=repo).stdout.startswith("clean")
 
 
+def test_pr_tells_programs_what_it_would_do_and_what_it_did(repo: Path, programs: Path) -> None:
+    """Without --yes nothing is pushed, and nobody is asked."""
+    run(repo)
+    branch = f"santiago/{newest(repo).name}"
+    alone = json.loads(santiago("pr", "--json", cwd=repo).stdout)
+    assert (alone["branch"], alone["remote"], alone["push"], alone["opened"]) == (branch, None, None, None)
+    remote = with_remote(repo)
+    (programs / "gh").write_text("#!/bin/sh\necho https://example.org/pull/1\n")
+    (programs / "gh").chmod(0o755)
+    looked = santiago("pr", "--json", cwd=repo)
+    told = json.loads(looked.stdout)
+    assert (looked.returncode, told["opened"], told["request"][:3]) == (10, None, ["gh", "pr", "create"])
+    assert told["push"] == ["git", "push", "origin", f"refs/heads/{branch}:refs/heads/{branch}"]
+    assert "Say hello" in Path(told["body"]).read_text()
+    assert git(remote, "branch", "--list", branch) == ""
+    done = santiago("pr", "--json", "--yes", cwd=repo)
+    assert (done.returncode, json.loads(done.stdout)["opened"]) == (0, "https://example.org/pull/1")
+    assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
+    git(repo, "merge", "-q", branch)
+    assert json.loads(santiago("pr", "--json", cwd=repo).stdout) == {"run_id": newest(repo).name, "taken_over": True}
+
+
 def test_pr_says_what_to_do_where_no_program_or_no_remote_is_there(repo: Path, programs: Path) -> None:
     assert "no story" in santiago("pr", cwd=_planned(repo)).stderr
     run(repo)

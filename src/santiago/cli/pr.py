@@ -2,57 +2,84 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from shlex import join
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from santiago.contract.record import record
+
 if TYPE_CHECKING:
     from santiago.app.loading import Run
-    from santiago.app.publishing import Publication
+    from santiago.app.publishing import Publication, Remote
 
 
 @click.command("pr")
 @click.argument("run", required=False)
-@click.option("--yes", is_flag=True, help="Push and open it without asking.")
-def command(run: str | None, yes: bool) -> int:
+@click.option("--yes", is_flag=True, help="Push the branch and open the request without asking.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and ask nothing.")
+def command(run: str | None, yes: bool, as_json: bool) -> int:
     """Push the branch of RUN (a folder or an id, or the newest one) and open a pull request, with the evidence per story.
 
     It is opened with gh or glab, where one is installed. Nothing is pushed without your word.
     """
     from santiago.app.finding import find_run
     from santiago.app.loading import load
-    from santiago.app.publishing import publication, remote_of
-    from santiago.artifacts.files import write_whole
-    from santiago.artifacts.names import REQUEST
     from santiago.cli.view.text import say
-    from santiago.report.pull_request import body, title
     from santiago.report.run_status import is_taken_over
-    from santiago.util.text import harmless
 
     found = load(find_run(run))
     if is_taken_over(found):
-        say(f"the work of {found.run_id} is taken over already: all of it is in the commit that is checked out here")
+        if as_json:
+            click.echo(json.dumps({"run_id": found.run_id, "taken_over": True}, indent=2))
+        else:
+            say(
+                f"the work of {found.run_id} is taken over already: all of it is in the commit that is checked out here"
+            )
         return 0
-    repo, branch = _of(found)
-    file = found.out_dir / REQUEST
-    write_whole(file, body(found).encode())
-    say(f"title   {harmless(title(found))}")
-    say(f"body    {_near(file)}")
+    return _hand_over(_prepared(found), yes=yes, as_json=as_json)
+
+
+@record
+class _Handover:
+    """What is handed over, where to, and how."""
+
+    run_id: str
+    repo: Path
+    branch: str
+    title: str
+    body: Path
+    remote: Remote | None = None
+    ready: Publication | None = None
+
+    def document(self, opened: str | None) -> dict[str, Any]:
+        return {
+            "run_id": self.run_id, "taken_over": False, "branch": self.branch, "title": self.title, "body": str(self.body),
+            "remote": self.remote and {"name": self.remote.name, "url": self.remote.url},
+            "push": list(self.ready.push) if self.ready else None,
+            "request": list(self.ready.request) or None if self.ready else None,
+            "opened": opened,
+        }  # fmt: skip
+
+
+def _prepared(run: Run) -> _Handover:
+    """Write the body, and return all that handing over needs; raise where there is nothing to hand over."""
+    from santiago.app.publishing import publication, remote_of
+    from santiago.artifacts.files import write_whole
+    from santiago.artifacts.names import REQUEST
+    from santiago.report.pull_request import body, title
+
+    repo, branch = _of(run)
+    file = run.out_dir / REQUEST
+    write_whole(file, body(run).encode())
     remote = remote_of(repo)
-    if remote is None:
-        say("There is no remote to push to. Add one, then the same command again:")
-        say("next: git remote add origin URL")
-        return 0
-    say(f"branch  {branch} to {remote.name} ({harmless(remote.url)})")
-    ready = publication(repo, remote, branch, title(found), file)
-    if not ready.request:
-        say("Neither gh nor glab is installed, so you open it yourself, with that title and body:")
-        say(f"next: {join(ready.push)}")
-        return 0
-    return _done(repo, ready, yes=yes)
+    ready = publication(repo, remote, branch, title(run), file) if remote else None
+    return _Handover(
+        run_id=run.run_id, repo=repo, branch=branch, title=title(run), body=file, remote=remote, ready=ready
+    )
 
 
 def _of(run: Run) -> tuple[Path, str]:
@@ -72,24 +99,57 @@ def _of(run: Run) -> tuple[Path, str]:
     return repo, branch
 
 
-def _done(repo: Path, ready: Publication, *, yes: bool) -> int:
+def _hand_over(given: _Handover, *, yes: bool, as_json: bool) -> int:
     """Push and open it after a person's word; without one, say what that would be."""
     from santiago.app.publishing import carry_out
-    from santiago.cli.view.text import say
     from santiago.contract.reasons import ExitCode
 
-    if not yes and not sys.stdin.isatty():
-        say("Nothing was pushed: nobody is here to say so. `santiago pr --yes` does.")
-        return ExitCode.BLOCKED
-    if not yes and not click.confirm(f"Push it, and open the request with {ready.request[0]}?", default=True):
-        say("nothing was pushed")
-        return ExitCode.OK
-    carry_out(repo, ready.push)
-    say(carry_out(repo, ready.request).strip())
-    return ExitCode.OK
+    if not as_json:
+        _tell(given)
+    possible = given.ready is not None and bool(given.ready.request)
+    agreed = possible and (yes or (not as_json and _asked(given)))
+    opened = None
+    if agreed and given.ready:
+        carry_out(given.repo, given.ready.push)
+        opened = carry_out(given.repo, given.ready.request).strip()
+    if as_json:
+        click.echo(json.dumps(given.document(opened), indent=2))
+    elif opened is not None:
+        from santiago.cli.view.text import say
+
+        say(opened)
+    waits = possible and not agreed and (as_json or not sys.stdin.isatty())
+    return ExitCode.BLOCKED if waits else ExitCode.OK
 
 
-def _near(path: Path) -> str:
+def _tell(given: _Handover) -> None:
+    """Say what is handed over, and what is left to do by hand."""
     from santiago.app.paths import near
+    from santiago.cli.view.text import say
+    from santiago.util.text import harmless
 
-    return near(path)
+    say(f"title   {harmless(given.title)}")
+    say(f"body    {near(given.body)}")
+    if given.remote is None or given.ready is None:
+        say("This repository has no remote to push to. Add one, then run `santiago pr` again:")
+        say("next: git remote add origin URL")
+        return
+    say(f"branch  {given.branch} to {given.remote.name} ({harmless(given.remote.url)})")
+    if not given.ready.request:
+        say(
+            "Neither gh nor glab is installed. Push the branch, then open the request yourself with this title and body:"
+        )
+        say(f"next: {join(given.ready.push)}")
+
+
+def _asked(given: _Handover) -> bool:
+    from santiago.cli.view.text import say
+
+    if not sys.stdin.isatty():
+        say("Nothing was pushed, because there is no terminal to ask on. `santiago pr --yes` pushes without asking.")
+        return False
+    assert given.ready is not None
+    if click.confirm(f"Push the branch, and open the request with {given.ready.request[0]}?", default=True):
+        return True
+    say("nothing was pushed")
+    return False
