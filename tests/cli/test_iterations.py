@@ -89,6 +89,20 @@ def test_a_dry_run_tells_done_stories_from_those_that_it_would_run(repo: Path) -
     assert "done already, so only their checks would run: S1" in shown
 
 
+def test_a_plan_shows_the_stories_that_a_run_would_keep(repo: Path) -> None:
+    """In the words of the run; plan.json is the same for everybody, so it does not say it."""
+    assert "kept" not in santiago("plan", "prd.md", cwd=repo).stdout
+    run(repo)
+    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
+    write(repo, prd_md=SECOND)
+    shown = santiago("plan", "prd.md", cwd=repo).stdout
+    assert "Kept      done already, so only their checks would run: S1\n" in shown, shown
+    assert re.findall(r"(S\d)  .*, kept$", shown, re.MULTILINE) == ["S1"]
+    first = max(one.name for one in (repo / ".santiago" / "runs").iterdir() if (one / "progress.ndjson").exists())
+    assert json.loads(santiago("plan", "prd.md", "--json", cwd=repo).stdout)["kept"] == {"S1": first}
+    assert first not in (newest(repo) / "plan.json").read_text()
+
+
 # A run that is not finished
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.shortage import unchecked
+from santiago.app.start import kept
 from santiago.contract import codec
 from santiago.report import checks
 from santiago.util.text import harmless
@@ -27,6 +29,7 @@ def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> di
             "every_story": [one._asdict() for one in checks.of_every_story(job)],
             "stories": {s.id: [one._asdict() for one in checks.of_story(plan, s, job.run_input)] for s in plan.stories},
         },
+        "kept": {name: one.run for name, one in kept.foreseen(plan, Path(job.run_input.repo_path)).items()},
         "unchecked": [story.id for story in unchecked(plan.stories, job.run_input)],
     }
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.loading import empty_fold, load
-from santiago.app.shortage import named
 from santiago.app.start import agents, kept, provide, start_events
 from santiago.app.start.identity import refuse_taken
 from santiago.app.start.lineup import first_able
@@ -81,8 +80,7 @@ def try_out(request: Request, *, trusted: bool, waits: Waiting | None = None) ->
     prospect = Prospect(plan=request.plan, run_input=run_input, state=state, scope=request.scope, checkout=checkout)
     done = kept.kept(request.plan, repo, request.begins_on or "HEAD") if not state.seq else {}
     if done:
-        names = named([story for story in request.plan.stories if story.id in done])
-        notes.append(f"done already, so only their checks would run: {names}")
+        notes.append(kept.told(request.plan, done))
     rows = _rows([story for story in prospect.to_do() if story.id not in done], request, run_input)
     return DryRun(run_input=run_input, state=state, agent=agent, sandbox=fence.name, notes=notes, stories=rows)
 

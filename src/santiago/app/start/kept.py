@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from santiago.app.loading import frozen, load
+from santiago.app.shortage import named
 from santiago.artifacts import registry
 from santiago.artifacts.names import has_begun
 from santiago.contract.content import contents_of
@@ -44,6 +44,19 @@ def kept(plan: Plan, repo: Path, commit: str) -> dict[str, Landed]:
     return found
 
 
+def foreseen(plan: Plan, repo: Path) -> dict[str, Landed]:
+    """Return the stories that a run would keep which began now; none where there is no commit to begin on."""
+    try:
+        return kept(plan, repo, "HEAD")
+    except SantiagoError:
+        return {}
+
+
+def told(plan: Plan, found: dict[str, Landed]) -> str:
+    """Say of stories that they are done already, before a run begins."""
+    return f"done already, so only their checks would run: {named([s for s in plan.stories if s.id in found])}"
+
+
 def facts(state: RunState, found: dict[str, Landed]) -> list[Fact]:
     """Return what a new run's log says of stories that are done already."""
     return [
@@ -71,6 +84,8 @@ def _recorded(repo: Path, commit: str, lacking: set[str]) -> Iterator[Landed]:
 
 
 def _of_run(repo: Path, commit: str, out_dir: Path, lacking: set[str]) -> list[Landed]:
+    from santiago.app.loading import frozen, load  # not before there is a run to look at: `plan` should start quickly
+
     contents = contents_of(frozen(out_dir)[0])
     if lacking.isdisjoint(contents.values()):
         return []

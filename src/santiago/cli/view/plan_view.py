@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.paths import shortest
 from santiago.app.shortage import unchecked
+from santiago.app.start import kept
 from santiago.cli.view.errors import show_findings
 from santiago.cli.view.text import paint, say
 from santiago.report import advice, checks
 from santiago.util.text import count, fit, flat, harmless, width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from santiago.app.job import Job
     from santiago.contract.plan import Plan, Story
@@ -41,9 +43,12 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         f"{count(len(plan.stories), 'story', 'stories')} in {count(len(plan.chunks), 'chunk')}, in the order: dependencies, requirement id, name",
     )
     say()
-    stories(plan, job.run_input)
+    done = kept.foreseen(plan, Path(job.run_input.repo_path))
+    stories(plan, job.run_input, done)
     say()
     _coverage(plan, criteria)
+    if done:
+        _row("Kept", kept.told(plan, done))
     for one in checks.of_every_story(job):
         _row("Checks", f"every story: $ {flat(one.command)}   {one.place}")
     if compiled.diff:
@@ -68,10 +73,13 @@ def _row(label: str, text: str, colour: str = "green") -> None:
     say(f"{paint(f'{label:9}', colour, bold=True, stderr=False)} {harmless(text)}")
 
 
-def stories(plan: Plan, run_input: RunInput | None = None) -> None:
-    """Print a line per story under its chunk, in columns that fit the terminal; its checks below, where it will be run."""
+def stories(plan: Plan, run_input: RunInput | None = None, done: Container[str] = ()) -> None:
+    """Print a line per story under its chunk, in columns that fit the terminal; its checks below, where it will be run.
+
+    Stories that are `done` already are marked as a run shows them.
+    """
     shown = plan.stories[:MAX_ROWS]
-    cells = {story.id: _cells(story) for story in shown}
+    cells = {story.id: _cells(story, is_done=story.id in done) for story in shown}
     widths = [max((width(row[column]) for row in cells.values()), default=1) for column in range(4)]
     columns = max(70, min(shutil.get_terminal_size((100, 24)).columns, 140))
     title_width = max(20, min(columns - sum(widths) - 12, max(width(story.title) for story in shown)))
@@ -98,7 +106,7 @@ def _checks(plan: Plan, story: Story, run_input: RunInput, indent: int) -> None:
         say(f"{'':{indent}}{paint('nothing checks it', 'yellow', stderr=False)}")
 
 
-def _cells(story: Story) -> tuple[str, str, str, str]:
+def _cells(story: Story, *, is_done: bool) -> tuple[str, str, str, str]:
     """Return the columns beside the title: id, origin, what it waits for, what judges it."""
     needs = ", ".join((*story.depends_on, *(f"{name}?" for name in story.external_depends_on)))
     judged = count(len(story.criteria), "criterion", "criteria")
@@ -106,6 +114,8 @@ def _cells(story: Story) -> tuple[str, str, str, str]:
         judged += f", {count(len(story.verify), 'check')}"
     if story.claimed_done:
         judged += ", claimed done"
+    if is_done:
+        judged += ", kept"
     after = f"after {needs}" if needs else "-"
     return story.id, _cut(story.requirements[0], 16), _cut(after, 24), judged
 
