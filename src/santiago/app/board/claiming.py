@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.app.board.evidence import keep_attested
 from santiago.app.board.reviewing import accept as take
 from santiago.app.board.reviewing import all_missing
 from santiago.app.board.settings import board_settings
 from santiago.app.board.working import Means
+from santiago.app.loading import load
 from santiago.board import gate
 from santiago.board.rules import Move
 from santiago.contract.errors import Kind, SantiagoError
@@ -43,6 +45,8 @@ def accept(opened: Opened, name: str, source: Queue | None, links: str | None, a
     if links:
         card = opened.board.move(name, source, Move(to="planner-review", evidence=links), actor)
     means = Means(opened=opened, consents=consents)
+    if card.run and card.story:
+        card = keep_attested(opened, card, load(means.out_dir(card)))
     if lacking := all_missing(means, card, actor):
         raise gate.refusal(card, lacking)
     if done := take(means, [card], actor):

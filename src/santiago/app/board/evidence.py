@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from santiago.artifacts.attempts import CRITIQUE, VERIFICATION
 from santiago.artifacts.files import read_bytes, read_json, write_whole
 from santiago.artifacts.names import attempt_folder
+from santiago.board.board import found
 from santiago.board.gate import recorded
+from santiago.board.rules import Change
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import Proof
@@ -40,6 +42,21 @@ def keep(opened: Opened, card: Card, run: Run) -> str:
     return _write(opened, card, name, rows, story.commit or "", base=story.base or "", passed=passed)
 
 
+def keep_attested(opened: Opened, card: Card, run: Run, note: str = "") -> Card:
+    """Record that a person took the work of this very attempt as it is, where they did; return the ticket with that evidence."""
+    story = run.state.stories[card.story]
+    with opened.store.reading() as at:
+        known = [one.passed for one in recorded(at, card.id) if one.attempt == card.attempt_count]
+    taken = story.proof is Proof.ATTESTED and story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
+    if not taken or not known or any(known):
+        return card
+    link = keep(opened, card, run)
+    with opened.board.transaction() as at:
+        now = found(at, card.id)
+        changes = {"evidence_links": f"{now.evidence_links},{link}", "next_action": "TBD"} | ({"note": note} if note else {})
+        return at.change(now, Change(event=BoardEvent.TICKET_MOVED, changes=changes, about={}), "planner")
+
+
 def keep_of_run(opened: Opened, card: Card, run: Run) -> str:
     """Write what the verification of a whole run says: the evidence of its request."""
     state = run.state
@@ -67,8 +84,8 @@ def keep_critique(opened: Opened, card: Card, text: str) -> str:
 
 def _of_attempt(opened: Opened, card: Card, run: Run, story: StoryState) -> Iterable[Row]:
     folder = run.out_dir / attempt_folder(story.id, story.attempts)
-    found = read_json(folder / VERIFICATION, _LARGEST)
-    results = found.get("results", []) if isinstance(found, dict) else []
+    verdict = read_json(folder / VERIFICATION, _LARGEST)
+    results = verdict.get("results", []) if isinstance(verdict, dict) else []
     log = opened.place.named(folder / VERIFICATION)
     for number, one in enumerate(results, start=1):
         word = "PASS" if one.get("verdict") in ("pass", "inherited") else "FAIL"

@@ -85,6 +85,7 @@ def _review(means: Means, card: Card) -> Reviewed | None:
             return Reviewed(sent_back=(card.id,))
         if waits_for_a_person(run, card):
             return Reviewed()
+        card = evidence.keep_attested(means.opened, card, run)
     lacking = all_missing(means, card, PLANNER)
     if not lacking:
         return None

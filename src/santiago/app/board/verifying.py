@@ -89,12 +89,5 @@ def _attested(means: Means, card: Card, why: str, actor: str) -> Verified:
         raise SantiagoError(Kind.INPUT, f"{card.id} has no work that waits for a person's word", hint=hint)
     requests.answer(run, asked.id, "accept", actor, text=why)
     start(means, card, {})
-    run = load(means.out_dir(card))
-    link = evidence.keep(means.opened, card, run)
-    with means.opened.board.transaction() as at:
-        now = found(at, card.id)
-        links = f"{now.evidence_links},{link}" if link not in now.evidence_links else now.evidence_links
-        changes = {"evidence_links": links, "next_action": "TBD", "note": f"attested by {actor}: {why}"[:300]}
-        return Verified(
-            card=at.change(now, Change(event=BoardEvent.TICKET_MOVED, changes=changes, about={}), actor), passed=True
-        )
+    note = f"attested by {actor}: {why}"[:300]
+    return Verified(card=evidence.keep_attested(means.opened, card, load(means.out_dir(card)), note), passed=True)
