@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from santiago.board.rules import Move
-    from santiago.board.store import Store, Writing
+    from santiago.board.store import Reading, Store, Writing
 
 EXHAUSTED_AT_CLAIM = "retry_budget_exhausted_auto_claim"
 EXHAUSTED_BY_HAND = "retry_budget_exhausted_manual_reconcile"
@@ -150,7 +150,7 @@ class Board:
         self._changed(at.touched)
 
 
-def found(at: Writing, name: str) -> Card:
+def found(at: Reading, name: str) -> Card:
     card = at.card(name)
     if card is None:
         raise SantiagoError(Kind.INPUT, f"there is no ticket {name}", hint="`santiago queue list` shows all.")
@@ -224,7 +224,7 @@ def _waiting(at: Writing, card: Card, change: rules.Change) -> rules.Change:
 
 def _named(at: Writing, name: str, queue: Queue) -> Card:
     card = found(at, name)
-    if card.queue != queue:
+    if card.queue != queue and card.queue in CLAIMED_FROM:
         raise SantiagoError(Kind.INPUT, f"{name} stands in {card.queue}, not in {queue}", hint="Claim it from there.")
     rules.refuse_unclaimable(card, at.waits_for(name))
     return card

@@ -145,7 +145,9 @@ def refuse_worker(worker: str) -> None:
 def refuse_unclaimable(card: Card, waits_for: Sequence[str]) -> None:
     """Raise where a ticket that somebody asks for by its id cannot be claimed, and say what it waits for."""
     if card.queue not in CLAIMED_FROM:
-        raise _blocked(f"{card.id} stands in {card.queue}", f"Claimed are tickets of {', '.join(CLAIMED_FROM)}.")
+        back = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back"
+        hint = back if card.queue == "blocked" else f"Claimed are tickets of {', '.join(CLAIMED_FROM)}"
+        raise _blocked(f"{card.id} stands in {card.queue}", f"{hint}.")
     if card.error_class == "dependency_blocked":
         what = ", ".join(waits_for) if waits_for else "earlier work"
         raise _blocked(f"{card.id} waits for {what}", "It can be claimed when that is done.")

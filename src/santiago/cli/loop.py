@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.cli import opened_board, queue_views
+from santiago.contract.events import EventKind
 from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:
@@ -15,8 +16,16 @@ if TYPE_CHECKING:
 
     from santiago.app.board.loop import Ended
     from santiago.app.start.request import Request
+    from santiago.board.opening import Opened
     from santiago.contract.events import Event
     from santiago.contract.state import RunState
+
+
+PATIENCE_S = 600.0
+"""How long the loop waits for a person who has work on the same run judged."""
+MOST = 10
+"""Tickets that are explained at the end."""
+_OF_RUN = frozenset({EventKind.STOP_REQUESTED})
 
 
 @click.command("loop")
@@ -45,23 +54,30 @@ def command(
     import os
     import sys
     from pathlib import Path
+    from signal import SIGHUP, SIGTERM
 
+    from santiago.app.board.alone import alone
     from santiago.app.board.loop import Loop
     from santiago.app.board.waiting import wait_for_change
-    from santiago.app.board.working import Means
+    from santiago.app.board.working import Means, StoppedError
     from santiago.board.opening import open_board
     from santiago.cli.board_consents import consents
     from santiago.cli.start.trust import approve
     from santiago.cli.view.text import say
 
-    with open_board(Path.cwd(), os.environ) as opened:
+    with open_board(Path.cwd(), os.environ) as opened, alone(opened.place):
         approve(opened.place.project, asked=not no_input and sys.stdin.isatty(), trusted=trust_project)
         asking = consents(trusted=trust_commands, no_input=no_input)
-        means = Means(opened=opened, consents=asking, jobs=jobs, follow=_follow)
-        while True:
-            ended = Loop(means, max_cycles, no_progress_limit, lambda text: say(text, err=as_json)).run()
-            if minutes is None or not wait_for_change(opened, minutes):
-                break
+        means = Means(opened=opened, consents=asking, jobs=jobs, follow=_follow, patience_s=PATIENCE_S)
+        try:
+            while True:
+                ended = Loop(means, max_cycles, no_progress_limit, lambda text: say(text, err=as_json)).run()
+                if minutes is None or not wait_for_change(opened, minutes):
+                    break
+        except StoppedError as stop:
+            say("stopped; `santiago loop` goes on where this one ended", err=True)
+            return ExitCode.TERMINATED if stop.signals[:1] in ((SIGTERM,), (SIGHUP,)) else ExitCode.INTERRUPTED
+        _explain(opened, ended)
         if not as_json:
             _tell(ended)
             queue_views.tell(opened, user_facing=True)
@@ -90,6 +106,21 @@ def _tell(ended: Ended) -> None:
         say(f"{word}:{','.join(ended.ids)}")
 
 
+def _explain(opened: Opened, ended: Ended) -> None:
+    """Say on standard error why tickets do not go on, and what helps."""
+    from santiago.cli.view.text import say
+    from santiago.contract.board import fields_of
+    from santiago.report.board_pages import stuck
+
+    with opened.store.reading() as at:
+        cards = [card for name in ended.ids if (card := at.card(name)) is not None]
+    told = [lines for card in cards if (lines := stuck(fields_of(card)))]
+    for line in [line for lines in told[:MOST] for line in lines]:
+        say(line, err=True)
+    if len(told) > MOST:
+        say(f"and {len(told) - MOST} more: `santiago queue triage-blocked`", err=True)
+
+
 def _follow(request: Request) -> None:
     """Say on standard error what becomes of each story, for whoever watches."""
     from santiago.cli.view.lines import Lines
@@ -100,7 +131,7 @@ def _follow(request: Request) -> None:
 
     def take(events: Sequence[Event], state: RunState) -> None:
         for event in events:
-            if event.story_id is not None and (line := lines.of(event, state)) is not None:
+            if (event.story_id or event.event in _OF_RUN) and (line := lines.of(event, state)) is not None:
                 say(line.painted(time_of_day(event.timestamp)), err=True)
 
     request.listeners.append(take)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -10,6 +10,9 @@ from santiago.cli import opened_board, queue_views
 from santiago.cli.options import actor_option
 from santiago.cli.queue_words import CLASS, PHASE, QUEUE, data_of, json_option, print_data, show, show_row
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, Status
+
+if TYPE_CHECKING:
+    from santiago.contract.board import Card
 
 
 @click.command("claim")
@@ -130,7 +133,22 @@ def verify(
     with opened_board.opened() as opened:
         found = judged(opened, name, ref, checks, attest, named(actor), _consents(trusted=trust_commands))
         show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL")
+        if not found.passed and not as_json:
+            _explain(found.card)
         return 0 if found.passed else 30
+
+
+def _explain(card: Card) -> None:
+    """Say on standard error why work did not pass, where all of it stands, and how to go on."""
+    from santiago.board.rules import split_links
+    from santiago.cli.view.text import say
+
+    again = f"mend it, commit, and try again: `santiago queue claim --queue {card.queue} --worker {card.worker} --id {card.id}`"
+    links = split_links(card.evidence_links)
+    say(f"{card.id} did not pass: {card.note}", err=True)
+    if links:
+        say(f"  look: {links[-1]}", err=True)
+    say(f"  next: {card.next_action if card.queue == 'blocked' else again}", err=True)
 
 
 @click.command("decide")

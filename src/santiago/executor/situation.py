@@ -36,6 +36,11 @@ class Scope:
     claims: Mapping[str, int] | None = None
     """Where work is handed out by claims: how many counted attempts each story may have by then; one that nobody claimed, none."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no story may begin."""
+        return (self.stories is not None and not self.stories) or (self.claims is not None and not self.claims)
+
     def allows(self, story: StoryState) -> bool:
         if self.claims is not None and story.counted >= self.claims.get(story.id, 0):
             return False

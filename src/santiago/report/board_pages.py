@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from santiago.report.pages import Tone
 
+SIGNAL = "needs_user_confirmation"
 Ticket = dict[str, Any]
 """One ticket as `report.board` gives it."""
 
@@ -88,6 +89,21 @@ def ticket_page(ticket: Ticket, *, asking: bool, questions: Sequence[str] = ()) 
     return lines
 
 
+def stuck(ticket: Ticket) -> list[str]:
+    """Return why a ticket does not go on by itself, and what helps; nothing where it does, or was closed."""
+    name, note = ticket["id"], flat(ticket["note"])
+    if ticket["lease"].startswith("held:"):
+        return [f"{name} is held by {flat(ticket['worker'])}"]
+    if ticket["decided"] or (ticket["queue"] != "blocked" and SIGNAL not in note):
+        return []
+    if ticket["queue"] == "blocked" and ticket["attempt_count"] >= ticket["retry_budget"]:
+        more = ticket["attempt_count"] + 1
+        how = f"`santiago queue decide {name} replan --budget {more} --actor planner`, or bypass, or stop"
+    else:
+        how = flat(ticket["next_action"])
+    return [f"{name}: {note.removeprefix(f'{SIGNAL}: ')}", f"  next: {how.removeprefix(f'{SIGNAL}: ')}"]
+
+
 def listing(data: dict[str, Any]) -> list[str]:
     """Return the whole board as lines."""
     asking = data["verdict"]["user_confirmation_ids"]
@@ -97,6 +113,8 @@ def listing(data: dict[str, Any]) -> list[str]:
         for ticket in tickets:
             told = ", a person has to decide" if ticket["id"] in asking else ""
             lines.append(f"  {ticket['id']}, {flat(ticket['title'])}, {standing(ticket).replace(' · ', ', ')}{told}")
+            if ticket["lease_minutes_left"] is None:
+                lines += [f"    {line}" for line in stuck(ticket)]
         if len(tickets) < data["counts"][queue]:
             lines.append(
                 f"  and {data['counts'][queue] - len(tickets):,} more; `santiago queue list --queue {queue}` shows all"

@@ -53,7 +53,9 @@ def keep_attested(opened: Opened, card: Card, run: Run, note: str = "") -> Card:
     link = keep(opened, card, run)
     with opened.board.transaction() as at:
         now = found(at, card.id)
-        changes = {"evidence_links": f"{now.evidence_links},{link}", "next_action": "TBD"} | ({"note": note} if note else {})
+        changes = {"evidence_links": f"{now.evidence_links},{link}", "next_action": "TBD"} | (
+            {"note": note} if note else {}
+        )
         return at.change(now, Change(event=BoardEvent.TICKET_MOVED, changes=changes, about={}), "planner")
 
 

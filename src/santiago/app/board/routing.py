@@ -10,7 +10,7 @@ from santiago.app.board import bases
 from santiago.app.board.backlog import open_plans
 from santiago.app.board.planning import planned_by
 from santiago.app.board.settings import board_settings
-from santiago.app.board.settling import LONGEST_NOTE, SIGNAL
+from santiago.app.board.settling import LONGEST_NOTE, SIGNAL, with_way_back
 from santiago.app.config import run_input_defaults
 from santiago.app.loading import frozen
 from santiago.app.start.compose import execute
@@ -31,6 +31,7 @@ from santiago.contract.reasons import ExitCode, Reason
 from santiago.contract.record import record
 from santiago.contract.state import initial
 from santiago.executor.schedule import followed
+from santiago.executor.situation import Scope
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from santiago.util.inside import is_inside
@@ -54,19 +55,27 @@ class Consents:
     tell: Callable[[str], None]
 
 
-def route(opened: Opened, card: Card, consents: Consents, begins_on: str | None = None) -> Card:
-    """Make a request's run and its tickets, or block it with the reason; a crash in between is mended by doing it again."""
+def route(opened: Opened, card: Card, consents: Consents) -> Card:
+    """Make a request's run and its tickets, or block it with the reason."""
     try:
-        run_id = card.run or _free_name(opened, card)
-        out_dir = opened.place.project / repository.RUNS / run_id
-        if not has_begun(out_dir):
-            plan, document = plan_of(opened, card)
-            if not card.run:
-                _take_name(opened, card, run_id)
-            _make_run(opened, card, plan, document, out_dir, consents, begins_on)
-        plan, run_input = frozen(out_dir)
+        return routed(opened, card, consents)
     except SantiagoError as error:
         return block(opened, card, error)
+
+
+def routed(opened: Opened, card: Card, consents: Consents, begins_on: str | None = None) -> Card:
+    """Make a request's run and its tickets; a crash in between is mended by doing it again.
+
+    With `begins_on` the work is a person's, and no agent is asked for.
+    """
+    run_id = card.run or _free_name(opened, card)
+    out_dir = opened.place.project / repository.RUNS / run_id
+    if not has_begun(out_dir):
+        plan, document = plan_of(opened, card)
+        if not card.run:
+            _take_name(opened, card, run_id)
+        _make_run(opened, card, plan, document, out_dir, consents, begins_on)
+    plan, run_input = frozen(out_dir)
     if card.queue in TODO.values():
         return _as_story(opened, card, plan, run_id)
     return _with_tickets(opened, card, plan, run_input, run_id)
@@ -146,7 +155,7 @@ def block(opened: Opened, card: Card, error: SantiagoError) -> Card:
     asks = error.exit_code == ExitCode.BLOCKED
     note = f"{SIGNAL}: {error.message}" if asks else error.message
     wish = Move(
-        to="blocked", note=note[:LONGEST_NOTE], next_action=error.hint[:LONGEST_NOTE] or "TBD",
+        to="blocked", note=note[:LONGEST_NOTE], next_action=with_way_back(error.hint, card.id, card.queue),
         error_class="dependency_blocked" if asks else "hard_fail",
     )  # fmt: skip
     return opened.board.move(card.id, card.queue, wish, "planner")
@@ -178,6 +187,8 @@ def _make_run(
     note_basis(project, out_dir.name, consents.tell)
     request = prepare(out_dir, settings, plan, Wishes(actor="planner"), base=project, compiled=True)
     request.only_creates, request.begins_on = True, begins_on or bases.begins_on(opened)
+    if begins_on:
+        request.scope = Scope(claims={})
     asking(request, consents)
     opened.store.close()  # the start forks, and nobody may have the store open then
     execute(request)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from santiago.board.rules import Move
 from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO
-from santiago.contract.phases import StoryPhase
-from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 
 if TYPE_CHECKING:
-    from santiago.contract.board import Card
+    from santiago.contract.board import Card, Queue
+    from santiago.contract.events import Context
     from santiago.contract.state import Question, RunState, StoryState
 
 SIGNAL = "needs_user_confirmation"
@@ -28,13 +29,24 @@ def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
         case StoryPhase.VERIFIED | StoryPhase.DONE:
             return Move(to="planner-review")
         case StoryPhase.BLOCKED | StoryPhase.FAILED if question is not None:
-            return _asked(question)
+            return _asked(question, card.run)
         case StoryPhase.BLOCKED | StoryPhase.FAILED:
-            return _parked(story)
+            return _parked(card, story)
         case StoryPhase.READY | StoryPhase.PLANNED if story.counted >= card.attempt_count:
             return Move(to=TODO[card.role], phase="ready", note=shortened(critique), error_class="soft_fail")
         case _:
             return None
+
+
+def after_end(card: Card, state: RunState, end: Context) -> Move | None:
+    """Return where a ticket goes whose run ended before its attempt began, with what the run said; None where it did not."""
+    if state.phase not in (RunPhase.FAILED, RunPhase.BLOCKED) or state.reason in (None, Reason.NEEDS_USER_CONFIRMATION):
+        return None
+    meaning = MEANINGS[state.reason]
+    asks = "" if meaning.exit_code is ExitCode.FAILED else f"{SIGNAL}: "
+    note = f"{asks}{state.reason}: {end.get('message') or meaning.sentence}"
+    hint = with_way_back(end.get("hint") or meaning.hint, card.id, TODO[card.role])
+    return Move(to="blocked", note=shortened(note), next_action=hint, error_class=meaning.error_class)
 
 
 def after_answer(card: Card, state: RunState) -> Move | None:
@@ -54,22 +66,27 @@ def open_question(state: RunState, story: StoryState) -> Question | None:
     return next((one for one in state.open_questions() if story.id in one.about()), None)
 
 
-def _asked(question: Question) -> Move:
+def _asked(question: Question, run: str) -> Move:
     """A person has to answer: work that a verdict holds back waits in the review, anything else is blocked."""
     says = f"{SIGNAL}: {question.id}: {question.text}"
+    how = f"`santiago answer {run} {question.id} …`; `santiago answer` lists the words that it takes"
     if question.kind in JUDGED:
-        return Move(to="planner-review", note=shortened(says), next_action=f"{SIGNAL}: answer {question.id}")
-    return Move(
-        to="blocked", note=shortened(says), next_action=f"answer {question.id}", error_class="dependency_blocked"
-    )
+        return Move(to="planner-review", note=shortened(says), next_action=f"{SIGNAL}: {how}")
+    return Move(to="blocked", note=shortened(says), next_action=how, error_class="dependency_blocked")
 
 
-def _parked(story: StoryState) -> Move:
+def _parked(card: Card, story: StoryState) -> Move:
     reason = story.reason or Reason.BLOCKED_DEPENDENCY
     meaning = MEANINGS[reason]
     asks = reason is Reason.NEEDS_USER_CONFIRMATION
     note = f"{SIGNAL + ': ' if asks else ''}{reason}: {meaning.sentence}"
-    return Move(to="blocked", note=note, next_action=shortened(meaning.hint), error_class=meaning.error_class)
+    hint = with_way_back(meaning.hint, card.id, TODO[card.role])
+    return Move(to="blocked", note=note, next_action=hint, error_class=meaning.error_class)
+
+
+def with_way_back(hint: str, ticket: str, queue: Queue) -> str:
+    """Return what a person has to mend, and how the ticket goes on once they have."""
+    return f"{shortened(hint)} Then `santiago queue move --id {ticket} --from blocked --to {queue}`.".strip()
 
 
 def shortened(text: str) -> str:

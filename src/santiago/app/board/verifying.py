@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from santiago.app import requests
 from santiago.app.board import evidence
-from santiago.app.board.routing import route
+from santiago.app.board.routing import routed
 from santiago.app.board.settling import open_question
-from santiago.app.board.working import Means, settled, start
+from santiago.app.board.working import Means, start, started
 from santiago.app.loading import load
 from santiago.board.board import found
 from santiago.board.rules import Change
@@ -16,6 +16,7 @@ from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
+from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.workspace.ancestry import resolve
 
@@ -45,14 +46,12 @@ def verify(
         raise SantiagoError(
             Kind.USAGE, f"there is no commit {ref[:100]!r} here", hint="Commit the work, then name it with --from."
         )
-    if not card.run:
-        card = route(opened, card, consents, begins_on=_began_on(opened, card))
-        if card.queue == "blocked":
-            raise SantiagoError(Kind.BLOCKED, f"{card.id}: {card.note}", hint=card.next_action)
+    if not card.story:
+        card = _routed(opened, card, consents)
     if load(means.out_dir(card)).state.phase is RunPhase.CREATED:
         start(means, card, {})  # its checks run on the base first, and its chunk begins
-    start(means, card, {}, role=card.role, own_work=(card.story, ref))
-    moved = settled(means, card)
+    start(means, card, {}, role=card.role, own_work=(card.story, ref), renewed=[card])
+    moved = started(means, card)
     return Verified(card=moved, passed=moved.queue == "planner-review")
 
 
@@ -61,11 +60,17 @@ def _claimed(opened: Opened, name: str, checks: Sequence[str], *, attested: bool
         card = found(at, name)
         handed_over = card.queue == "planner-review" and attested
         if not handed_over and (card.queue not in TODO.values() or card.status != "in_progress"):
-            hint = f"`santiago queue claim --queue {TODO[card.role]} --worker NAME --id {name}` first."
+            todo = TODO[card.role]
+            back = (
+                f"`santiago queue move --id {name} --from blocked --to {todo}`, then "
+                if card.queue == "blocked"
+                else ""
+            )
+            hint = f"{back}`santiago queue claim --queue {todo} --worker NAME --id {name}` first."
             raise SantiagoError(Kind.INPUT, f"{name} stands in {card.queue} and nobody has claimed it", hint=hint)
         if not checks:
             return card
-        if card.run:
+        if card.story:
             raise SantiagoError(Kind.INPUT, f"{name} has the checks of its run", hint="Leave --check out.")
         changes = {"checks": list(dict.fromkeys((*card.checks, *checks)))}
         return at.change(
@@ -73,11 +78,22 @@ def _claimed(opened: Opened, name: str, checks: Sequence[str], *, attested: bool
         )
 
 
+def _routed(opened: Opened, card: Card, consents: Consents) -> Card:
+    """Make the run of a ticket that was put into a worker's queue by hand; where that fails, the person keeps the ticket."""
+    try:
+        return routed(opened, card, consents, begins_on=_began_on(opened, card))
+    except SantiagoError as error:
+        if error.reason is Reason.NOTHING_VERIFIED:
+            error.message = f"{card.id} has no check, and no work is done without one"
+            error.hint = f"Name one: `santiago queue verify {card.id} --check CMD`."
+        raise
+
+
 def _began_on(opened: Opened, card: Card) -> str | None:
-    """Return the commit that was checked out when the ticket was claimed."""
+    """Return the commit that was checked out when the ticket was claimed; today's, where nobody took it down."""
     with opened.store.reading() as at:
         claims = [one for one in at.events(ticket=card.id) if one.event is BoardEvent.TICKET_CLAIMED]
-    return str(claims[0].about.get("head", "")) or None if claims else None
+    return (str(claims[0].about.get("head", "")) if claims else "") or resolve(opened.place.project, "HEAD")
 
 
 def _attested(means: Means, card: Card, why: str, actor: str) -> Verified:

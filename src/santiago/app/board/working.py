@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING
 from santiago.app.board import evidence, governed, settling
 from santiago.app.board.routing import asking
 from santiago.app.board.settings import board_settings
-from santiago.app.loading import frozen, load
+from santiago.app.loading import frozen, load, working
 from santiago.app.start.compose import execute
 from santiago.app.start.lineup import named
 from santiago.app.start.prepare import prepare
 from santiago.app.start.wishes import Wishes
 from santiago.artifacts import repository
 from santiago.artifacts.inbox import Inbox
+from santiago.board.board import found
 from santiago.board.rules import Move
 from santiago.contract.board import TODO
 from santiago.contract.errors import Kind, SantiagoError
@@ -37,6 +39,15 @@ if TYPE_CHECKING:
 PLANNER = "planner"
 _RENEW_MS = 10 * 60_000
 """How often a lease is renewed while its attempt lasts."""
+_LOOK_S = 0.2
+
+
+class StoppedError(KeyboardInterrupt):
+    """Somebody stopped the work: by a signal, or with `santiago stop`. What was claimed is taken up again later."""
+
+    def __init__(self, signals: Sequence[int]) -> None:
+        super().__init__()
+        self.signals = tuple(signals)
 
 
 @record
@@ -48,6 +59,8 @@ class Means:
     jobs: int = 1
     follow: Callable[[Request], None] = lambda _: None
     """Hears of each start before it begins, and may listen to it."""
+    patience_s: float = 0.0
+    """How long somebody else's work on a run is waited for."""
 
     def out_dir(self, card: Card) -> Path:
         return self.opened.place.project / repository.RUNS / card.run
@@ -62,7 +75,19 @@ def work_on(means: Means, cards: Sequence[Card]) -> list[Card]:
             give_back(means, cards, error.message)
             raise
         return [_blocked(means, card, error) for card in cards]
-    return [settled(means, card) for card in cards]
+    return [started(means, card) for card in cards]
+
+
+def started(means: Means, card: Card) -> Card:
+    """Move a ticket to where its run says that it belongs after a start, also where that ended before the attempt began."""
+    if (now := _taken_away(means, card)) is not None:
+        return now
+    moved = settled(means, card)
+    if moved.status != "in_progress":
+        return moved
+    run = load(means.out_dir(card))
+    wish = settling.after_end(card, run.state, run.history.end)
+    return _moved(means, card, wish) if wish else moved
 
 
 def start(
@@ -73,8 +98,19 @@ def start(
     request = _request(means, of, claims, role, own_work, skips)
     means.follow(request)
     request.listeners.append(_renewal(means, renewed))
+    _await_others(means, of)
     means.opened.store.close()  # the start forks, and nobody may have the store open then
-    return execute(request)
+    state = execute(request)
+    if request.signals or state.stop_requested:
+        raise StoppedError(request.signals)
+    return state
+
+
+def _await_others(means: Means, of: Card) -> None:
+    """Wait while somebody else works on the run: a person who has their work judged is soon done."""
+    until = time.monotonic() + means.patience_s
+    while time.monotonic() < until and working(means.out_dir(of)) is not None:
+        time.sleep(_LOOK_S)
 
 
 def _request(
@@ -133,8 +169,19 @@ def settled(means: Means, card: Card) -> Card:
     link = evidence.keep(means.opened, card, run)
     if wish.to == "planner-review":
         governed.collect(means, card, story.base, story.commit, run.run_input)
+    return _moved(means, card, replace(wish, evidence=link))
+
+
+def _taken_away(means: Means, card: Card) -> Card | None:
+    """Return a ticket as it is where somebody moved it while it was worked on: their word counts. None where it is still held."""
+    with means.opened.store.reading() as at:
+        now = found(at, card.id)
+    return None if (now.lease, now.attempt_count) == (card.lease, card.attempt_count) else now
+
+
+def _moved(means: Means, card: Card, wish: Move) -> Card:
     lease = f"{card.lease}#{card.attempt_count}"
-    return means.opened.board.move(card.id, card.queue, replace(wish, evidence=link), card.worker, lease=lease)
+    return means.opened.board.move(card.id, card.queue, wish, card.worker, lease=lease)
 
 
 def take_up_answers(means: Means, cards: Sequence[Card]) -> None:
@@ -158,15 +205,19 @@ def leave_out(means: Means, cards: Sequence[Card]) -> None:
 
 def give_back(means: Means, cards: Sequence[Card], why: str) -> None:
     for card in cards:
+        if _taken_away(means, card) is not None:
+            continue
         wish = Move(to=TODO[card.role], phase="ready", note=settling.shortened(why), error_class="soft_fail")
         means.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))
 
 
 def _blocked(means: Means, card: Card, error: SantiagoError) -> Card:
     """A start that a person has to make possible first."""
+    if (now := _taken_away(means, card)) is not None:
+        return now
     note = f"{settling.SIGNAL}: {error.message}" if error.kind is Kind.BLOCKED else error.message
     wish = Move(
-        to="blocked", note=settling.shortened(note), next_action=settling.shortened(error.hint) or None,
+        to="blocked", note=settling.shortened(note), next_action=settling.with_way_back(error.hint, card.id, TODO[card.role]),
         error_class="dependency_blocked" if error.kind is Kind.BLOCKED else "hard_fail",
     )  # fmt: skip
     return means.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))

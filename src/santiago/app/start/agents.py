@@ -51,6 +51,8 @@ def named(agent: Agent, name: str | None, playbook: Path | None, model: str | No
     return replace(agent, mode="ralph_fresh", command=words, profile=None)
 
 
+NOBODY = scripted.Scripted({})
+"""Stands where a start needs no agent, and none is here."""
 SAME = "same"
 """Stands for the run's own agent where somebody is to write the tests."""
 
@@ -124,7 +126,7 @@ def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
     if not installed:
         message, hint = (
             "no agent is named, and none is installed",
-            "Install one (`santiago doctor` lists those that it knows), or name any program: --agent 'prog arg'.",
+            "Install one (`santiago doctor` lists those that it knows), or name any program: --agent 'prog arg', or command under [agent] in santiago.toml.",
         )
     else:
         commands = " or ".join(f"`{one.profile.sign_in.command}`" for one in installed[:3])

@@ -24,6 +24,7 @@ from santiago.app.start.preflight import Checkout, foresee
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.details import FileDetails
 from santiago.contract.checks import all_commands_of
+from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
@@ -171,7 +172,7 @@ class _Start:
 
     def _consent_unfenced(self) -> None:
         policy = self.run_input.policy.sandbox
-        working = (self.run_input.agent, agents.for_tests(self.run_input))
+        working = (self.run_input.agent, agents.for_tests(self.run_input)) if self.request.starts_agents else ()
         if self.fence.kind == "none" and policy == "auto" and any(one and one.mode != "scripted" for one in working):
             self.request.consent_unfenced()
 
@@ -213,9 +214,14 @@ class _Start:
         source = self.around.source
         if run_input.agent.mode == "scripted":
             return agents.playing(run_input), "scripted"
-        profile = agents.profile_of(run_input.agent, source)
+        try:
+            profile = agents.profile_of(run_input.agent, source)
+            agents.refuse_early(profile, run_input, source, self.checkout.lacks)
+        except SantiagoError:
+            if self.request.starts_agents:
+                raise
+            return agents.NOBODY, "nobody"
         notices += agents.passed_over(run_input.agent)
-        agents.refuse_early(profile, run_input, source, self.checkout.lacks)
         fenced = partial(
             agents.fenced,
             profile=profile,

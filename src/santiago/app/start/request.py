@@ -77,6 +77,11 @@ class Request:
         return self.run_input.run_id
 
     @property
+    def starts_agents(self) -> bool:
+        """Whether an attempt of an agent may follow; a person's own work, or a word of theirs, needs none."""
+        return not (self.own_work or self.accepts or self.skips or self.scope.is_empty)
+
+    @property
     def at_once(self) -> int:
         """Stories that may run side by side: one where a person has a word in each."""
         return 1 if self.effective.policy.stepwise else self.jobs

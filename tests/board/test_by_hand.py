@@ -1,0 +1,92 @@
+"""One person with plain commands: no agent is there, checks fail, a ticket lacks something; each says how to go on."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from tests.board.desk import Desk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHECK = ("--verify", "grep hello hello.txt")
+
+
+def alone(folder: Path) -> Desk:
+    """A repository whose settings name no agent, on a machine that has none."""
+    desk = Desk(folder)
+    desk.commit(santiago_toml='[policy]\nsandbox = "off"\n')
+    (folder / "bin").mkdir()
+    for name in ("git", "grep", "sh"):
+        (folder / "bin" / name).symlink_to(shutil.which(name) or name)
+    desk.env["PATH"] = str(folder / "bin")
+    return desk
+
+
+def test_a_person_needs_no_agent(tmp_path: Path) -> None:
+    """Board line 17: neither to have their work judged, nor to have it integrated."""
+    desk = alone(tmp_path)
+    desk.add("FIX", "developer-todo", *CHECK)
+    desk.claim("ada")
+    desk.commit(hello_txt="hello\n")
+    assert desk.ok("queue", "verify", "FIX", "--trust-commands") == "PASS:FIX:planner-review\n"
+    desk.ok("queue", "move", "--id", "FIX", "--to", "done", "--actor", "planner")
+    assert desk.card("FIX").queue == "done"
+
+
+def test_work_that_did_not_pass_says_why_and_how_to_go_on(tmp_path: Path) -> None:
+    """Board line 17: the first reading tells which check failed, where all of it stands, and what to type next."""
+    desk = alone(tmp_path)
+    desk.add("FIX", "developer-todo", *CHECK)
+    desk.claim("ada")
+    desk.commit(hello_txt="helo\n")
+    said = desk.refused(30, "queue", "verify", "FIX", "--trust-commands")
+    assert "FAIL:FIX:developer-todo" in said
+    assert "FIX did not pass: # story_verification_failed" in said
+    assert "look: .santiago/.runtime/evidence/FIX/1/verification-results.tsv" in said
+    again = "queue claim --queue developer-todo --worker ada --id FIX"
+    assert f"santiago {again}" in said
+    desk.ok(*again.split())
+    desk.commit(hello_txt="hello\n")
+    desk.ok("queue", "verify", "FIX", "--trust-commands")
+
+
+def test_a_ticket_without_a_check_stays_with_its_person_who_names_one(tmp_path: Path) -> None:
+    """Board line 17: what is missing is named with the command that brings it, and the claim goes on."""
+    desk = alone(tmp_path)
+    desk.add("FIX")
+    desk.claim("ada")
+    desk.commit(hello_txt="hello\n")
+    said = desk.refused(30, "queue", "verify", "FIX")
+    assert "FIX has no check" in said
+    assert "santiago queue verify FIX --check CMD" in said
+    assert desk.card("FIX").holder == "ada"
+    desk.ok("queue", "verify", "FIX", "--check", "grep hello hello.txt", "--trust-commands")
+
+
+def test_a_check_that_checks_nothing_is_said(tmp_path: Path) -> None:
+    """Board lines 8 and 47: the run ends before the attempt; the ticket says why, instead of standing there held."""
+    desk = Desk(tmp_path)
+    desk.add("FIX", "developer-todo", "--verify", "echo hello")
+    ran = desk.loop()
+    assert ran.returncode == 10
+    card = desk.card("FIX")
+    assert (card.queue, card.held) == ("blocked", False)
+    assert card.note.startswith("nothing_verified: nothing checks S1")
+    assert "santiago queue move --id FIX --from blocked --to developer-todo" in card.next_action
+    assert "FIX: nothing_verified" in ran.stderr
+    assert f"  next: {card.next_action}" in ran.stderr
+
+
+def test_what_is_blocked_is_claimed_after_it_was_put_back(tmp_path: Path) -> None:
+    """Board line 21: who tries it before hears how."""
+    desk = Desk(tmp_path)
+    desk.add("FIX", "developer-todo", *CHECK)
+    desk.ok("queue", "move", "--id", "FIX", "--to", "blocked", "--note", "the disk is gone")
+    back = "queue move --id FIX --from blocked --to developer-todo"
+    assert f"santiago {back}" in desk.refused(30, "queue", "verify", "FIX")
+    claim = ("queue", "claim", "--queue", "developer-todo", "--worker", "ada", "--id", "FIX")
+    assert f"santiago {back}" in desk.refused(10, *claim)
+    desk.ok(*back.split())
+    desk.ok(*claim)

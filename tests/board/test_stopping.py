@@ -1,0 +1,80 @@
+"""One loop for a board, which a person can stop; who works beside it is waited for, and their word counts."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from santiago.app.board import working
+from santiago.app.board.alone import alone
+from santiago.app.board.routing import Consents, route
+from santiago.app.board.working import Means, work_on
+from santiago.board.rules import Move
+from tests.board.desk import REQUEST, Desk
+from tests.cli import greeter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+CONSENTS = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
+SLOW = greeter.GOOD.replace("  R1:\n    - write", "  R1:\n    - seconds: 1\n      write")
+
+
+def test_a_loop_that_is_stopped_ends_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    """Board line 50: Ctrl-C lets the attempt come to its end, says so, and nothing else is begun."""
+    desk = Desk(tmp_path, SLOW)
+    desk.ok(*REQUEST)
+    words = [sys.executable, "-m", "santiago", "loop", "--trust-commands", "--trust-project"]
+    with subprocess.Popen(
+        words, cwd=desk.repo, env=desk.env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as loop:
+        assert loop.stderr is not None
+        while "start    S1" not in (line := loop.stderr.readline()):
+            assert line, "it ended before it began"
+        loop.send_signal(signal.SIGINT)
+        out, said = loop.communicate(timeout=60)
+    assert loop.returncode == 130, out + said
+    assert "stopping" in said
+    assert "stopped; `santiago loop` goes on" in said
+    assert "TERMINAL_STATUS" not in out
+    assert desk.loop().returncode == 0
+
+
+def test_a_second_loop_says_who_is_at_work(tmp_path: Path) -> None:
+    """Board line 37: two loops would take one request apart."""
+    desk = Desk(tmp_path)
+    desk.ok(*REQUEST)
+    with desk.opened() as opened, alone(opened.place):
+        said = desk.refused(20, "loop", "--trust-project")
+    assert "another loop works on this board: process" in said
+    assert desk.card("REQ").queue == "planner-inbox"
+
+
+def test_the_loop_waits_for_whoever_works_on_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Board line 41: a person who has their work judged meanwhile costs no ticket an attempt."""
+    desk, others = Desk(tmp_path), ["ada", "ada", None]
+    desk.ok(*REQUEST)
+    monkeypatch.setattr(working, "working", lambda _: others.pop(0))
+    monkeypatch.setattr(working, "_LOOK_S", 0)
+    with desk.opened() as opened:
+        card = route(opened, desk.card("REQ"), CONSENTS)
+        working.start(Means(opened=opened, consents=CONSENTS, patience_s=60), card, {})
+    assert others == []
+
+
+def test_what_a_person_moved_while_it_was_worked_on_stays_where_they_put_it(tmp_path: Path) -> None:
+    """Board line 29: the loop goes on with the others instead of ending."""
+    desk = Desk(tmp_path)
+    desk.ok(*REQUEST)
+    with desk.opened() as opened:
+        route(opened, desk.card("REQ"), CONSENTS)
+        claims = [opened.board.claim("developer-todo", "developer@loop", "planner").card for _ in range(2)]
+        cards = [card for card in claims if card]
+        opened.board.move("REQ.S1", None, Move(to="blocked", note="not now"), "ann")
+        moved = work_on(Means(opened=opened, consents=CONSENTS), cards)
+    assert [card.queue for card in moved] == ["blocked", "planner-review"]
+    assert desk.card("REQ.S1").note == "not now"
