@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from datetime import datetime, timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from santiago.board import rules
@@ -72,7 +74,7 @@ class Board:
             card = at.first(queue, 1, request) if name is None else _named(at, name, queue)
             if card is None:
                 return Claim(card=None, escalated=tuple(escalated))
-            change = rules.claimed(card, worker, at.now, ticks + minutes * _MINUTE_MS)
+            change = rules.claimed(card, worker, _time_of(at, card, worker), ticks + minutes * _MINUTE_MS)
             change.about.update({"head": head} if head else {})
             return Claim(card=at.change(card, change, actor), escalated=tuple(escalated))
 
@@ -165,8 +167,9 @@ def add(at: Writing, card: Card, actor: str, waits_for: Sequence[str] = ()) -> C
         if other.queue != "done" and other.decided != "bypass":
             open_ones.append(name)
     change = rules.added(card, waits=bool(open_ones))
-    if at.card(card.id) is not None:
-        raise SantiagoError(Kind.INPUT, f"there is a ticket {card.id} already", hint="Choose another id.")
+    if at.knows(card.id):
+        there = "there is" if at.card(card.id) is not None else "there was"
+        raise SantiagoError(Kind.INPUT, f"{there} a ticket {card.id} already", hint="Choose another id.")
     for name in open_ones:
         at.add_wait(card.id, name)
     return at.change(None, change, actor, name=card.id)
@@ -213,6 +216,16 @@ def close_request(at: Writing, card: Card, actor: str) -> None:
     stopped = [one for one in children if one.decided in ("stop", "superseded")]
     if request is not None and stopped and all(one.queue == "done" or one.decided for one in children):
         at.change(request, rules.closed_with(stopped[0]), actor)
+
+
+def _time_of(at: Writing, card: Card, worker: str) -> str:
+    """Return the time that a new lease names: no two claims of a worker have the same, also not within one second."""
+    if card.updated_at < at.now:
+        return at.now
+    before = {event.changes.get("lease") for event in at.events(ticket=card.id)}
+    now = datetime.fromisoformat(at.now)
+    times = ((now + timedelta(seconds=later)).strftime("%Y-%m-%dT%H:%M:%SZ") for later in count())
+    return next(time for time in times if f"held:{worker}:{time}" not in before)
 
 
 def _waiting(at: Writing, card: Card, change: rules.Change) -> rules.Change:

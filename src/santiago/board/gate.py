@@ -155,5 +155,8 @@ def _verify(card: Card) -> str:
 def refusal(card: Card, found: Sequence[Missing]) -> SantiagoError:
     """Return all that is missing as one error; the ticket stays where it is."""
     kind = Kind.BLOCKED if any(one.kind is Kind.BLOCKED for one in found) else Kind.INPUT
-    what, remedies = "; ".join(one.what for one in found), " ".join(dict.fromkeys(one.remedy for one in found))
-    return SantiagoError(kind, f"{card.id} is not done: {what}", hint=remedies)
+    remedies = " ".join(dict.fromkeys(one.remedy for one in found))
+    if len(found) == 1:
+        return SantiagoError(kind, f"{card.id} is not done: {found[0].what}", hint=remedies)
+    what = "".join(f"\n  {one.what}" for one in found)
+    return SantiagoError(kind, f"{card.id} is not done, {len(found)} things are missing:{what}", hint=remedies)

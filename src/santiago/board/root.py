@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 VARIABLES = ("SANTIAGO_RUNTIME_ROOT", "SIGEE_RUNTIME_ROOT")
 _NOTE = Path("santiago") / "board.json"
+_OWN = ("orchestration", "plans", "evidence", "requests", "dag")
+"""Folders by which a runtime root is known."""
 
 
 @record
@@ -76,9 +78,14 @@ def find(start: Path, environ: Mapping[str, str]) -> Place:
 
 def runtime_root(project: Path, environ: Mapping[str, str]) -> PurePosixPath:
     """Return the runtime root that a new board gets, relative to the project."""
-    given = next((environ[name] for name in VARIABLES if environ.get(name)), None)
-    if given is not None:
-        return _inside(given)
+    given = {name: environ[name] for name in VARIABLES if environ.get(name)}
+    if len(set(given.values())) > 1:
+        named = " and ".join(f"{name}={value[:100]}" for name, value in given.items())
+        raise SantiagoError(
+            Kind.USAGE, f"{named} name different roots", hint="Unset one of them; the root is chosen once."
+        )
+    if given:
+        return _free(project, _inside(next(iter(given.values()))))
     return PurePosixPath(".sigee/.runtime" if (project / ".sigee").is_dir() else ".santiago/.runtime")
 
 
@@ -88,6 +95,18 @@ def note(place: Place) -> None:
     if common is not None and not (common / _NOTE).exists():
         content = {"root": place.root.relative_to(place.project).as_posix()}
         write_new(common / _NOTE, json.dumps(content).encode() + b"\n")
+
+
+def _free(project: Path, path: PurePosixPath) -> PurePosixPath:
+    """Return a root that somebody named; raise where it is a folder for something else, in which git would then see nothing."""
+    folder = project / path
+    with_others = folder.is_dir() and any(folder.iterdir()) and not any((folder / name).is_dir() for name in _OWN)
+    if with_others or path.parts[0] == ".git" or path.parts[:2] == (".santiago", "runs"):
+        hint = "Name a folder of its own, such as .sigee/.runtime."
+        raise SantiagoError(
+            Kind.USAGE, f"{path} is a folder for something else", where=" or ".join(VARIABLES), hint=hint
+        )
+    return path
 
 
 def _inside(given: str) -> PurePosixPath:

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 LONGEST = 20_000
 """Characters of one value."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters of both kinds, and what stands for bytes that are no text."""
+MOST_ATTEMPTS = 10_000
+_NO_CHECKS = frozenset({"", ":", "true"})
 _STATUS: dict[Queue, Status] = {
     "planner-inbox": "pending", "scientist-todo": "pending", "developer-todo": "pending",
     "planner-review": "review", "blocked": "blocked", "done": "done",
@@ -41,6 +44,7 @@ _FIRST: dict[Queue, tuple[Phase, ...]] = {
     "planner-inbox": ("planned", "ready"), "scientist-todo": ("planned", "ready"), "developer-todo": ("planned", "ready"),
     "planner-review": ("evidence_collected", "verified"), "blocked": get_args(Phase)[:-1], "done": (),
 }  # fmt: skip
+NO_ACTION = "TBD"
 ASKS_PLANNER = "The planner decides: replan with a larger budget, bypass it, or stop."
 
 
@@ -78,6 +82,16 @@ def refuse_text(name: str, value: str) -> None:
         raise _usage(f"{name} has {len(value):,} characters, and {LONGEST:,} are the most", "Put it into a file.")
 
 
+def refuse_checks(checks: Sequence[str]) -> None:
+    """Raise where a command could not be kept, or shows nothing whatever it runs on."""
+    for check in checks:
+        refuse_text("a check", check)
+        if check.strip() in _NO_CHECKS:
+            raise _usage(
+                f"`{check.strip()}` checks nothing", "Name a command that fails as long as the work is not done."
+            )
+
+
 def refuse_name(name: str) -> None:
     if not re.fullmatch(TICKET_ID, name) or name in (".", ".."):
         raise _usage(f"{name[:60]!r} is no id of a ticket", "Use letters, digits and `. _ - @ + :`, at most 120.")
@@ -98,11 +112,12 @@ def added(card: Card, *, waits: bool) -> Change:
     if card.phase not in _FIRST[card.queue] or card.held or card.expires is not None:
         hint = f"There a new one is {' or '.join(_FIRST[card.queue])}; only a claim makes it running and held."
         raise _usage(f"a new ticket in {card.queue} cannot be {card.phase} with the lease {card.lease}", hint)
-    if card.retry_budget < 1:
-        raise _usage("a ticket has at least one attempt", "Say --retry-budget 1 or more.")
+    if not 1 <= card.retry_budget <= MOST_ATTEMPTS:
+        raise _usage(f"a ticket has at least one attempt, and at most {MOST_ATTEMPTS:,}", "Say it with --retry-budget.")
     if card.attempt_count > card.retry_budget:
         message = f"{card.attempt_count} attempts are more than the budget of {card.retry_budget}"
         raise _usage(message, "Raise --retry-budget, or lower --attempt-count.")
+    refuse_checks(card.checks)
     fields = {name: getattr(card, name) for name in Card.__annotations__ if name not in ("id", "updated_at", "arrival")}
     if waits:
         fields |= {"error_class": "dependency_blocked"}
@@ -213,6 +228,8 @@ def moved(card: Card, wish: Move, now: str) -> Change:
     }  # fmt: skip
     if wish.to in ("developer-todo", "scientist-todo"):
         changes["role"] = "scientist" if wish.to == "scientist-todo" else "developer"
+    if card.queue == "blocked" and not stays:
+        changes["next_action"] = NO_ACTION  # what had to be mended is
     given = {"note": wish.note, "next_action": wish.next_action, "worker": wish.worker, "source": wish.source}
     changes |= {name: value for name, value in given.items() if value is not None}
     return Change(event=BoardEvent.TICKET_MOVED, changes=changes, about={"from": card.queue, "phase": card.phase})
@@ -309,15 +326,15 @@ def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
         raise _input(f"{card.id} has used {card.attempt_count} of {card.retry_budget} attempts", hint)
     about = {"why": why, "word": word}
     if word == "replan" and budget is not None:
-        if budget <= card.attempt_count:
+        if not card.attempt_count < budget <= MOST_ATTEMPTS:
             raise _input(f"a budget of {budget} leaves nothing: {card.attempt_count} are used", "Name a larger one.")
         changes: dict[str, Any] = {
             "queue": "planner-inbox", "status": "pending", "phase": "planned", "retry_budget": budget, "error_class": "none",
-            "lease": "none",
+            "lease": "none", "next_action": NO_ACTION,
         }  # fmt: skip
         return Change(event=BoardEvent.TICKET_DECIDED, changes=changes, about=about)
     closed = "superseded" if word == "replan" else word
-    return Change(event=BoardEvent.TICKET_DECIDED, changes={"decided": closed}, about=about)
+    return Change(event=BoardEvent.TICKET_DECIDED, changes={"decided": closed, "next_action": NO_ACTION}, about=about)
 
 
 def closed_with(card: Card) -> Change:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-VERSION = "1"
+VERSION = 1
 WAIT_S = 30.0
 """How long a command waits for another one's transaction."""
 _OFTEN = (
@@ -62,6 +62,10 @@ class Reading:
     def card(self, name: str) -> Card | None:
         found = self._all(f"{_SELECT} WHERE id = ?", (name,)).fetchone()
         return _card(found) if found else None
+
+    def knows(self, name: str) -> bool:
+        """Tell whether an id was given, also to a ticket that is not on the board any more."""
+        return self._all("SELECT 1 FROM events WHERE ticket = ? LIMIT 1", (name,)).fetchone() is not None
 
     def cards(self, queue: str) -> list[Card]:
         """Return the tickets of a queue, in order of arrival."""
@@ -327,8 +331,12 @@ class Store:
         connection = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+        made_by = connection.execute("PRAGMA user_version").fetchone()[0]
+        if made_by == 0:
             connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+        elif made_by != VERSION:
+            connection.close()
+            raise _other_version(self.path)
         return connection
 
 
@@ -363,7 +371,15 @@ def _trouble(path: Path, error: sqlite3.Error) -> SantiagoError:
             hint=hint,
             reason=Reason.IO_ERROR,
         )
-    hint = "Nothing was changed; restore the file from a copy."
+    hint = (
+        "Nothing was changed. Restore the file from a copy; or move it away, and `santiago queue import` takes over what the "
+        "queue files say, without what happened before."
+    )
     return SantiagoError(
         Kind.BLOCKED, f"the board is damaged: {text}", where=str(path), hint=hint, reason=Reason.ARTIFACT_CORRUPT
     )
+
+
+def _other_version(path: Path) -> SantiagoError:
+    hint = "Nothing was changed. Use the santiago that wrote it, or a newer one."
+    return SantiagoError(Kind.BLOCKED, "another version of santiago wrote this board", where=str(path), hint=hint)

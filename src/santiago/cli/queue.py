@@ -149,7 +149,7 @@ def enqueue(document: Path, checks: tuple[str, ...], actor: str | None, *, as_js
         if not (opened.place.project / name).is_file():
             raise SantiagoError(Kind.USAGE, f"there is no document {document} in this project", hint="Check the path.")
         with opened.store.reading() as at:
-            number = next(one for one in itertools.count(1) if at.card(f"REQ-{one}") is None)
+            number = next(one for one in itertools.count(1) if not at.knows(f"REQ-{one}"))
         card = Card(
             id=f"REQ-{number}", queue="planner-inbox", status="pending", worker="planner", title=_title(opened.place.project / name),
             source=f"doc:{name}", updated_at="", phase="planned", next_action="decompose", checks=checks,

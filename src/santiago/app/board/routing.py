@@ -10,7 +10,7 @@ from santiago.app.board import bases
 from santiago.app.board.backlog import open_plans
 from santiago.app.board.planning import planned_by
 from santiago.app.board.settings import board_settings
-from santiago.app.board.settling import LONGEST_NOTE, SIGNAL, with_way_back
+from santiago.app.board.settling import SIGNAL, shortened, with_way_back
 from santiago.app.config import run_input_defaults
 from santiago.app.loading import frozen
 from santiago.app.start.compose import execute
@@ -35,6 +35,7 @@ from santiago.executor.situation import Scope
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from santiago.util.inside import is_inside
+from santiago.workspace import refs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -155,7 +156,7 @@ def block(opened: Opened, card: Card, error: SantiagoError) -> Card:
     asks = error.exit_code == ExitCode.BLOCKED
     note = f"{SIGNAL}: {error.message}" if asks else error.message
     wish = Move(
-        to="blocked", note=note[:LONGEST_NOTE], next_action=with_way_back(error.hint, card.id, card.queue),
+        to="blocked", note=shortened(note), next_action=with_way_back(error.hint, card.id, card.queue),
         error_class="dependency_blocked" if asks else "hard_fail",
     )  # fmt: skip
     return opened.board.move(card.id, card.queue, wish, "planner")
@@ -163,9 +164,9 @@ def block(opened: Opened, card: Card, error: SantiagoError) -> Card:
 
 def _free_name(opened: Opened, card: Card) -> str:
     """Return a name for the run of a request that no other run has."""
-    wanted, number = run_id_from(card.id), 1
-    name = wanted
-    while (opened.place.project / repository.RUNS / name).exists():
+    project, wanted, number = opened.place.project, run_id_from(card.id), 1
+    name, used = wanted, refs.used_in(project)  # branches outlive the folders of their runs
+    while name in used or (project / repository.RUNS / name).exists():
         number += 1
         name = f"{wanted}-{number}"
     return name
@@ -229,8 +230,8 @@ def _with_tickets(opened: Opened, card: Card, plan: Plan, run_input: RunInput, r
         request = found(at, card.id)
         for story in plan.stories:
             name = f"{card.id}.{story.id}"
-            if at.card(name) is not None:
-                continue
+            if (there := at.card(name)) is not None and there.request == card.id:
+                continue  # a start before this one died
             waits = dict.fromkeys((*needs.get(story.id, ()), *before[story.id]))
             ticket = Card(
                 id=name, queue=TODO[story.role], status="pending", worker="planner", title=story.title,

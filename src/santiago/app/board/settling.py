@@ -9,6 +9,7 @@ from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
+from santiago.util.text import first, flat
 
 if TYPE_CHECKING:
     from santiago.contract.board import Card, Queue
@@ -91,5 +92,4 @@ def with_way_back(hint: str, ticket: str, queue: Queue) -> str:
 
 def shortened(text: str) -> str:
     """Return the beginning of a text on one line; all of it stands in the evidence."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= LONGEST_NOTE else flat[: LONGEST_NOTE - 1] + "…"
+    return first(flat(text).encode("utf-8", "replace").decode(), LONGEST_NOTE)

@@ -11,7 +11,7 @@ from santiago.app.board.settling import open_question
 from santiago.app.board.working import Means, start, started
 from santiago.app.loading import load
 from santiago.board.board import found
-from santiago.board.rules import Change
+from santiago.board.rules import Change, refuse_checks
 from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
@@ -70,6 +70,7 @@ def _claimed(opened: Opened, name: str, checks: Sequence[str], *, attested: bool
             raise SantiagoError(Kind.INPUT, f"{name} stands in {card.queue} and nobody has claimed it", hint=hint)
         if not checks:
             return card
+        refuse_checks(checks)
         if card.story:
             raise SantiagoError(Kind.INPUT, f"{name} has the checks of its run", hint="Leave --check out.")
         changes = {"checks": list(dict.fromkeys((*card.checks, *checks)))}
