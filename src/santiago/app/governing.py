@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from santiago.board.governance.summary import Ended
+    from santiago.board.governance.summary import Ended, Result
     from santiago.board.root import Place
     from santiago.contract.policy import RunInput
 
 
 def collect(
-    place: Place, ticket: str, base: str, head: str, run_input: RunInput, allow: Callable[[list[str]], None]
-) -> Ended | None:
+    place: Place, ticket: str, base: str, head: str, run_input: RunInput, allow: Callable[[list[str]], None],
+    hear: Callable[[Result], None] = lambda _: None,
+) -> Ended | None:  # fmt: skip
     """Keep the impact result of a ticket's change, and run the scenarios that it concerns; None where none were run.
 
-    `allow` hears of commands that nobody has let run yet, and raises where they may not. What is wrong with the catalogue the
-    done gate tells.
+    `allow` hears of commands that nobody has let run yet, and raises where they may not; `hear` of every command that ended.
+    What is wrong with the catalogue the done gate tells.
     """
     found = impact.of_range(place.project, base, head, enforce=True)
     impact.keep(place.root, ticket, found)
@@ -42,7 +43,7 @@ def collect(
     server = ProcessServer()
     try:
         with checked_out(run_input, server, ranges.commit_of(place.project, head), commands) as ready:
-            return running.run(ready, place, catalogue.scenarios, request)
+            return running.run(ready, place, catalogue.scenarios, request, hear)
     finally:
         server.close()
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+from santiago.app.board.routing import Consents, route
+from santiago.app.board.working import Means, work_on
+from santiago.board.governance.scenarios import CATALOGUE, ENDING
+from santiago.contract.board import BoardEvent
 from tests.board.desk import REQUEST, Desk
-from tests.board.governance.product import commit, govern, write_scenario
+from tests.board.governance.product import commit, govern, scenario, write_scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
+
+CONSENTS = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
 
 BOTH = {"id": "both", "capability": "CAP-BYE", "layer": "system"}
 
@@ -40,3 +49,58 @@ def test_a_ticket_whose_scenario_fails_is_sent_back(tmp_path: Path) -> None:
     assert "AUTOLOOP_REVIEW_REQUEUE:REQ.S3" in ran.stdout
     assert desk.card("REQ.S2").queue == "done"
     assert desk.card("REQ.S3").queue != "done"
+
+
+ONE = "# One\n\n### R1: Say both\n\n**Files:** `both.txt`\n\n**Verification:** `grep both both.txt`\n"
+BROKEN = scenario(**BOTH, linked_nodes="", unit_normal_tests="grep -q both both.txt")
+WHOLE = scenario(**BOTH, linked_nodes="")
+
+
+def breaking(folder: Path, *attempts: str) -> Desk:
+    """A request whose attempts write these catalogues."""
+    moves = [{"write": {"both.txt": "both\n" * 5, f"{CATALOGUE}/both{ENDING}": one}} for one in attempts]
+    desk = Desk(folder, json.dumps({"stories": {"R1": moves}}))
+    (desk.repo / "prd.md").write_text(ONE)
+    govern(desk.repo, BOTH)
+    write_scenario(desk.repo, BOTH, linked_nodes="")
+    commit(desk.repo)
+    desk.ok(*REQUEST, "--retry-budget", str(len(attempts)))
+    return desk
+
+
+def test_work_that_breaks_the_test_contract_stops_the_loop(tmp_path: Path) -> None:
+    """Board lines 47 and 60: it is a stop of its own, with the ticket that broke it."""
+    ran = breaking(tmp_path, BROKEN).loop("--json")
+    assert ran.returncode == 10, ran.stdout + ran.stderr
+    ended = json.loads(ran.stdout)
+    assert (ended["status"], ended["reason"]) == ("STOP_TEST_CONTRACT", "test_contract_broken")
+    assert ended["ids"] == ["REQ.S1"]
+    assert "test contract: unit_normal_tests has 1 commands and must have 2" in ran.stderr
+
+
+def test_a_test_contract_that_was_mended_stops_nothing(tmp_path: Path) -> None:
+    """Board line 47: what the next attempt put right is right."""
+    ran = breaking(tmp_path, BROKEN, WHOLE).loop("--json")
+    assert json.loads(ran.stdout)["status"] == "STOP_DONE", ran.stdout + ran.stderr
+
+
+def test_a_test_contract_that_is_broken_from_the_beginning_stops_the_loop(tmp_path: Path) -> None:
+    """Board lines 38 and 47: nothing is decomposed on it."""
+    desk = desk_of(tmp_path, unit_normal_tests="grep -q both both.txt")
+    ran = desk.loop("--json")
+    assert (json.loads(ran.stdout)["status"], ran.returncode) == ("STOP_TEST_CONTRACT", 10)
+    assert desk.card("REQ").queue == "blocked"
+
+
+def test_a_lease_lasts_as_long_as_its_scenarios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Board lines 29 and 60: each command that ended is a sign of life."""
+    monkeypatch.setattr("santiago.app.board.renewing.EVERY_MS", 0)
+    desk = breaking(tmp_path, WHOLE)
+    with desk.opened() as opened:
+        route(opened, desk.card("REQ"), CONSENTS)
+        claimed = opened.board.claim("developer-todo", "developer@loop", "planner").card
+        assert claimed
+        work_on(Means(opened=opened, consents=CONSENTS), [claimed])
+    kinds = [one.event for one in desk.events("REQ.S1")]
+    recorded = kinds.index(BoardEvent.EVIDENCE_RECORDED)
+    assert kinds[recorded:].count(BoardEvent.LEASE_RENEWED) >= 11

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.board import backlog, settling
 from santiago.app.board.questions import asking_tickets
-from santiago.app.board.reviewing import review_all
+from santiago.app.board.reviewing import TEST_CONTRACT, review_all
 from santiago.app.board.routing import route
 from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL
@@ -137,6 +137,7 @@ class Loop:
             return None
         if faults := truth.validate(project, strict=True):
             first = faults[0]
+            self.broken += [card.id] if any(TEST_CONTRACT in one.message for one in faults) else []
             note = f"the product truth does not hold: {first.where}: {first.message}"
             wish = Move(
                 to="blocked",
@@ -225,8 +226,8 @@ class Loop:
         cards = self._cards(("planner-inbox", "scientist-todo", "developer-todo", "planner-review", "blocked"))
         verdict = self._verdict(cards)
         limit = board_settings(self.opened.place.project).exhausted_limit
-        if self.broken:
-            return self._end("STOP_TEST_CONTRACT", Reason.TEST_CONTRACT_BROKEN, cycle, tuple(self.broken))
+        if broken := [name for name in dict.fromkeys(self.broken) if name not in self.done]:
+            return self._end("STOP_TEST_CONTRACT", Reason.TEST_CONTRACT_BROKEN, cycle, tuple(broken))
         if gone := accumulated(cards, limit):
             return self._end("STOP_EXHAUSTED", Reason.EXHAUSTION_ACCUMULATED, cycle, tuple(gone))
         if verdict.status == "STOP_DONE":

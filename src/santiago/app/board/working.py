@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.app.board import evidence, governed, settling
+from santiago.app.board.renewing import Renewal
 from santiago.app.board.routing import asking
 from santiago.app.board.settings import board_settings
 from santiago.app.loading import frozen, load, working
@@ -33,12 +33,9 @@ if TYPE_CHECKING:
     from santiago.app.start.request import Request
     from santiago.board.opening import Opened
     from santiago.contract.board import Card, Role
-    from santiago.contract.events import Event
     from santiago.contract.state import RunState
 
 PLANNER = "planner"
-_RENEW_MS = 10 * 60_000
-"""How often a lease is renewed while its attempt lasts."""
 _LOOK_S = 0.2
 
 
@@ -97,7 +94,8 @@ def start(
     """Go on with a run, beginning only what was claimed; what waits for its integration gets onto the branch."""
     request = _request(means, of, claims, role, own_work, skips)
     means.follow(request)
-    request.listeners.append(_renewal(means, renewed))
+    renewal = Renewal(means.opened.board, renewed)
+    request.listeners.append(lambda _, state: renewal.at(state.used_ms))
     _await_others(means, of)
     means.opened.store.close()  # the start forks, and nobody may have the store open then
     state = execute(request)
@@ -142,21 +140,6 @@ def _grants(out_dir: Path, raised: int) -> Grants:
         (more for name, more in load(out_dir).state.raised.items() if name.startswith("story_max_attempts")), default=0
     )
     return Grants(attempts=max(0, raised - already), actor=PLANNER)
-
-
-def _renewal(means: Means, cards: Sequence[Card]) -> Callable[[Sequence[Event], RunState], None]:
-    """Return a listener that holds the leases as long as the run goes on."""
-    renewed = {"at": 0}
-
-    def take(_: Sequence[Event], state: RunState) -> None:
-        if state.used_ms - renewed["at"] < _RENEW_MS:
-            return
-        renewed["at"] = state.used_ms
-        for card in cards:
-            with suppress(SantiagoError):  # a lease that was lost is said by the move, which is refused then
-                means.opened.board.renew(card.id, f"{card.lease}#{card.attempt_count}", PLANNER)
-
-    return take
 
 
 def settled(means: Means, card: Card) -> Card:
