@@ -1,0 +1,44 @@
+"""Whether what was printed is what a page shows: `…` stands for anything, and what differs from run to run is no difference."""
+
+from __future__ import annotations
+
+import re
+
+VARIES = [
+    (re.compile(r"\b[rp]_\d{8}_\d{6}(_\d+)?\b"), "RUN"),
+    (re.compile(r"\bsha256:[0-9a-f]{8}…[0-9a-f]{4}\b"), "DIGEST"),
+    (re.compile(r"\b\d{8}T\d{6}_\d{3}Z-\d+\b"), "MOMENT"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\b"), "DATE"),
+    (re.compile(r"\b\d\d:\d\d:\d\d\b"), "TIME"),
+    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b"), "COMMIT"),
+    (re.compile(r"(bubblewrap|landlock) \S+?(?=[,;)\s]|$)"), "FENCE"),
+    (re.compile(r"\b\d+\.\d+\.\d+\b"), "VERSION"),
+    (re.compile(r" *\b(\d+(\.\d+)? (s|ms)|\d+m\d\ds|\d+h\d\dm|\d+:\d\d)(?![\w:])"), " SPAN"),
+    (re.compile(r" *\b\d+(\.\d+)? [KMG]iB\b"), " SIZE"),
+    (re.compile(r"[ \t]+$"), ""),
+]
+"""What differs from one run to the next, and what stands for it; the widths of columns beside it differ as well."""
+
+
+def normal(line: str) -> str:
+    for pattern, name in VARIES:
+        line = pattern.sub(name, line)
+    return line
+
+
+def fits(shown: list[str], printed: list[str]) -> bool:
+    """Say whether a page shows what was printed; a line `…` stands for any lines, `…` within one for any text."""
+    expected = [_pattern(line) for line in shown]
+    return re.fullmatch("".join(expected), "".join(f"{normal(line)}\n" for line in _trimmed(printed))) is not None
+
+
+def _pattern(line: str) -> str:
+    if line.strip() == "…":
+        return r"(?:.*\n)*?"
+    return ".*?".join(re.escape(part) for part in normal(line).split("…")) + r"\n"
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    return lines

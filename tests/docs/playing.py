@@ -1,0 +1,94 @@
+"""Typing a page from top to bottom: every command is run, and what it prints is held against what the page shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.record import record
+from tests.docs.matching import fits, normal
+from tests.docs.pages import Fence, read
+from tests.docs.world import World
+from tests.docs.worlds import WORLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.docs.pages import Command
+
+SUCCEEDS = frozenset({0, 10})
+"""How a command ends whose output is not shown: well, or waiting for the reader's word."""
+
+
+@record
+class Typed:
+    """A command of a page, and what came of it."""
+
+    place: str
+    command: str
+    shown: list[str]
+    printed: list[str]
+    is_right: bool
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [f"{self.place}: $ {self.command}", "the page shows:", *self.shown, "it prints:", *self.printed]
+        )
+
+
+def play(page: Path, folder: Path) -> Iterator[Typed]:
+    """Run the page; worlds are made in the folder, each when the page first names it."""
+    worlds: dict[str, World] = {}
+    world: World | None = None
+    for part in read(page):
+        place = f"{page.name}:{part.line}"
+        if not isinstance(part, Fence):
+            if part.kind == "world":
+                world = worlds.get(part.text) or _made(part.text, folder / f"w{len(worlds)}", place)
+                worlds[part.text] = world
+            else:
+                _world(world, place).unseen(part.text)
+        elif "file" in part.marks:
+            _world(world, place).write(part.marks["file"], "".join(f"{line}\n" for line in part.body))
+        elif part.language in ("console", "sh") and "not run" not in part.marks:
+            for command in part.commands:
+                yield _typed(_world(world, place), page, part, command)
+
+
+def _typed(world: World, page: Path, fence: Fence, command: Command) -> Typed:
+    place, shown = f"{page.name}:{command.line}", list(command.shown)
+    if "typed" in fence.marks:
+        printed = world.type(command.text, _answers(shown, fence.marks["typed"].split(" | ")))
+        is_right = fits(shown, printed)
+    else:
+        code, printed = world.run(command.text)
+        if fence.language == "sh":
+            return Typed(place=place, command=command.text, shown=[], printed=printed, is_right=code in SUCCEEDS)
+        is_right = _any_order(shown, printed) if "in any order" in fence.marks else fits(shown, printed)
+    return Typed(place=place, command=command.text, shown=shown, printed=printed, is_right=is_right)
+
+
+def _any_order(shown: list[str], printed: list[str]) -> bool:
+    """Compare what happens side by side, where who comes first is a matter of luck."""
+    return fits(sorted(map(normal, shown)), sorted(map(normal, printed)))
+
+
+def _answers(shown: list[str], typed: list[str]) -> list[tuple[str, str]]:
+    """Return each answer with what stands before it on its line of the page."""
+    found, lines = [], iter(shown)
+    for answer in typed:
+        line = "" if answer in ("", "^C") else next(one for one in lines if one.endswith(answer))
+        found.append((line.removesuffix(answer), answer))
+    return found
+
+
+def _made(name: str, folder: Path, place: str) -> World:
+    assert name in WORLDS, f"{place}: there is no world {name!r} in tests/docs/worlds.py"
+    world = World(folder)
+    WORLDS[name](world)
+    return world
+
+
+def _world(world: World | None, place: str) -> World:
+    assert world is not None, f"{place}: say where this runs, with a line <!-- world: NAME --> above it"
+    return world

@@ -1,0 +1,131 @@
+"""A machine of its own for a page: the home folder of Ann, her repository, and the programs that she has installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+AGENT = Path(__file__).with_name("agent.py")
+COLUMNS = 100
+SECONDS = 120
+"""How long a command may take; nothing but a defect takes as long."""
+
+
+class World:
+    """Where the commands of a page run."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.home = self.root / "home" / "ann"
+        self.repo = self.home / "ledger"
+        self.bin = self.home / ".local" / "bin"
+        self.repo.mkdir(parents=True)
+        self.bin.mkdir(parents=True)
+        self.cwd = self.repo
+        self.variables: dict[str, str] = {}
+        self.program("santiago", f'#!/bin/sh\nexec "{sys.executable}" -m santiago "$@"\n')
+        git = {
+            "user.name": "Ann",
+            "user.email": "ann@example.org",
+            "init.defaultBranch": "main",
+            "advice.detachedHead": "false",
+        }
+        for name, value in git.items():
+            self.unseen(f"git config --file {self.home / '.gitconfig'} {name} '{value}'")
+        self.unseen("git init -q .")
+
+    def env(self) -> dict[str, str]:
+        """Return the environment: nothing of whoever runs the tests but where programs are."""
+        path = [self.bin, Path(sys.executable).parent, *os.environ["PATH"].split(":")]
+        return {
+            "HOME": str(self.home), "USER": "ann", "PATH": ":".join(map(str, path)), "LANG": "C.UTF-8", "TZ": "UTC",
+            "COLUMNS": str(COLUMNS), "LINES": "40", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "TERM": "dumb",
+            **self.variables,
+        }  # fmt: skip
+
+    def write(self, name: str, text: str) -> None:
+        path = self.repo / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def commit(self, **files: str) -> None:
+        """Commit files; `docs__prd_md` is docs/prd.md."""
+        for name, text in files.items():
+            stem, _, ending = name.replace("__", "/").rpartition("_")
+            self.write(f"{stem}.{ending}", text)
+        self.unseen("git add -A && git commit -q -m 'Go on'")
+
+    def program(self, name: str, text: str) -> None:
+        path = self.bin / name
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+
+    def agent(self, name: str, plays: dict[str, Any]) -> None:
+        """Install a program under the name of an agent; `plays` has what it does in each attempt of each story."""
+        self.program(
+            name, AGENT.read_text(encoding="utf-8").replace("#!/usr/bin/env python3", f"#!{sys.executable}", 1)
+        )
+        (self.bin / f"{name}.json").write_text(json.dumps(plays), encoding="utf-8")
+
+    def unseen(self, command: str) -> None:
+        """Run what the reader does not type; it must succeed."""
+        code, lines = self.run(command)
+        assert code == 0, "\n".join([f"{command}: exit {code}", *lines])
+
+    def run(self, command: str) -> tuple[int, list[str]]:
+        """Run a command line as it is typed into a shell, and return its exit code and what it prints."""
+        where = self.root / "cwd"
+        done = subprocess.run(
+            ["sh", "-c", f'{command}\ncode=$?\npwd >"{where}"\nexit $code'], cwd=self.cwd, env=self.env(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False,
+        )  # fmt: skip
+        self.cwd = Path(where.read_text().strip())
+        return done.returncode, self._lines(done.stdout)
+
+    def type(self, command: str, answers: list[tuple[str, str]]) -> list[str]:
+        """Run a command on a terminal and type each answer when what stands before it on its line is there."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            ["sh", "-c", command], cwd=self.cwd, env=self.env(), stdin=theirs, stdout=theirs, stderr=theirs,
+            start_new_session=True, preexec_fn=_own_terminal,
+        )  # fmt: skip
+        os.close(theirs)
+        told, read = b"", 0
+        for before, answer in answers:
+            while (at := told.find(before.encode(), read)) < 0 and (piece := _piece(ours)):
+                told += piece
+            read = at + len(before.encode())
+            os.write(ours, b"\x03" if answer == "^C" else f"{answer}\n".encode())
+        while piece := _piece(ours):
+            told += piece
+        process.wait(SECONDS)
+        os.close(ours)
+        return self._lines(told)
+
+    def _lines(self, printed: bytes) -> list[str]:
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", printed.decode("utf-8", "replace"))
+        return text.replace(str(self.root), "").splitlines()
+
+
+def _own_terminal() -> None:
+    """Make the terminal the one that Ctrl-C reaches the program by."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _piece(terminal: int) -> bytes:
+    """Return what comes next, or nothing when nobody is left there."""
+    ready, _, _ = select.select([terminal], [], [], SECONDS)
+    try:
+        return os.read(terminal, 65536) if ready else b""
+    except OSError:
+        return b""
