@@ -1,8 +1,8 @@
-#!/usr/bin/env python3
-"""An agent that is no agent: it plays what NAME.json beside it says, and prints what Claude Code would print.
+"""An agent that is no agent: it plays what it was given, and prints what Claude Code, or Codex CLI, would print.
 
-`{"S1": [turn, …], "draft": […], "detail": […]}`; a turn has `write` (files), `say`, `tools`, `fails`, `tokens`, `cost`.
-The number of the attempt picks the turn, and the last one is for all that follow.
+`World.agent` writes it below the name of a real one, with its plays in front: (words, turns), where the words are the id of a
+story, or stand in the prompt; the first that fits is played, and the number of the attempt picks the turn. A turn has
+`write` (files), `draft` (what a plan, a detailed plan or the evidence says), `say`, `tools`, `fails`, `tokens`, `cost`.
 """
 
 import json
@@ -10,45 +10,55 @@ import os
 import pathlib
 import sys
 
-here = pathlib.Path(__file__).resolve()
-plays = json.loads(here.with_name(f"{here.name}.json").read_text())
+PLAYS: list = []  # type: ignore[type-arg]
+name = pathlib.Path(sys.argv[0]).name
 if "--version" in sys.argv:
-    print(plays.get("version", "2.1.325 (Claude Code)"))
+    print({"claude": "2.1.325 (Claude Code)", "codex": "codex-cli 0.166.0"}.get(name, "1.0.0"))
     sys.exit(0)
-if not sys.stdin.isatty():
-    sys.stdin.read()
+prompt = "" if sys.stdin.isatty() else sys.stdin.read()
+story = os.environ.get("SANTIAGO_STORY", "")
+number = int(os.environ.get("SANTIAGO_ATTEMPT") or 1)
+turns = next((turns for words, turns in PLAYS if words == story or (len(words) > 3 and words in prompt)), [{}])
+turn = turns[min(number, len(turns)) - 1]
+said, tokens = turn.get("fails", turn.get("say", "Done.")), turn.get("tokens", 1200)
+usage = {"input_tokens": tokens - tokens // 6, "output_tokens": tokens // 6}
 
 
 def line(**fields: object) -> None:
     print(json.dumps(fields), flush=True)
 
 
-def body(**content: object) -> None:
-    line(type="assistant", message={"content": [content]})
+def work() -> None:
+    for path, text in turn.get("write", {}).items():
+        target = pathlib.Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+    for kind in ("DRAFT", "DETAIL", "EVIDENCE"):
+        if "draft" in turn and (path := os.environ.get(f"SANTIAGO_{kind}")):
+            pathlib.Path(path).write_text(
+                turn["draft"] if isinstance(turn["draft"], str) else json.dumps(turn["draft"])
+            )
 
 
-drafting = next((name for name in ("DRAFT", "DETAIL") if os.environ.get(f"SANTIAGO_{name}")), "")
-story = drafting.lower() or os.environ.get("SANTIAGO_STORY", "")
-turns = plays.get(story, plays.get("*", [{}]))
-number = int(os.environ.get("SANTIAGO_ATTEMPT") or 1)
-turn = turns[min(number, len(turns)) - 1]
-line(type="system", subtype="init", session_id="5e55-10")
-for name, given in turn.get("tools", []):
-    body(type="tool_use", name=name, input=given)
-for path, text in turn.get("write", {}).items():
-    target = pathlib.Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text)
-if "draft" in turn:
-    pathlib.Path(os.environ[f"SANTIAGO_{drafting}"]).write_text(
-        turn["draft"] if isinstance(turn["draft"], str) else json.dumps(turn["draft"])
-    )
-tokens = turn.get("tokens", 1200)
-usage = {"input_tokens": tokens - tokens // 6, "output_tokens": tokens // 6}
-said = turn.get("fails", turn.get("say", "Done."))
-error = {"is_error": True, "api_error_status": turn.get("status", 429)} if "fails" in turn else {"is_error": False}
-line(
-    type="result", subtype="success", result=said, session_id="5e55-10", usage=usage,
-    total_cost_usd=turn.get("cost", 0.0345), **error,
-)  # fmt: skip
+def as_claude() -> None:
+    line(type="system", subtype="init", session_id="5e55-10")
+    for tool, given in turn.get("tools", []):
+        line(type="assistant", message={"content": [{"type": "tool_use", "name": tool, "input": given}]})
+    work()
+    error = {"is_error": True, "api_error_status": turn.get("status", 429)} if "fails" in turn else {"is_error": False}
+    cost = turn.get("cost", 0.0345)
+    line(type="result", subtype="success", result=said, session_id="5e55-10", usage=usage, total_cost_usd=cost, **error)
+
+
+def as_codex() -> None:
+    line(type="thread.started", thread_id="5e55-10")
+    work()
+    line(type="item.completed", item={"type": "agent_message", "text": said})
+    if "fails" in turn:
+        line(type="turn.failed", error={"message": said})
+    else:
+        line(type="turn.completed", usage=usage)
+
+
+{"claude": as_claude, "codex": as_codex}.get(name, work)()
 sys.exit(1 if "fails" in turn else 0)

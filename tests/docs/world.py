@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 AGENT = Path(__file__).with_name("agent.py")
+KEY = "sk-not-a-real-key-0123456789"
 COLUMNS = 100
 SECONDS = 120
 """How long a command may take; nothing but a defect takes as long."""
@@ -55,11 +55,10 @@ class World:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def commit(self, **files: str) -> None:
-        """Commit files; `docs__prd_md` is docs/prd.md."""
-        for name, text in files.items():
-            stem, _, ending = name.replace("__", "/").rpartition("_")
-            self.write(f"{stem}.{ending}", text)
+    def commit(self, files: dict[str, str] | None = None) -> None:
+        """Commit files."""
+        for name, text in (files or {}).items():
+            self.write(name, text)
         self.unseen("git add -A && git commit -q -m 'Go on'")
 
     def program(self, name: str, text: str) -> None:
@@ -67,12 +66,11 @@ class World:
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
 
-    def agent(self, name: str, plays: dict[str, Any]) -> None:
-        """Install a program under the name of an agent; `plays` has what it does in each attempt of each story."""
-        self.program(
-            name, AGENT.read_text(encoding="utf-8").replace("#!/usr/bin/env python3", f"#!{sys.executable}", 1)
-        )
-        (self.bin / f"{name}.json").write_text(json.dumps(plays), encoding="utf-8")
+    def agent(self, name: str, *plays: tuple[str, list[dict[str, Any]]]) -> None:
+        """Install a program under the name of an agent, and sign in to it; see agent.py for what it plays."""
+        text = AGENT.read_text(encoding="utf-8").replace("PLAYS: list = []", f"PLAYS: list = {list(plays)!r}", 1)
+        self.program(name, f"#!{sys.executable}\n{text}")
+        self.variables |= {"claude": {"ANTHROPIC_API_KEY": KEY}, "codex": {"OPENAI_API_KEY": KEY}}.get(name, {})
 
     def unseen(self, command: str) -> None:
         """Run what the reader does not type; it must succeed."""
