@@ -20,7 +20,7 @@ story = os.environ.get("SANTIAGO_STORY", "")
 number = int(os.environ.get("SANTIAGO_ATTEMPT") or 1)
 turns = next((turns for words, turns in PLAYS if words == story or (len(words) > 3 and words in prompt)), [{}])
 turn = turns[min(number, len(turns)) - 1]
-said, tokens = turn.get("fails", turn.get("say", "Done.")), turn.get("tokens", 1200)
+said, tokens = turn.get("fails", turn.get("say", "Done.")), turn.get("tokens", 0 if "fails" in turn else 1200)
 usage = {"input_tokens": tokens - tokens // 6, "output_tokens": tokens // 6}
 
 
@@ -46,7 +46,7 @@ def as_claude() -> None:
         line(type="assistant", message={"content": [{"type": "tool_use", "name": tool, "input": given}]})
     work()
     error = {"is_error": True, "api_error_status": turn.get("status", 429)} if "fails" in turn else {"is_error": False}
-    cost = turn.get("cost", 0.0345)
+    cost = turn.get("cost", 0 if "fails" in turn else 0.0345)
     line(type="result", subtype="success", result=said, session_id="5e55-10", usage=usage, total_cost_usd=cost, **error)
 
 

@@ -25,6 +25,7 @@ class Typed:
     """A command of a page, and what came of it."""
 
     place: str
+    line: int
     command: str
     shown: list[str]
     printed: list[str]
@@ -63,9 +64,16 @@ def _typed(world: World, page: Path, fence: Fence, command: Command) -> Typed:
     else:
         code, printed = world.run(command.text)
         if fence.language == "sh":
-            return Typed(place=place, command=command.text, shown=[], printed=printed, is_right=code in SUCCEEDS)
+            return Typed(
+                place=place,
+                line=command.line,
+                command=command.text,
+                shown=[],
+                printed=printed,
+                is_right=code in SUCCEEDS,
+            )
         is_right = _any_order(shown, printed) if "in any order" in fence.marks else fits(shown, printed)
-    return Typed(place=place, command=command.text, shown=shown, printed=printed, is_right=is_right)
+    return Typed(place=place, line=command.line, command=command.text, shown=shown, printed=printed, is_right=is_right)
 
 
 def _any_order(shown: list[str], printed: list[str]) -> bool:

@@ -69,3 +69,36 @@ REFUND = """\
 
 - [ ] a customer gets the money back
 """
+HELLO = """\
+# PRD: Greeter
+
+## Phase 1: One
+
+### R1: Say hello
+
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+
+## Phase 2: Two
+
+### R2: Say goodbye
+
+- [ ] bye.txt says goodbye
+
+**Verification:** `grep goodbye bye.txt`
+"""
+WORKER = "#!/bin/sh\n[ $SANTIAGO_STORY = S1 ] && echo hello > hello.txt || echo goodbye > bye.txt\n"
+IDLER = "#!/bin/sh\necho nothing > nothing.txt\n"
+GREET_PRD = """\
+# PRD: Greeter
+
+### R1: Say hello
+
+**Files:** `greet.py`
+
+- [ ] `greet("Ann")` returns "Hello, Ann!"
+"""
+GREET = 'def greet(name):\n    return f"Hello, {name}!"\n'
+GREET_TEST = 'def test_greets_ann():\n    from greet import greet\n\n    assert greet("Ann") == "Hello, Ann!"\n'
+TWO_TEST = "def test_two():\n    from two import TWO\n\n    assert TWO == 2\n"

@@ -16,6 +16,10 @@ KEY = "sk-not-a-real-key-0123456789"
 COLUMNS = 100
 SECONDS = 120
 """How long a command may take; nothing but a defect takes as long."""
+NEWEST = [(re.compile(r"\br_\d{8}_\d{6}\b|\bRUN\b"), "runs"), (re.compile(r"\bp_\d{8}_\d{6}\b"), "sessions")]
+
+Play = tuple[str, list[dict[str, Any]]]
+"""Words, and what an agent does, turn by turn, where they fit; see agent.py."""
 
 
 class World:
@@ -66,7 +70,7 @@ class World:
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
 
-    def agent(self, name: str, *plays: tuple[str, list[dict[str, Any]]]) -> None:
+    def agent(self, name: str, *plays: Play) -> None:
         """Install a program under the name of an agent, and sign in to it; see agent.py for what it plays."""
         text = AGENT.read_text(encoding="utf-8").replace("PLAYS: list = []", f"PLAYS: list = {list(plays)!r}", 1)
         self.program(name, f"#!{sys.executable}\n{text}")
@@ -81,7 +85,7 @@ class World:
         """Run a command line as it is typed into a shell, and return its exit code and what it prints."""
         where = self.root / "cwd"
         done = subprocess.run(
-            ["sh", "-c", f'{command}\ncode=$?\npwd >"{where}"\nexit $code'], cwd=self.cwd, env=self.env(), stdin=subprocess.DEVNULL,
+            ["sh", "-c", f'{self._named(command)}\ncode=$?\npwd >"{where}"\nexit $code'], cwd=self.cwd, env=self.env(), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False,
         )  # fmt: skip
         self.cwd = Path(where.read_text().strip())
@@ -91,7 +95,7 @@ class World:
         """Run a command on a terminal and type each answer when what stands before it on its line is there."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
-            ["sh", "-c", command], cwd=self.cwd, env=self.env(), stdin=theirs, stdout=theirs, stderr=theirs,
+            ["sh", "-c", self._named(command)], cwd=self.cwd, env=self.env(), stdin=theirs, stdout=theirs, stderr=theirs,
             start_new_session=True, preexec_fn=_own_terminal,
         )  # fmt: skip
         os.close(theirs)
@@ -106,6 +110,13 @@ class World:
         process.wait(SECONDS)
         os.close(ours)
         return self._lines(told)
+
+    def _named(self, command: str) -> str:
+        """Put the newest run, or session, in the place of the one that the page names."""
+        for pattern, folder in NEWEST:
+            made = sorted((self.repo / ".santiago" / folder).glob("*_*"), key=lambda one: one.stat().st_ctime_ns)
+            command = pattern.sub(made[-1].name, command) if made else command
+        return command
 
     def _lines(self, printed: bytes) -> list[str]:
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", printed.decode("utf-8", "replace"))

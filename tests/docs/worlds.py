@@ -11,7 +11,7 @@ from tests.docs.pages import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.docs.world import World
+    from tests.docs.world import Play, World
 
 
 def empty(world: World) -> None:
@@ -54,4 +54,46 @@ def offers(world: World) -> None:
     world.commit({"prd.md": texts.SHOP, "pyproject.toml": settings, "tests/test_a.py": tests})
 
 
-WORLDS: dict[str, Callable[[World], None]] = {world.__name__: world for world in (empty, ledger, claude, offers, plans)}
+def hello(world: World, *plays: Play) -> None:
+    """Give a document of two stories, programs that carry it out, or do nothing of use, and Claude Code."""
+    world.commit({"prd.md": texts.HELLO, "worker.sh": texts.WORKER, "idler.sh": texts.IDLER})
+    world.unseen("chmod +x worker.sh idler.sh && git commit -q -am 'They are programs'")
+    works: list[Play] = [("S1", [{"write": {"hello.txt": "hello\n"}}]), ("S2", [{"write": {"bye.txt": "goodbye\n"}}])]
+    world.agent("claude", *plays, *works)
+
+
+def approval(world: World) -> None:
+    """Give a document with one command too many."""
+    hello(world)
+    world.commit({"prd.md": texts.HELLO.replace("`grep goodbye", "`grep nowhere bye.txt`, `grep goodbye")})
+
+
+def limited(world: World) -> None:
+    """Let Claude Code be refused once, for two seconds."""
+    refused = {"fails": "API Error: rate limited, try again in 2 seconds"}
+    hello(world, ("S1", [refused, {"write": {"hello.txt": "hello\n"}}]))
+
+
+def limited_for_long(world: World) -> None:
+    """Let Claude Code be refused for days."""
+    hello(world, ("S1", [{"fails": "API Error: rate limited, try again in 3 days"}]))
+
+
+def signed_out(world: World) -> None:
+    """Let Claude Code have a key that is not valid."""
+    hello(world, ("S1", [{"fails": "Invalid API key · Please run /login", "status": 401}]))
+
+
+def tests_first(world: World) -> None:
+    """Give a document that names no check, an agent that writes tests, at the second go, and one that does the work."""
+    world.commit({"prd.md": texts.GREET_PRD, "two.py": "TWO = 2\n", "tests/test_two.py": texts.TWO_TEST})
+    idle = "def test_greets():\n    assert True\n"
+    tests = [{"write": {"tests/test_greet.py": text}} for text in (idle, texts.GREET_TEST)]
+    world.agent("writer.py", ("S1", tests))
+    world.agent("worker.py", ("S1", [{"write": {"greet.py": texts.GREET}}]))
+    world.unseen("mv ~/.local/bin/*.py .")
+    world.commit()
+
+
+ALL = (empty, ledger, claude, offers, plans, hello, approval, limited, limited_for_long, signed_out, tests_first)
+WORLDS: dict[str, Callable[[World], None]] = {world.__name__.replace("_", "-"): world for world in ALL}
