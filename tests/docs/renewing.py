@@ -20,7 +20,7 @@ def renew(page: Path, typed: list[Typed]) -> None:
     """Rewrite what the page shows below the commands that print something else now."""
     lines = page.read_text(encoding="utf-8").splitlines()
     for one in sorted(typed, key=lambda one: -one.line):
-        if not one.is_right:
+        if one.shown is not None and not one.is_right:
             lines[one.line : one.line + len(one.shown)] = renewed(one.shown, one.printed)
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 GREETER = """\
 # PRD: Greeter
 
@@ -38,17 +40,43 @@ NOTES = """\
 **Result**
 - an entry can have a note
 """
-PLAN = {
-    "contract_version": 1, "title": "Refunds", "requirements": [], "run_verify": [],
-    "stories": [
+
+
+def plan(*stories: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return a plan as an agent drafts it: one requirement for each story, one chunk for each that is named."""
+    requirements = [
+        {"id": f"R{story['id'][1:]}", "title": story["title"], "criteria": story["criteria"]} for story in stories
+    ]
+    written = [
         {
-            "id": "S1", "title": "Refund an invoice", "description": "", "chunk": "C01", "requirements": [], "criteria": [],
-            "depends_on": [], "files": ["refund.py"], "verify": ["python3 -m unittest -q tests.test_refund"],
+            "depends_on": [], "files": [], "description": "", **story,
+            "requirements": [need["id"]], "criteria": [one["id"] for one in story["criteria"]],
         }
-    ],
-    "chunks": [{"label": "C01", "stories": ["S1"]}],
-}  # fmt: skip
-"""What an agent drafts."""
+        for story, need in zip(stories, requirements, strict=True)
+    ]  # fmt: skip
+    chunks = {story["chunk"]: [one["id"] for one in stories if one["chunk"] == story["chunk"]] for story in stories}
+    listed = [{"label": label, "stories": ids} for label, ids in chunks.items()]
+    return {
+        "contract_version": 1, "title": "Plan", "requirements": requirements, "stories": written, "chunks": listed,
+        "run_verify": [],
+    }  # fmt: skip
+
+
+def _story(number: int, title: str, chunk: str, test: str, *criteria: str, **more: Any) -> dict[str, Any]:
+    told = [{"id": f"R{number}#{at}", "text": text} for at, text in enumerate(criteria, 1)]
+    verify = [f"python3 -m unittest -q tests.{test}"]
+    return {"id": f"S{number}", "title": title, "chunk": chunk, "criteria": told, "verify": verify, **more}
+
+
+REFUNDS = [
+    _story(1, "Refund endpoint", "C01_backend", "test_refund", "a paid invoice is refunded", "an open one is refused"),
+    _story(2, "Refund form", "C02_screen", "test_form", "the form names the invoice", depends_on=["S1"]),
+]
+E_MAIL = _story(3, "Refund e-mail", "C02_screen", "test_mail", "the customer gets an e-mail", depends_on=["S1"])
+GREETERS = [
+    _story(1, "Say hello", "C01", "test_greeter.Greeter.test_hello", "hello() says hello"),
+    _story(2, "Say goodbye", "C01", "test_greeter.Greeter.test_bye", "bye() says goodbye", depends_on=["S1"]),
+]
 DETAIL = {
     "objective": "an entry can have a note", "create": ["ledger/notes.py"], "actions": ["write ledger/notes.py"],
     "checks": ["python3 -c 'import ledger.notes'"],

@@ -32,11 +32,30 @@ def claude(world: World) -> None:
     hello, bye = "def hello():\n    return 'hello'\n", "\n\ndef bye():\n    return 'goodbye'\n"
     world.agent(
         "claude",
-        ("# Draft a plan", [{"draft": texts.PLAN}]),
+        *drafts(),
         ("an entry can have a note", [{"draft": texts.DETAIL}]),
         ("S1", [{"write": {"greeter.py": hello}}]),
         ("S2", [{"write": {"greeter.py": hello + bye}}]),
     )
+
+
+def drafts() -> list[Play]:
+    """Return what an agent drafts: the document's own stories, or refunds, with an e-mail where that is asked for."""
+    greeters, refunds = texts.plan(*texts.GREETERS), texts.plan(*texts.REFUNDS)
+    more = texts.plan(*texts.REFUNDS, texts.E_MAIL)
+    drafting = [
+        ("e-mail", more),
+        ("document that all of it", greeters),
+        ("# Merge", refunds),
+        ("# Draft a plan", refunds),
+    ]
+    return [(words, [{"draft": plan}]) for words, plan in drafting]
+
+
+def planning(world: World) -> None:
+    """Add Codex to the small project, so that two agents can plan."""
+    claude(world)
+    world.agent("codex", *drafts())
 
 
 def plans(world: World) -> None:
@@ -95,5 +114,18 @@ def tests_first(world: World) -> None:
     world.commit()
 
 
-ALL = (empty, ledger, claude, offers, plans, hello, approval, limited, limited_for_long, signed_out, tests_first)
+ALL = (
+    empty,
+    ledger,
+    claude,
+    planning,
+    offers,
+    plans,
+    hello,
+    approval,
+    limited,
+    limited_for_long,
+    signed_out,
+    tests_first,
+)
 WORLDS: dict[str, Callable[[World], None]] = {world.__name__.replace("_", "-"): world for world in ALL}
