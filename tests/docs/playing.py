@@ -89,10 +89,14 @@ def _any_order(shown: list[str], printed: list[str]) -> bool:
 
 
 def _answers(shown: list[str], typed: list[str]) -> list[tuple[str, str]]:
-    """Return each answer with what stands before it on its line of the page."""
+    """Return each answer with what stands before it: on its line of the page, and before Ctrl-C on the last one."""
     found, lines = [], iter(shown)
     for answer in typed:
-        line = "" if answer in ("", "^C") else next(one for one in lines if one.endswith(answer))
+        line = (
+            [one for one in shown if one != "…"][-1] + answer
+            if answer == "^C"
+            else next(one for one in lines if one.endswith(answer))
+        )
         found.append((line.removesuffix(answer), answer))
     return found
 

@@ -32,6 +32,20 @@ class Greeter(unittest.TestCase):
 
         self.assertEqual(greeter.bye(), "goodbye")
 """
+GREETER_CHECK = "python3 -m unittest -q test_it.Greeter.test"
+STEPS = """\
+# Greeter plan
+
+## Step 1: Say hello
+
+**Result**
+- hello() says hello
+
+## Step 2: Say goodbye
+
+**Result**
+- bye() says goodbye
+"""
 NOTES = """\
 # Notes
 

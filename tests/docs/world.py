@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import select
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Any
 
 AGENT = Path(__file__).with_name("agent.py")
 KEY = "sk-not-a-real-key-0123456789"
-COLUMNS = 100
+COLUMNS, WIDE = 100, 160
+"""How wide the terminal is; one that is typed on is wider, so that its lines are whole."""
 SECONDS = 120
 """How long a command may take; nothing but a defect takes as long."""
 NEWEST = [(re.compile(r"\br_\d{8}_\d{6}\b|\bRUN\b"), "runs"), (re.compile(r"\bp_\d{8}_\d{6}\b"), "sessions")]
@@ -95,9 +99,10 @@ class World:
         """Run a command on a terminal and type each answer when what stands before it on its line is there."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
-            ["sh", "-c", self._named(command)], cwd=self.cwd, env=self.env(), stdin=theirs, stdout=theirs, stderr=theirs,
+            ["sh", "-c", self._named(command)], cwd=self.cwd, env={**self.env(), "COLUMNS": str(WIDE)}, stdin=theirs, stdout=theirs, stderr=theirs,
             start_new_session=True, preexec_fn=_own_terminal,
         )  # fmt: skip
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 40, WIDE, 0, 0))
         os.close(theirs)
         told, read = b"", 0
         for before, answer in answers:
@@ -125,9 +130,6 @@ class World:
 
 def _own_terminal() -> None:
     """Make the terminal the one that Ctrl-C reaches the program by."""
-    import fcntl
-    import termios
-
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 

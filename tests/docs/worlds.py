@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tests.docs import texts
 from tests.docs.pages import ROOT
@@ -13,18 +13,30 @@ if TYPE_CHECKING:
 
     from tests.docs.world import Play, World
 
+Make = TypeVar("Make", bound="Callable[[World], None]")
+WORLDS: dict[str, Callable[[World], None]] = {}
 
+
+def named(make: Make) -> Make:
+    """Let pages name a world like its function."""
+    WORLDS[make.__name__.replace("_", "-")] = make
+    return make
+
+
+@named
 def empty(world: World) -> None:
     """Give a repository with a first commit, and nothing else."""
     world.commit({"README.md": "# Ledger\n"})
 
 
+@named
 def ledger(world: World) -> None:
     """Give the example of this repository: its document, its tests and its playbook."""
     shutil.copytree(ROOT / "examples" / "ledger", world.repo, dirs_exist_ok=True)
     world.commit()
 
 
+@named
 def claude(world: World) -> None:
     """Give a small project with a document, its tests, and Claude Code, which carries it out."""
     tests = {"tests/__init__.py": "", "tests/test_greeter.py": texts.GREETER_TESTS}
@@ -52,12 +64,14 @@ def drafts() -> list[Play]:
     return [(words, [{"draft": plan}]) for words, plan in drafting]
 
 
+@named
 def planning(world: World) -> None:
     """Add Codex to the small project, so that two agents can plan."""
     claude(world)
     world.agent("codex", *drafts())
 
 
+@named
 def plans(world: World) -> None:
     """Give documents to plan: a long one without checks, and two versions of a short one."""
     stories = "".join(f"### R{number}: Part {number}\n\n- it works\n\n" for number in range(1, 46))
@@ -66,6 +80,7 @@ def plans(world: World) -> None:
     world.unseen("santiago plan old.md --out-dir old")
 
 
+@named
 def offers(world: World) -> None:
     """Give a Python project whose document names no check."""
     settings = '[project]\nname = "shop"\n\n[tool.ruff]\nline-length = 100\n'
@@ -73,6 +88,7 @@ def offers(world: World) -> None:
     world.commit({"prd.md": texts.SHOP, "pyproject.toml": settings, "tests/test_a.py": tests})
 
 
+@named
 def hello(world: World, *plays: Play) -> None:
     """Give a document of two stories, programs that carry it out, or do nothing of use, and Claude Code."""
     world.commit({"prd.md": texts.HELLO, "worker.sh": texts.WORKER, "idler.sh": texts.IDLER})
@@ -81,28 +97,41 @@ def hello(world: World, *plays: Play) -> None:
     world.agent("claude", *plays, *works)
 
 
+@named
+def steps(world: World) -> None:
+    """Give a plan of two steps and its tests, and Claude Code, which plans a step in detail before it does it."""
+    world.commit({"plan.md": texts.STEPS, "test_it.py": texts.GREETER_TESTS})
+    detail = {"objective": "hello() says hello", "create": ["greeter.py"], "actions": ["write hello() in greeter.py"]}
+    world.agent("claude", ("Story S1, proposal", [{"draft": {**detail, "checks": [f"{texts.GREETER_CHECK}_hello"]}}]))
+
+
+@named
 def approval(world: World) -> None:
     """Give a document with one command too many."""
     hello(world)
     world.commit({"prd.md": texts.HELLO.replace("`grep goodbye", "`grep nowhere bye.txt`, `grep goodbye")})
 
 
+@named
 def limited(world: World) -> None:
     """Let Claude Code be refused once, for two seconds."""
     refused = {"fails": "API Error: rate limited, try again in 2 seconds"}
     hello(world, ("S1", [refused, {"write": {"hello.txt": "hello\n"}}]))
 
 
+@named
 def limited_for_long(world: World) -> None:
     """Let Claude Code be refused for days."""
     hello(world, ("S1", [{"fails": "API Error: rate limited, try again in 3 days"}]))
 
 
+@named
 def signed_out(world: World) -> None:
     """Let Claude Code have a key that is not valid."""
     hello(world, ("S1", [{"fails": "Invalid API key · Please run /login", "status": 401}]))
 
 
+@named
 def tests_first(world: World) -> None:
     """Give a document that names no check, an agent that writes tests, at the second go, and one that does the work."""
     world.commit({"prd.md": texts.GREET_PRD, "two.py": "TWO = 2\n", "tests/test_two.py": texts.TWO_TEST})
@@ -112,20 +141,3 @@ def tests_first(world: World) -> None:
     world.agent("worker.py", ("S1", [{"write": {"greet.py": texts.GREET}}]))
     world.unseen("mv ~/.local/bin/*.py .")
     world.commit()
-
-
-ALL = (
-    empty,
-    ledger,
-    claude,
-    planning,
-    offers,
-    plans,
-    hello,
-    approval,
-    limited,
-    limited_for_long,
-    signed_out,
-    tests_first,
-)
-WORLDS: dict[str, Callable[[World], None]] = {world.__name__.replace("_", "-"): world for world in ALL}
