@@ -144,3 +144,13 @@ GREET_PRD = """\
 GREET = 'def greet(name):\n    return f"Hello, {name}!"\n'
 GREET_TEST = 'def test_greets_ann():\n    from greet import greet\n\n    assert greet("Ann") == "Hello, Ann!"\n'
 TWO_TEST = "def test_two():\n    from two import TWO\n\n    assert TWO == 2\n"
+HELLO_TEST = """\
+import unittest
+
+import hello
+
+
+class Hello(unittest.TestCase):
+    def test_says_hello(self):
+        self.assertEqual(hello.hello(), "hello")
+"""

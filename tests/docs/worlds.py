@@ -141,3 +141,29 @@ def tests_first(world: World) -> None:
     world.agent("worker.py", ("S1", [{"write": {"greet.py": texts.GREET}}]))
     world.unseen("mv ~/.local/bin/*.py .")
     world.commit()
+
+
+@named
+def repaired(world: World) -> None:
+    """Let Claude Code get the first story wrong at first."""
+    hello(world, ("S1", [{"write": {"hello.txt": "helo\n"}}, {"write": {"hello.txt": "hello\n"}}]))
+
+
+@named
+def stuck(world: World) -> None:
+    """Give a board whose first ticket used up its attempts."""
+    hello(world, ("S1", [{"write": {"nothing.txt": "nothing\n"}}]))
+    world.unseen("santiago run prd.md --enqueue && santiago loop --trust-commands || true")
+
+
+@named
+def by_hand(world: World) -> None:
+    """Give a program that does not greet yet, and the test that asks for it."""
+    world.commit(
+        {
+            "tests/__init__.py": "",
+            "tests/test_hello.py": texts.HELLO_TEST,
+            "hello.py": "def hello():\n    return None\n",
+        }
+    )
+    world.agent("claude")
