@@ -21,7 +21,10 @@ def renew(page: Path, typed: list[Typed]) -> None:
     lines = page.read_text(encoding="utf-8").splitlines()
     for one in sorted(typed, key=lambda one: -one.line):
         if one.shown is not None and not one.is_right:
-            lines[one.line : one.line + len(one.shown)] = renewed(one.shown, [line.rstrip() for line in one.printed])
+            command = lines[one.line - 1]
+            indent = command[: len(command) - len(command.lstrip())]
+            shows = renewed(one.shown, one.printed)
+            lines[one.line : one.line + len(one.shown)] = [(indent + line).rstrip() for line in shows]
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -32,7 +32,9 @@ NO_OUTPUT = {
 """Fences of `text`, by their first line, and what they are: output of a program is shown as `console`, below its command."""
 
 
-READY = frozenset({"board.md", "README.md", "plan.md", "planning.md", "review.md", "run.md", "steps.md"})
+READY = frozenset(
+    {"governance.md", "board.md", "README.md", "plan.md", "planning.md", "review.md", "run.md", "steps.md"}
+)
 
 
 def fences() -> list[tuple[Path, Fence]]:

@@ -154,3 +154,35 @@ class Hello(unittest.TestCase):
     def test_says_hello(self):
         self.assertEqual(hello.hello(), "hello")
 """
+NUMBERS = """\
+# PRD: Numbers
+
+### R1: Add numbers
+
+- [ ] add returns the sum
+
+**Verification:** `python3 -m unittest -q test_numbers`
+"""
+NUMBERS_TEST = """\
+import unittest
+
+from numbers_ import twice
+
+
+class Numbers(unittest.TestCase):
+    def test_twice(self):
+        self.assertEqual(twice(2), 4)
+"""
+TWICE = "def twice(number):\n    return 2 * number\n"
+ADD = "\n\ndef add(one, other):\n    return one + other\n"
+ADD_TEST = "\n    def test_add(self):\n        from numbers_ import add\n\n        self.assertEqual(add(1, 2), 3)\n"
+LEAVES = """\
+
+
+def close():
+    import os
+
+    os._exit(0)
+"""
+LOOSE = '[agent]\ncommand = ["./tools/agent.sh"]\n\n[policy]\nsandbox = "off"\n'
+SHOP_TEST = "from shop import twice\n\n\ndef test_twice():\n    assert twice(2) == 4\n"

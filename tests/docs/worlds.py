@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from tests.board.governance import product
 from tests.docs import texts
 from tests.docs.pages import ROOT
 
@@ -167,3 +168,75 @@ def by_hand(world: World) -> None:
         }
     )
     world.agent("claude")
+
+
+@named
+def governed(world: World) -> None:
+    """Give a shop with a product truth and two scenarios, one of which the last commit concerns."""
+    product.make(world.repo)
+    world.unseen("echo hello 5 >> hello.txt && git commit -q -am 'One more'")
+
+
+def numbers(world: World, *turns: dict[str, Any], test: str = texts.NUMBERS_TEST) -> None:
+    """Give a module with its tests, a document that asks for more of it, and Claude Code, which does that."""
+    world.commit({"prd.md": texts.NUMBERS, "numbers_.py": texts.TWICE, "test_numbers.py": test})
+    world.agent("claude", ("S1", list(turns)))
+
+
+@named
+def adds(world: World) -> None:
+    """Let the agent add a function with its test, and name that as evidence."""
+    files = {"numbers_.py": texts.TWICE + texts.ADD, "test_numbers.py": texts.NUMBERS_TEST + texts.ADD_TEST}
+    numbers(world, {"write": files, "draft": {"R1#1": "test_numbers.Numbers.test_add"}})
+
+
+@named
+def other_expectation(world: World) -> None:
+    """Let the agent change what a test expects."""
+    files = {
+        "numbers_.py": (texts.TWICE + texts.ADD).replace("2 *", "3 *"),
+        "test_numbers.py": texts.NUMBERS_TEST.replace("4)", "6)"),
+    }
+    numbers(world, {"write": files})
+
+
+@named
+def doubted(world: World) -> None:
+    """Let the agent write a line that could deceive the tests."""
+    numbers(
+        world,
+        {
+            "write": {
+                "numbers_.py": texts.TWICE + texts.ADD + texts.LEAVES,
+                "test_numbers.py": texts.NUMBERS_TEST + texts.ADD_TEST,
+            }
+        },
+    )
+
+
+@named
+def lacking(world: World) -> None:
+    """Give a test that imports a requirement which is not installed."""
+    world.write("requirements.txt", "requests\n")
+    numbers(world, test=f"import requests\n{texts.NUMBERS_TEST}")
+
+
+@named
+def distrusted(world: World) -> None:
+    """Give a repository whose settings start a program and turn the sandbox off."""
+    world.commit({"docs/prd.md": texts.HELLO, "tools/agent.sh": texts.WORKER, "santiago.toml": texts.LOOSE})
+    world.unseen("chmod +x tools/agent.sh && git commit -q -am 'A program'")
+
+
+@named
+def project(world: World) -> None:
+    """Give a Python project with tests, and a linter in its settings."""
+    settings = '[project]\nname = "shop"\n\n[tool.pytest.ini_options]\ntestpaths = ["tests"]\n\n[tool.ruff]\nline-length = 100\n'
+    world.commit(
+        {
+            "docs/prd.md": texts.SHOP,
+            "pyproject.toml": settings,
+            "shop.py": texts.TWICE,
+            "tests/test_shop.py": texts.SHOP_TEST,
+        }
+    )

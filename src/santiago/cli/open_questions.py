@@ -48,7 +48,8 @@ def _say(run_id: str, one: Card) -> None:
         say(f"  {harmless(line)}")
     if len(one.lines) > MOST_LINES:
         say(f"  … and {len(one.lines) - MOST_LINES} lines more: `santiago show {one.story}`")
-    say(f"  {harmless(one.text)}")
+    for line in filter(None, harmless(one.text).splitlines()):
+        say(f"  {line}")
     for word, means in one.words:
         say(f"    {word:<9} {means}")
     say(f"  $ {one.command} …", verbatim=True)
@@ -67,7 +68,8 @@ def _say_session(review: Review) -> None:
         say(f"  $ santiago answer {review.session_id} {review.question} …", verbatim=True)
     for name, text in review.others:
         say(f"{paint(name, 'cyan', bold=True, stderr=False)}  {review.session_id}  {harmless(review.title[:80])}")
-        say(f"  {harmless(text)}")
+        for line in filter(None, harmless(text).splitlines()):
+            say(f"  {line}")
         say(f'  $ santiago answer {review.session_id} {name} "YOUR ANSWER"', verbatim=True)
 
 
