@@ -2,15 +2,17 @@
 
 `World.agent` writes it below the name of a real one, with its plays in front: (words, turns), where the words are the id of a
 story, or stand in the prompt; the first that fits is played, and the number of the attempt picks the turn. A turn has
-`write` (files), `draft` (what a plan, a detailed plan or the evidence says), `say`, `tools`, `fails`, `tokens`, `cost`.
+`write` (files), `draft` (what a plan, a detailed plan or the evidence says), `say`, `tools`, `sleep`, `fails`, `tokens`, `cost`.
 """
 
 import json
 import os
 import pathlib
 import sys
+import time
+import typing
 
-PLAYS: list = []  # type: ignore[type-arg]
+PLAYS: list[tuple[str, list[dict[str, typing.Any]]]] = []
 name = pathlib.Path(sys.argv[0]).name
 if "--version" in sys.argv:
     print({"claude": "2.1.325 (Claude Code)", "codex": "codex-cli 0.166.0"}.get(name, "1.0.0"))
@@ -18,7 +20,8 @@ if "--version" in sys.argv:
 prompt = "" if sys.stdin.isatty() else sys.stdin.read()
 story = os.environ.get("SANTIAGO_STORY", "")
 number = int(os.environ.get("SANTIAGO_ATTEMPT") or 1)
-turns = next((turns for words, turns in PLAYS if words == story or (len(words) > 3 and words in prompt)), [{}])
+fitting = [turns for words, turns in PLAYS if words in (story, "") or (len(words) > 3 and words in prompt)]
+turns = fitting[0] if fitting else [{}]
 turn = turns[min(number, len(turns)) - 1]
 said, tokens = turn.get("fails", turn.get("say", "Done.")), turn.get("tokens", 0 if "fails" in turn else 1200)
 usage = {"input_tokens": tokens - tokens // 6, "output_tokens": tokens // 6}
@@ -29,6 +32,7 @@ def line(**fields: object) -> None:
 
 
 def work() -> None:
+    time.sleep(turn.get("sleep", 0))
     for path, text in turn.get("write", {}).items():
         target = pathlib.Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -33,14 +33,14 @@ class Fence:
 
     @property
     def commands(self) -> list[Command]:
-        """Return what stands behind each `$ `, or in a fence of `sh` each line."""
+        """Return what stands behind each `$ `, or only the first where output has such lines, or each line of `sh`."""
         found: list[Command] = []
         for number, text in enumerate(self.body, self.line + 1):
             if found and found[-1].text.endswith("\\") and not found[-1].shown:
                 found[-1] = Command(line=found[-1].line, text=f"{found[-1].text}\n{text.removeprefix('> ')}")
             elif self.language == "sh":
                 found += [Command(line=number, text=text)] if text.strip() else []
-            elif text.startswith("$ "):
+            elif text.startswith("$ ") and not (found and "one command" in self.marks):
                 found.append(Command(line=number, text=text[2:]))
             elif found:
                 found[-1] = Command(line=found[-1].line, text=found[-1].text, shown=(*found[-1].shown, text))

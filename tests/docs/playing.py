@@ -62,6 +62,9 @@ def _typed(world: World, page: Path, fence: Fence, command: Command) -> Typed:
     if "typed" in fence.marks:
         printed = world.type(command.text, _answers(shown, fence.marks["typed"].split(" | ")))
         is_right = fits(shown, printed)
+    elif "live" in fence.marks:
+        printed = world.watch(command.text, lambda picture: fits(shown, picture))
+        is_right = fits(shown, printed)
     else:
         code, printed = world.run(command.text)
         if fence.language == "sh":

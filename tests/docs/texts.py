@@ -186,3 +186,26 @@ def close():
 """
 LOOSE = '[agent]\ncommand = ["./tools/agent.sh"]\n\n[policy]\nsandbox = "off"\n'
 SHOP_TEST = "from shop import twice\n\n\ndef test_twice():\n    assert twice(2) == 4\n"
+RED_TEST = "\n\ndef test_thrice():\n    from numbers_ import thrice\n\n    assert thrice(2) == 6\n"
+TODOS = [
+    {"content": text, "status": status}
+    for text, status in (
+        ("Read the tests", "completed"),
+        ("Write the parser", "completed"),
+        ("Handle signs", "in_progress"),
+    )
+]
+TOOLS: list[tuple[str, dict[str, Any]]] = [
+    ("Read", {"file_path": "tests/test_money.py"}),
+    ("TodoWrite", {"todos": [*TODOS, {"content": "Run the tests", "status": "pending"}]}),
+    ("Grep", {"pattern": "def parse"}),
+    ("Edit", {"file_path": "ledger/money.py"}),
+    ("Bash", {"command": "python3 -m unittest -q tests.test_money"}),
+    ("Edit", {"file_path": "ledger/money.py"}),
+]
+EVIDENCE = {
+    f"R1#{number}": f"tests.test_money.Money.{test}"
+    for number, test in enumerate(
+        ("test_reads_amounts_exactly", "test_refuses_what_is_no_amount", "test_shows_amounts"), 1
+    )
+}

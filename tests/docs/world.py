@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import re
-import select
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from tests.docs.terminal import SECONDS, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 AGENT = Path(__file__).with_name("agent.py")
 KEY = "sk-not-a-real-key-0123456789"
 COLUMNS, WIDE = 100, 160
 """How wide the terminal is; one that is typed on is wider, so that its lines are whole."""
-SECONDS = 120
-"""How long a command may take; nothing but a defect takes as long."""
 NEWEST = [(re.compile(r"\br_\d{8}_\d{6}\b|\bRUN\b"), "runs"), (re.compile(r"\bp_\d{8}_\d{6}\b"), "sessions")]
 
 Play = tuple[str, list[dict[str, Any]]]
@@ -76,7 +74,7 @@ class World:
 
     def agent(self, name: str, *plays: Play) -> None:
         """Install a program under the name of an agent, and sign in to it; see agent.py for what it plays."""
-        text = AGENT.read_text(encoding="utf-8").replace("PLAYS: list = []", f"PLAYS: list = {list(plays)!r}", 1)
+        text = AGENT.read_text(encoding="utf-8").replace("]]]] = []", f"]]]] = {list(plays)!r}", 1)
         self.program(name, f"#!{sys.executable}\n{text}")
         self.variables |= {"claude": {"ANTHROPIC_API_KEY": KEY}, "codex": {"OPENAI_API_KEY": KEY}}.get(name, {})
 
@@ -97,24 +95,12 @@ class World:
 
     def type(self, command: str, answers: list[tuple[str, str]]) -> list[str]:
         """Run a command on a terminal and type each answer when what stands before it on its line is there."""
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen(
-            ["sh", "-c", self._named(command)], cwd=self.cwd, env={**self.env(), "COLUMNS": str(WIDE)}, stdin=theirs, stdout=theirs, stderr=theirs,
-            start_new_session=True, preexec_fn=_own_terminal,
-        )  # fmt: skip
-        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 40, WIDE, 0, 0))
-        os.close(theirs)
-        told, read = b"", 0
-        for before, answer in answers:
-            while (at := told.find(before.encode(), read)) < 0 and (piece := _piece(ours)):
-                told += piece
-            read = at + len(before.encode())
-            os.write(ours, b"\x03" if answer == "^C" else f"{answer}\n".encode())
-        while piece := _piece(ours):
-            told += piece
-        process.wait(SECONDS)
-        os.close(ours)
-        return self._lines(told)
+        return self._lines(Terminal(self._named(command), self.cwd, self.env(), WIDE).type(answers))
+
+    def watch(self, command: str, is_there: Callable[[list[str]], bool]) -> list[str]:
+        """Run a command on a terminal until a picture is there, and return it; the command is stopped then."""
+        terminal = Terminal(self._named(command), self.cwd, {**self.env(), "TERM": "xterm"}, 120)
+        return self._lines(terminal.watch(lambda picture: is_there(self._lines(picture))))
 
     def _named(self, command: str) -> str:
         """Put the newest run, or session, in the place of the one that the page names."""
@@ -126,17 +112,3 @@ class World:
     def _lines(self, printed: bytes) -> list[str]:
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", printed.decode("utf-8", "replace"))
         return text.replace(str(self.root), "").splitlines()
-
-
-def _own_terminal() -> None:
-    """Make the terminal the one that Ctrl-C reaches the program by."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-def _piece(terminal: int) -> bytes:
-    """Return what comes next, or nothing when nobody is left there."""
-    ready, _, _ = select.select([terminal], [], [], SECONDS)
-    try:
-        return os.read(terminal, 65536) if ready else b""
-    except OSError:
-        return b""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import yaml
+
 from tests.board.governance import product
 from tests.docs import texts
 from tests.docs.pages import ROOT
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from tests.docs.world import Play, World
 
 Make = TypeVar("Make", bound="Callable[[World], None]")
+PLAYBOOK: dict[str, list[dict[str, Any]]] = yaml.safe_load((ROOT / "examples/ledger/playbook.yaml").read_bytes())[
+    "stories"
+]
 WORLDS: dict[str, Callable[[World], None]] = {}
 
 
@@ -240,3 +245,40 @@ def project(world: World) -> None:
             "tests/test_shop.py": texts.SHOP_TEST,
         }
     )
+
+
+@named
+def looking(world: World) -> None:
+    """Give the example, and Claude Code, which needs a third attempt at the first story and says how it works."""
+    ledger(world)
+    world.unseen("git rm -q playbook.yaml && git commit -q -m 'No playbook'")
+    wrong, right = PLAYBOOK["R1"]
+    first = {**wrong, "tokens": 12_100, "cost": 0.11, "tools": texts.TOOLS[:4], "draft": texts.EVIDENCE}
+    third = {**right, "tokens": 41_230, "cost": 0.41, "tools": texts.TOOLS, "draft": texts.EVIDENCE}
+    others = [(f"S{number}", turns) for number, turns in enumerate(PLAYBOOK.values(), 1)]
+    world.agent("claude", ("S1", [first, first, third]), *others)
+
+
+@named
+def at_work(world: World) -> None:
+    """Let Claude Code take its time."""
+    ledger(world)
+    doing = [{"tools": tools, "sleep": 8} for tools in (texts.TOOLS[:4], [("Read", {"file_path": "ledger/entry.py"})])]
+    world.agent("claude", ("S1", doing[:1]), ("S2", doing[1:]))
+
+
+@named
+def machine(world: World) -> None:
+    """Give a machine with two agents, of which one is not signed in, and checks of every kind."""
+    checks = '["python3 -m pytest -q", "ruff-of-old check .", "true"]'
+    world.commit(
+        {
+            "numbers_.py": texts.TWICE,
+            "tests/test_numbers.py": texts.SHOP_TEST.replace("shop", "numbers_") + texts.RED_TEST,
+        }
+    )
+    world.agent("claude", ("", [{"say": "ready"}]))
+    refused = "Reconnecting... waiting for network (Connection failed: error sending request)"
+    world.agent("codex", ("", [{"fails": refused}]))
+    del world.variables["OPENAI_API_KEY"]
+    world.write("../checks.toml", f"[verification]\nstory_commands = {checks}\n")
