@@ -306,7 +306,7 @@ def example(start: str, language: str) -> str:
 
 def test_the_example_on_the_page_reads_the_stream_on_the_page() -> None:
     profile = parse(example("## Your own agent", "toml"), "robo.toml")
-    stream = example("## Your own agent", "text")
+    stream = example("## Your own agent", "json")
     end = ending(profile, stream)
     assert (end.reason, end.usage.tokens, end.usage.cost_usd, end.session, end.message) == (
         None,

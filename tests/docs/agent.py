@@ -64,5 +64,11 @@ def as_codex() -> None:
         line(type="turn.completed", usage=usage)
 
 
-{"claude": as_claude, "codex": as_codex}.get(name, work)()
+def as_robo() -> None:
+    """Print what a page says that it prints."""
+    work()
+    print((pathlib.Path.home() / ".robo" / "lines").read_text(), end="")
+
+
+{"claude": as_claude, "codex": as_codex, "robo": as_robo}.get(name, work)()
 sys.exit(1 if "fails" in turn else 0)

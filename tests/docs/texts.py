@@ -209,3 +209,9 @@ EVIDENCE = {
         ("test_reads_amounts_exactly", "test_refuses_what_is_no_amount", "test_shows_amounts"), 1
     )
 }
+_GREETER_PY = ["def hello():\n    return 'hello'\n", "\n\ndef bye():\n    return 'goodbye'\n"]
+GREETS: list[tuple[str, list[dict[str, Any]]]] = [
+    ("S1", [{"write": {"greeter.py": _GREETER_PY[0]}}]),
+    ("S2", [{"write": {"greeter.py": "".join(_GREETER_PY)}}]),
+]
+"""What an agent does about GREETER."""

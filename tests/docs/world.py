@@ -57,7 +57,7 @@ class World:
         }  # fmt: skip
 
     def write(self, name: str, text: str) -> None:
-        path = self.repo / name
+        path = self.home / name[2:] if name.startswith("~/") else self.repo / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 

@@ -10,6 +10,7 @@ import yaml
 from tests.board.governance import product
 from tests.docs import texts
 from tests.docs.pages import ROOT
+from tests.docs.world import KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,14 +48,7 @@ def claude(world: World) -> None:
     """Give a small project with a document, its tests, and Claude Code, which carries it out."""
     tests = {"tests/__init__.py": "", "tests/test_greeter.py": texts.GREETER_TESTS}
     world.commit({"docs/prd.md": texts.GREETER, "docs/plan.md": texts.NOTES, **tests})
-    hello, bye = "def hello():\n    return 'hello'\n", "\n\ndef bye():\n    return 'goodbye'\n"
-    world.agent(
-        "claude",
-        *drafts(),
-        ("an entry can have a note", [{"draft": texts.DETAIL}]),
-        ("S1", [{"write": {"greeter.py": hello}}]),
-        ("S2", [{"write": {"greeter.py": hello + bye}}]),
-    )
+    world.agent("claude", *drafts(), ("an entry can have a note", [{"draft": texts.DETAIL}]), *texts.GREETS)
 
 
 def drafts() -> list[Play]:
@@ -281,4 +275,15 @@ def machine(world: World) -> None:
     refused = "Reconnecting... waiting for network (Connection failed: error sending request)"
     world.agent("codex", ("", [{"fails": refused}]))
     del world.variables["OPENAI_API_KEY"]
-    world.write("../checks.toml", f"[verification]\nstory_commands = {checks}\n")
+    world.write("~/checks.toml", f"[verification]\nstory_commands = {checks}\n")
+
+
+@named
+def agents(world: World) -> None:
+    """Add more agents to the small project: Codex, one of the reader's own, and one that prints the lines of the page."""
+    claude(world)
+    world.agent("codex", *texts.GREETS)
+    world.agent("my-agent", *texts.GREETS)
+    world.agent("robo", *texts.GREETS)
+    world.variables["ROBO_API_KEY"] = KEY
+    world.unseen("santiago init && git add -A && git commit -q -m 'Set santiago up'")
