@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.judge import blind
+from santiago.judge.shown import sees as does_see
+from santiago.judge.trials import GARBAGE, spoil
 from tests.judge.showing import shown
 
 if TYPE_CHECKING:
@@ -29,21 +30,21 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_overwritten_files_are_there_and_of_no_language(checkout: Path) -> None:
-    blind.spoil(str(checkout), ["src/app.py", "not/there.py"], blind.GARBAGE)
+    spoil(str(checkout), ["src/app.py", "not/there.py"], GARBAGE)
     assert (checkout / "test_app.py").read_text() == "import app\n"
     with pytest.raises((SyntaxError, ValueError)):
         ast.parse((checkout / "src/app.py").read_bytes())
 
 
 def test_removed_files_are_gone(checkout: Path) -> None:
-    blind.spoil(str(checkout), ["src/app.py", "not/there.py", "link.py"], None)
+    spoil(str(checkout), ["src/app.py", "not/there.py", "link.py"], None)
     assert not (checkout / "src/app.py").exists()
     assert not (checkout / "link.py").is_symlink()
 
 
-@pytest.mark.parametrize("content", [blind.GARBAGE, None])
+@pytest.mark.parametrize("content", [GARBAGE, None])
 def test_nothing_outside_the_checkout_is_touched(content: bytes | None, checkout: Path) -> None:
-    blind.spoil(str(checkout), ["link.py", "away/outside.py", "../outside.py"], content)
+    spoil(str(checkout), ["link.py", "away/outside.py", "../outside.py"], content)
     assert (checkout.parent / "outside.py").read_text() == "mine\n"
 
 
@@ -60,4 +61,4 @@ def test_nothing_outside_the_checkout_is_touched(content: bytes | None, checkout
     ],
 )
 def test_a_check_sees_where_anything_that_passed_does_not(before: Shown, spoiled: Shown, sees: bool) -> None:
-    assert blind.sees(before, spoiled) is sees
+    assert does_see(before, spoiled) is sees

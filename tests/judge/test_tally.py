@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.judge import tally
-from santiago.judge.tally import Tally
+from santiago.judge.naming import tally
+from santiago.judge.naming.reading import Tally
 
 OUTPUTS: list[tuple[str, tuple[int, int] | None]] = [
     ("============ 3 passed in 0.12s ============", (3, 0)),
@@ -91,18 +91,18 @@ OUTPUTS: list[tuple[str, tuple[int, int] | None]] = [
 
 @pytest.mark.parametrize(("output", "expected"), OUTPUTS)
 def test_the_summary_of_a_runner_is_read(output: str, expected: tuple[int, int] | None) -> None:
-    assert tally.recognise(output) == (None if expected is None else Tally(*expected))
+    assert tally(output) == (None if expected is None else Tally(*expected))
 
 
 def test_of_two_runners_both_count() -> None:
-    assert tally.recognise("2 passed in 0.1s\nTests:       3 passed, 3 total\n") == Tally(5, 0)
+    assert tally("2 passed in 0.1s\nTests:       3 passed, 3 total\n") == Tally(5, 0)
 
 
 def test_a_count_of_thousands_of_digits_is_no_count() -> None:
-    assert tally.recognise(f"Ran {'9' * 5000} tests in 1s\n\nOK\n") is None
-    assert tally.recognise(f"{'9' * 5000} passed in 1s\n") is None
+    assert tally(f"Ran {'9' * 5000} tests in 1s\n\nOK\n") is None
+    assert tally(f"{'9' * 5000} passed in 1s\n") is None
 
 
 def test_empty_lines_and_overlong_ones_change_no_summary() -> None:
     text = "x" * 100_000 + "\nRan 3 tests in 0.1s" + "\n" * 5000 + "OK (skipped=1)\n"
-    assert tally.recognise(text) == Tally(2, 0)
+    assert tally(text) == Tally(2, 0)

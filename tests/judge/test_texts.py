@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.judge.texts import may_load, only_grew
+from santiago.judge.trees import may_load, only_grew
 
 TESTS = '''"""Tests."""
 import os, sys

@@ -138,11 +138,10 @@ def test_a_failed_check_of_an_attempt_runs_again_and_one_of_a_base_does_not() ->
     assert len(checks.told) == 3
 
 
-def test_an_edited_checkout_is_told_the_same_and_remembered_by_nobody() -> None:
+def test_what_runs_on_a_spoiled_checkout_is_told_the_same_and_remembered_by_nobody() -> None:
     checks = Checks()
     tried = trials(checks)
-    edited: list[str] = []
-    tried.edited(trial(ASKING, "S1"), edited.append, GOING)
-    assert (edited, checks.told) == (["/nowhere/x"], [(ASKING, {"SANTIAGO_STORY": "S1"})])
+    tried.spoiled(trial(ASKING, "S1"), ["a.py"], None, GOING)
+    assert checks.told == [(ASKING, {"SANTIAGO_STORY": "S1"})]
     tried.results(trial(ASKING, "S1"), GOING)
     assert len(checks.told) == 2

@@ -10,15 +10,15 @@ from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
-from santiago.judge import blind, criteria, record, telling, tests_first, verdict
+from santiago.judge import criteria, telling, tests_first, verdict
 from santiago.judge.commandline import absent, names_what_is_missing
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, missing, missing_module, waits_for_tests
 from santiago.judge.remedies import remedy
-from santiago.judge.shown import ends_alike
+from santiago.judge.shown import ends_alike, sees
 from santiago.judge.trees import Trees
-from santiago.judge.trials import StoppedError, Trial
+from santiago.judge.trials import GARBAGE, StoppedError, Trial
 from santiago.judge.verdict import Check
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ class TreeJudge:
         except StoppedError:
             return None
         except SetUpFailedError as error:
-            return Examination(record=record.of_base({}), reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
+            return Examination(
+                record=verdict.document_of_base({}), reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)
+            )
 
     def _examined(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination:
         first = {command: story.id for story in reversed(stories) for command in commands_of(story, self.run_input)}
@@ -73,7 +75,7 @@ class TreeJudge:
         files, read = self.workspace.files(base), partial(self.workspace.read, base)
         ran = [one for one in found.values() if not waits_for_tests(one, files)]
         examination = Examination(
-            record=record.of_base(found),
+            record=verdict.document_of_base(found),
             red=tuple(name for one in ran for name in one.names(one.failing))[:_MOST_RED],
             results=tuple(one.result for one in found.values()),
         )
@@ -110,13 +112,13 @@ class TreeJudge:
         files, every = self._files((), trial.commit), sorted(self.workspace.files(trial.commit))
         others = [path for path in every if not files.judges(path) and not files.is_mixed(path)]
         left = [one for one in shown if one.command not in self._sight] if others else []
-        for content in (blind.GARBAGE, None):
+        for content in (GARBAGE, None):
             if not left:
                 return
             blinded = Trial(name=f"{trial.name}-blind", commit=trial.commit, commands=[one.command for one in left])
-            spoiled = self.trials.edited(blinded, partial(blind.spoil, paths=others, content=content), stop)
+            spoiled = self.trials.spoiled(blinded, others, content, stop)
             for one in left:
-                self._sight[one.command] = blind.sees(one, spoiled[one.command])
+                self._sight[one.command] = sees(one, spoiled[one.command])
             left = [one for one in left if not self._sight[one.command]]
 
     # Work
@@ -323,7 +325,7 @@ class TreeJudge:
 
 
 def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = None) -> Judged:
-    return Judged(verdict=found, record=record.document(found, checks), tests=tests)
+    return Judged(verdict=found, record=verdict.document(found, checks), tests=tests)
 
 
 def _failed(reason: Reason, message: str) -> Judged:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
-from santiago.judge import missing, tally
+from santiago.judge import missing
 from santiago.judge.commandline import runner_of, runners
 from santiago.judge.commands import LOG_KEEP
-from santiago.judge.naming import UnreadError, asking, named, refused
+from santiago.judge.naming import UnreadError, asking, named, refused, tally
 from santiago.judge.shell import programs
 from santiago.judge.shown import Shown, fails_alike
 from santiago.process.temporary import Temporary
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     Told = Mapping[str, str]
     """Variables that tell a check whose it is."""
 
-_LARGEST_OUTPUT = 16 * 1024 * 1024
-"""Bytes of a check's output in which tests are looked for."""
 _ALWAYS_SAY = frozenset([
     "pytest", "unittest", "go", "cargo", "jest", "vitest", "mocha", "node", "rspec", "phpunit", "ctest", "dotnet", "prove",
 ])  # fmt: skip
@@ -110,7 +108,7 @@ class CheckRunner:
             asked, added = asking(command, self.runner.environment, self.runner.seen(reports, temporary))
             report = self.runner.run(asked, folder, temporary, {**told, **added}, stop, log=str(log))
             _refuse_unheard(report)
-            output = (regular.content(log, _LARGEST_OUTPUT) or b"").decode("utf-8", "replace")
+            output = (regular.content(log, LOG_KEEP) or b"").decode("utf-8", "replace")
             if report.exit_code and refused(output):
                 report = self.runner.run(command, folder, temporary, told, stop)
                 output = report.head + report.tail
@@ -155,9 +153,8 @@ def _counted(command: str, tests: Tests | None, output: str) -> tuple[int | None
     if tests is not None:
         ran = [status for status in tests.values() if status != "skipped"]
         return len(ran), ran.count("failed")
-    found = tally.recognise(output)
-    if found is not None:
-        return found.ran, found.failed
+    if (found := tally(output)) is not None:
+        return found
     # Others keep silent where all is well, say it in words that nobody here reads, or say it to `grep` alone.
     speaking = (runner_of(program) for program in programs(command) if not program.is_heard)
     return (0 if _ALWAYS_SAY.intersection(speaking) else None), 0

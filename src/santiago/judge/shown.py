@@ -76,6 +76,11 @@ def lost(before: Shown, after: Shown) -> list[str]:
     return [WHOLE]
 
 
+def sees(before: Shown, spoiled: Shown) -> bool:
+    """Whether anything that passed on the whole tree does not pass on the spoiled one."""
+    return bool(lost(before, spoiled)) or before.is_green != spoiled.is_green
+
+
 def vanished(before: Shown, after: Shown) -> list[str]:
     """Return the tests that passed and are not run any more, or are skipped anew."""
     if before.tests is None or (after.tests is None and not after.is_green):

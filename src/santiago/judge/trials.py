@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.ports.judge import SetUpFailedError
 from santiago.contract.ports.workspace import PATCH_CUT
 from santiago.contract.record import record
 from santiago.judge.commandline import is_self_contained
+from santiago.util.inside import is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     Results = dict[str, Shown]
     """Command → what it showed."""
 
+GARBAGE = b"\x00\x01}{]['\"`<%#@!$^&*|\\~ santiago tries whether this check can see \xff\xfe\n" * 4
+"""Bytes that no language parses."""
 VARIABLES = "SANTIAGO_"
 """How the variables begin that tell a check whose it is."""
 
@@ -153,9 +158,9 @@ class Trials:
         }
         return {command: reused.get(command) or ran[command] for command in owners}
 
-    def edited(self, trial: Trial, edit: Callable[[str], None], stop: Stop) -> Results:
-        """Return what commands show after an edit of a prepared checkout; nothing is remembered."""
-        return self._run(trial, self._owners(trial), stop, edit)
+    def spoiled(self, trial: Trial, paths: Sequence[str], content: bytes | None, stop: Stop) -> Results:
+        """Return what commands show on a prepared checkout some files of which are spoiled; nothing is remembered."""
+        return self._run(trial, self._owners(trial), stop, lambda folder: spoil(folder, paths, content))
 
     def _run(
         self, trial: Trial, owners: Mapping[str, str], stop: Stop, edit: Callable[[str], None] = lambda _: None
@@ -199,3 +204,14 @@ class Trials:
             told["SANTIAGO_ATTEMPT"] = str(trial.attempt)
             told["SANTIAGO_PROMPT_FILE"] = self.prompt_path(trial.story, trial.attempt)
         return told
+
+
+def spoil(folder: str, paths: Sequence[str], content: bytes | None) -> None:
+    """Make files of a checkout unusable by writing something else into them, or remove them."""
+    for place in (Path(folder, path) for path in paths):
+        if not os.path.lexists(place) or not is_inside(place.parent, folder):
+            continue
+        if content is None:
+            place.unlink(missing_ok=True)
+        elif place.is_file() and not place.is_symlink():
+            place.write_bytes(content)

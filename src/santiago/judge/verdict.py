@@ -8,15 +8,16 @@ fail without the work?). What an attempt changes in its tests never helps it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from santiago.contract.codec import canonical, to_data
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.judge.shown import WHOLE, fails_alike, healed, lost, passes, vanished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult
     from santiago.judge.shown import Shown
@@ -154,3 +155,26 @@ def _fails_without(check: Check, without: Shown, text_changed: TextChanged) -> b
         not passes(test, without) and (test == WHOLE or test not in known or text_changed(test))
         for test in check.work.passing
     )
+
+
+def document(found: Verdict, checks: Sequence[Check]) -> bytes:
+    """Return the content of `verification.json`: the verdict, each command's result, and in short the other trees."""
+    trees = {
+        "base": [check.base for check in checks],
+        "old_tests": [check.old_tests for check in checks if check.old_tests is not None],
+        "new_tests": [check.new_tests for check in checks if check.new_tests is not None],
+    }
+    return canonical(to_data(found) | {name: list(map(_short, every)) for name, every in trees.items()})
+
+
+def document_of_base(found: Mapping[str, Shown]) -> bytes:
+    """Return the record of what checks show on a base, before any work."""
+    return canonical({"base": [_short(shown) | {"output": shown.result.output} for shown in found.values()]})
+
+
+def _short(shown: Shown) -> dict[str, Any]:
+    result = shown.result
+    return {
+        "command": result.command, "exit_code": result.exit_code, "checks": result.checks, "verdict": result.verdict,
+        "failing": [test for test in shown.failing if test][:MOST_NAMES], "reused": result.reused,
+    }  # fmt: skip

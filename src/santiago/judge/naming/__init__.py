@@ -2,7 +2,7 @@
 
 from santiago.judge.naming.ids import INSIDE, Status, Tests, file_of, function_of
 from santiago.judge.naming.junit import UnreadError
-from santiago.judge.naming.reading import named, plain
+from santiago.judge.naming.reading import named, tally
 from santiago.judge.naming.start import asking, refused
 
-__all__ = ["INSIDE", "Status", "Tests", "UnreadError", "asking", "file_of", "function_of", "named", "plain", "refused"]
+__all__ = ["INSIDE", "Status", "Tests", "UnreadError", "asking", "file_of", "function_of", "named", "refused", "tally"]

@@ -1,4 +1,4 @@
-"""Test names in the outlines that JavaScript's runners print: a mark before each test, suites by indentation."""
+"""Test names in outlines: those that JavaScript's runners print, and the Test Anything Protocol of many others."""
 
 from __future__ import annotations
 
@@ -125,3 +125,65 @@ def ava(text: str) -> Named:
 def _title(text: str, titles: set[str]) -> str:
     ends = (place for place in range(len(text), 0, -1) if text[place : place + 1] in {"", " "})
     return next((text[:end] for end in ends if text[:end] in titles), text)
+
+
+_TAP_STREAM = pattern(r"^(?=TAP version \d+$)", re.MULTILINE)
+_TAP_DETAILS = pattern(r"^( +)--- *\n(?:(?!\1\.\.\. *$)(?:\1.*| *)\n)*+(?:\1\.\.\. *\n)?", re.MULTILINE)
+_TAP_LINE = pattern(
+    r"^(?P<indent> *+)(?:# Subtest: (?P<suite>.+)|# (?P<comment>.*)|(?P<plan>1\.\.\d+)"
+    r"|(?P<failed>not )?ok \d+(?P<dash> -)?(?: +|$)(?P<test>.*)$)",
+    re.MULTILINE,
+)
+_TAP_DIRECTIVE = pattern(r"(?<!\\)#\s*(?:(skip|todo)|time=)", re.IGNORECASE)
+_TAPE_MARK = pattern(r"(?:SKIP|TODO) ")
+
+
+def tap(text: str) -> list[Named]:
+    """Return what each stream of results named."""
+    return [_tap_stream(stream) for stream in _TAP_STREAM.split(text)]
+
+
+def _tap_stream(stream: str) -> Named:
+    versioned = stream.startswith("TAP version ")
+    lines = list(_TAP_LINE.finditer(_TAP_DETAILS.sub("", stream)))
+    kinds = [line.lastgroup for line in lines]
+    if "test" not in kinds or not (versioned or "plan" in kinds):
+        return []
+    if "suite" in kinds:
+        return _tap_nested(line for line in lines if line.lastgroup in {"suite", "test"})
+    if versioned and kinds[0] == "comment" and not lines[kinds.index("test")]["dash"]:
+        return _tape(lines)
+    return [_tap_result(line, line["test"]) for line in lines if line.lastgroup == "test" and not line["indent"]]
+
+
+def _tap_result(line: re.Match[str], text: str) -> tuple[str, Status]:
+    name, *directive = _TAP_DIRECTIVE.split(text, maxsplit=1)
+    status: Status = "skipped" if any(directive[:1]) else "failed" if line["failed"] else "passed"
+    return name.strip().replace("\\#", "#").replace("\\\\", "\\"), status
+
+
+def _tap_nested(lines: Iterable[re.Match[str]]) -> Named:
+    """Read subtests: other results are single assertions inside of them, unless they were left out."""
+    named: Named = []
+    subtests = set()
+    for path, line in outline(lines):
+        test, status = _tap_result(line, path)
+        if line["suite"]:
+            subtests.add(test)
+        elif status == "skipped" or test in subtests:
+            named.append((test, status))
+    return named
+
+
+def _tape(lines: Iterable[re.Match[str]]) -> Named:
+    """Read tape's tests, which are comments: one has failed where an assertion below it has, or where all ends there."""
+    named: Named = []
+    for line in lines:
+        if line.lastgroup == "plan":
+            return named  # what follows is the summary
+        if line.lastgroup == "comment":
+            name = line["comment"].strip()
+            named.append((_TAPE_MARK.sub("", name, count=1), "skipped" if _TAPE_MARK.match(name) else "passed"))
+        elif named and _tap_result(line, line["test"])[1] == "failed":
+            named[-1] = (named[-1][0], "failed")
+    return [*named[:-1], *((test, "failed") for test, _ in named[-1:])]
