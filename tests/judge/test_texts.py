@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.judge.trees import may_load, only_grew
+from santiago.judge.trees import may_load, only_grew, text_below
 
 TESTS = '''"""Tests."""
 import os, sys
@@ -87,3 +87,23 @@ def test_a_new_file_changes_nothing_unless_it_serves_tests_that_do_not_ask_for_i
     assert only_grew("tests/vectors/a.json", b"", b"[]")
     assert only_grew("tests/helpers.py", b"", b"def make(): ...\n")
     assert not only_grew("tests/conftest.py", b"", b"def pytest_runtest_call(item): ...\n")
+
+
+JS = """describe('sums', () => {
+  it('adds', () => {
+    equal(add(1, 2), 3);
+  });
+  it('takes away', () => {});
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("test_sub", TESTS, "assert sub(2, 1) == 1"), ("test_size", TESTS, "assert len(self.helper()) == 2"), ("test_si", TESTS, ""),
+        ("adds", JS, "equal(add(1, 2), 3);\n  });"), ("test_b", "def test_b(\n    a,\n):\n    assert a\nx = 1\n", "a,\n):\n    assert a"),
+    ],
+)  # fmt: skip
+def test_what_a_test_says_is_all_that_stands_below_its_name(name: str, content: str, said: str) -> None:
+    assert text_below(name, content) == said

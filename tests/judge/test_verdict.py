@@ -13,8 +13,10 @@ from santiago.judge.verdict import Check
 from tests.judge.showing import shown
 
 
-def of_old_tests(checks: list[Check], text_changed: Callable[[str], bool]) -> Verdict:
-    return verdict.of_old_tests(verdict.of_work(checks), checks, text_changed)
+def of_old_tests(
+    checks: list[Check], text_changed: Callable[[str], bool], renamed: Callable[[str], bool] = lambda _: False
+) -> Verdict:
+    return verdict.of_old_tests(verdict.of_work(checks), checks, text_changed, renamed)
 
 
 def nothing_changed(_: str) -> bool:
@@ -80,6 +82,21 @@ def test_cases_whose_ids_change_from_run_to_run_have_not_vanished() -> None:
     assert of_old_tests([check], nothing_changed).vanished == ()
     fewer = Check(base=shown("t.py::f[10:01] t.py::f[10:02]"), work=shown("t.py::f[11:01]"))
     assert of_old_tests([fewer], nothing_changed).vanished == ("t.py::f[10:01]", "t.py::f[10:02]")
+
+
+def test_tests_that_moved_to_another_class_or_file_have_not_vanished() -> None:
+    check = Check(base=shown("t.py::A::f[1] t.py::A::f[2] t.A.g"), work=shown("u.py::B::f[1] u.py::B::f[2] u.B.g"))
+    assert of_old_tests([check], all_changed).vanished == ()
+    fewer = Check(base=shown("t.py::A::f t.py::B::f"), work=shown("t.py::B::f"))
+    assert of_old_tests([fewer], all_changed).vanished == ("t.py::A::f",)
+
+
+def test_a_test_whose_text_stands_below_another_name_has_not_vanished() -> None:
+    check = Check(base=shown("a b"), work=shown("a c"))
+    assert of_old_tests([check], all_changed, renamed="b".__eq__).vanished == ()
+    for work in ("a", "a c?"):
+        left_out = Check(base=shown("a b"), work=shown(work))
+        assert of_old_tests([left_out], all_changed, renamed="b".__eq__).vanished == ("b",)
 
 
 def test_a_red_test_that_only_its_own_change_makes_green_is_eased() -> None:

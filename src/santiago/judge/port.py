@@ -145,7 +145,7 @@ class TreeJudge:
             old = self.trials.results(trial.on("old-tests", trees.with_old_tests()), stop)
             checks = [replace(check, old_tests=old[check.work.command]) for check in checks]
         if found.passed:
-            found = verdict.of_old_tests(found, checks, trees.text_changed)
+            found = verdict.of_old_tests(found, checks, trees.text_changed, trees.renamed)
             found = telling.of_old_tests(found, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
             if trees.judging and not verdict.is_proved(checks):
@@ -297,7 +297,7 @@ class TreeJudge:
         if found.passed and trees.judging:
             old = self._of_run(trees.with_old_tests(), "run-old-tests", stories, stop)
             checks = [replace(check, old_tests=old[key]) for check, key in zip(checks, now, strict=True)]
-            found = verdict.of_old_tests(found, checks, trees.text_changed)
+            found = verdict.of_old_tests(found, checks, trees.text_changed, trees.renamed)
             found = telling.of_run(found, accepted, self.run_input.policy, trees.difference)
         return _judged(found, checks)
 

@@ -1,7 +1,7 @@
 """What a check showed on one tree, test by test where its runner names them, and what became of it on another one.
 
-An id may differ from run to run (a clock among its parameters), so a test that is missing is held against its function:
-where as many cases of that function pass as before, none of them is gone.
+An id may differ from run to run (a clock among its parameters), and people move tests to another class or file. So a test
+that is missing is held against its name: where as many cases of that name pass as before, none of them is gone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.patterns import pattern
-from santiago.judge.naming import INSIDE, function_of
+from santiago.judge.naming import INSIDE, function_of, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,16 +131,12 @@ def ends_alike(before: Shown, after: Shown) -> bool:
 
 
 def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str]:
-    """Leave out tests whose function still has as many passing cases as before."""
+    """Leave out tests of whose name as many cases pass as before."""
     if not tests:
         return []
-    then, now = (Counter(map(function_of, shown.passing)) for shown in (before, after))
+    then, now = (Counter(map(name_of, shown.passing)) for shown in (before, after))
     known = after.tests or {}
-    return [
-        test
-        for test in tests
-        if known.get(test) == "failed" or now[function_of(test)] < max(1, then[function_of(test)])
-    ]
+    return [test for test in tests if known.get(test) == "failed" or now[name_of(test)] < max(1, then[name_of(test)])]
 
 
 def _is_case_of(test: str, others: Iterable[str]) -> bool:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.judge import globs
 from santiago.judge.judges import NAMED_TESTS
-from santiago.judge.naming import file_of
+from santiago.judge.naming import file_of, name_of
 from santiago.judge.sections import put_back
 
 if TYPE_CHECKING:
@@ -80,6 +82,15 @@ class Trees:
         """Whether the work changed the text of a test of the base."""
         return bool(self._text_of(test))
 
+    def renamed(self, test: str) -> bool:
+        """Whether what a test of the base says stands in the work, below another name."""
+        path = self._file_of(test)
+        if path is None or path not in self.judging:
+            return False
+        old, new = (self._read(commit, path).decode(errors="replace") for commit in (self.base, self.work))
+        said = text_below(name_of(test), old)
+        return bool(said) and said in new
+
     def rewritten(self, test: str) -> bool:
         """Whether the work took anything away from the text of a test, or changed it."""
         return not self._rewritten.isdisjoint(self._text_of(test))
@@ -110,6 +121,17 @@ class Trees:
         files = {self._file_of(test) for test in tests}
         known = [path for path in self.judging if path in files]
         return self.workspace.difference(self.base, self.work, self.judging if None in files else known or self.judging)
+
+
+def text_below(name: str, content: str) -> str:
+    """Return what stands below the first line with a name: all that is set in, and what closes what that line opens."""
+    lines = iter(content.splitlines(keepends=True))
+    named = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    first = next((line for line in lines if named.search(line)), "")
+    indent = first[: len(first) - len(first.lstrip())]
+    goes_on = tuple(indent + sign for sign in " \t)}]")
+    below = takewhile(lambda line: not line.strip() or line.startswith(goes_on), lines)
+    return "".join(below).strip()
 
 
 def may_load(path: str, content: bytes, judge: str) -> bool:

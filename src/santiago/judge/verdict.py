@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     TextChanged = Callable[[str], bool]
     """Whether the work changed the text of a test."""
+    Renamed = Callable[[str], bool]
+    """Whether the text of a test stands in the work under another name."""
 
 MOST_NAMES = 200
 """Tests of one kind that a verdict names."""
@@ -101,13 +103,13 @@ def _failure(before: CheckResult, failed: CheckResult) -> Reason:
     return Reason.STORY_VERIFICATION_FAILED
 
 
-def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: TextChanged) -> Verdict:
+def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: TextChanged, renamed: Renamed) -> Verdict:
     """Return the verdict with what the tests of the base say of the work, where the work changed any."""
     broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
     for check in checks:
         name = check.work.names
         if not check.came_with_work:
-            gone += name(vanished(check.base, check.work))
+            gone += name(_gone(check, renamed))
         if check.old_tests is None or check.came_with_work:
             continue
         own = _written_first(check, check.old_tests)
@@ -124,6 +126,14 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: TextChan
         found, broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
         vanished=tuple(test for test in gone if test not in changed)[first],
     )  # fmt: skip
+
+
+def _gone(check: Check, renamed: Renamed) -> list[str]:
+    """Return the tests that vanished; where people gave one another name, one of that name passes instead."""
+    found = vanished(check.base, check.work)
+    left = [test for test in found if not renamed(test)]
+    new = sum(test not in (check.base.tests or {}) for test in check.work.passing)
+    return left if len(found) - len(left) <= new else found
 
 
 def _written_first(check: Check, old_tests: Shown) -> list[str]:

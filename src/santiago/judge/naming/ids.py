@@ -57,6 +57,13 @@ def function_of(test: str) -> str:
     return go[0] if go else whole
 
 
+def name_of(test: str) -> str:
+    """Return what a test itself is called, wherever it stands."""
+    function = function_of(test)
+    last = function.rpartition("::")[2].rpartition(INSIDE)[2]
+    return last if " " in last else last.rpartition(".")[2]
+
+
 def file_of(test: str, files: Collection[str]) -> str | None:
     """Return which of these files holds a test, where its id tells: a path at its beginning, or a dotted name."""
     head = test.split("::", 1)[0].split(INSIDE, 1)[0].removeprefix("./")
