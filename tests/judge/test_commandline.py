@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as each
 from hypothesis import strategies as st
 
-from santiago.judge.commandline import absent, given, is_self_contained, modules, runners
+from santiago.judge.commandline import absent, given, is_self_contained, modules, runner_of
 from santiago.judge.shell import Program, programs
 
 
@@ -65,7 +65,7 @@ def test_a_program_knows_its_folder_its_variables_and_who_listens() -> None:
     ],
 )  # fmt: skip
 def test_a_runner_is_known_from_the_command_line(command: str, expected: tuple[str, ...]) -> None:
-    assert runners(command) == expected
+    assert tuple(dict.fromkeys(filter(None, map(runner_of, programs(command))))) == expected
 
 
 FILES = frozenset({
@@ -150,7 +150,7 @@ def test_what_may_ask_for_more_is_not_self_contained(command: str) -> None:
 @each(st.text(alphabet="ab ./'\"$(){}<>|&;\\`\n#=-:*[", max_size=60))
 def test_any_text_is_read_without_a_fault(command: str) -> None:
     assert all(isinstance(program, Program) and program.argv for program in programs(command))
-    runners(command), absent(command, FILES, {"a"}), is_self_contained(command)
+    list(map(runner_of, programs(command))), absent(command, FILES, {"a"}), is_self_contained(command)
 
 
 def test_shell_scripts_of_the_repository_are_read_as_the_lines_that_they_are() -> None:

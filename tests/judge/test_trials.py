@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,6 +30,7 @@ class Checks:
     def __init__(self) -> None:
         self.told: list[tuple[str, dict[str, str]]] = []
         self.words = "a"
+        self.more: dict[str, Any] = {}
 
     def run(
         self,
@@ -38,7 +40,8 @@ class Checks:
         *_: object,
     ) -> list[Shown]:
         self.told += [(command, dict(told[command])) for command in commands]
-        return [shown(self.words, command=command) for command in commands]
+        found = [shown(self.words, command=command) for command in commands]
+        return [replace(one, result=replace(one.result, **self.more)) for one in found]
 
 
 def trials(checks: Checks, mentions: Callable[[], bool] = lambda: False) -> Trials:
@@ -129,13 +132,43 @@ def test_work_is_heeded_also_while_another_attempt_looks_at_the_base() -> None:
     assert tried.is_told(SHARED)
 
 
-def test_a_failed_check_of_an_attempt_runs_again_and_one_of_a_base_does_not() -> None:
+def runs(words: str, *as_base: bool, **more: object) -> int:
+    """Return how often a check runs that is asked for on one tree, as one of a base or not, and always shows this."""
     checks = Checks()
-    checks.words = "a-"
+    checks.words, checks.more = words, more
     tried = trials(checks)
-    for as_base in (True, True, False, False):
-        tried.results(trial(SHARED, "S1", as_base=as_base), GOING)
-    assert len(checks.told) == 3
+    for one in as_base:
+        tried.results(trial(SHARED, "S1", as_base=one), GOING)
+    return len(checks.told)
+
+
+def test_a_pass_is_remembered_for_bases_and_for_work() -> None:
+    assert runs("a b", True, True, False) == runs("a b", False, False, True) == 1
+
+
+def test_a_failed_check_of_an_attempt_runs_again_and_one_of_a_base_does_not() -> None:
+    """A check that flaked once must not be the failure of every later attempt."""
+    assert runs("a-", True, True, True) == 1
+    assert runs("a-", True, True, False, False) == 3
+    assert runs("a-", False, True, True) == 2
+
+
+@pytest.mark.parametrize("more", [{"timed_out": True}, {"exit_code": None}])
+def test_a_check_that_did_not_come_to_its_end_is_never_remembered(more: dict[str, object]) -> None:
+    assert runs("a-", True, True, **more) == 2
+
+
+def test_a_result_belongs_to_its_tree_its_command_and_its_owner() -> None:
+    checks = Checks()
+    tried = trials(checks)
+    for command, story, commit in (
+        (ASKING, "S1", "a-1"),
+        (ASKING, "S1", "b-1"),
+        (SHARED, "S1", "a-1"),
+        (ASKING, "S2", "a-1"),
+    ):
+        tried.results(trial(command, story, commit=commit), GOING)
+    assert len(checks.told) == 4
 
 
 def test_what_runs_on_a_spoiled_checkout_is_told_the_same_and_remembered_by_nobody() -> None:

@@ -49,11 +49,6 @@ _FILE = pattern(r"(?<![\w./$-])(?:[\w-]{1,100}/){0,20}[\w-]{1,100}\.[a-z]\w{0,5}
 """A word that looks like the name of a file."""
 
 
-def runners(command: str) -> tuple[str, ...]:
-    """Return the known test runners that the command line itself starts."""
-    return tuple(dict.fromkeys(runner for program in programs(command) if (runner := runner_of(program))))
-
-
 def runner_of(program: Program) -> str | None:
     """Return the test runner that a program is."""
     words = [word.rpartition(":")[2] for word in program.argv[1:]]
@@ -87,9 +82,7 @@ def _judging(program: Program) -> Iterable[str]:
 
 def holds(files: Collection[str], path: str) -> bool:
     """Whether a file, a folder or a pattern means any of these files."""
-    if globs.is_wild(path):
-        return any(globs.matches(file, (path,)) for file in files)
-    return path in files or any(file.startswith(f"{path}/") for file in files)
+    return path in files or any(globs.matches(file, (path,)) for file in files)
 
 
 def names_what_is_missing(command: str, files: Collection[str]) -> bool:

@@ -131,11 +131,11 @@ _LANGUAGES: dict[tuple[str, ...], Patterns] = {
 }
 
 
-def _compiled(patterns: Patterns) -> dict[str, re.Pattern[str]]:
-    return {rule: pattern("|".join(alternatives)) for rule, alternatives in patterns.items()}
-
-
-PATTERNS = {end: _compiled(patterns) for ends, patterns in _LANGUAGES.items() for end in ends}
+PATTERNS = {
+    end: {rule: pattern("|".join(alternatives)) for rule, alternatives in patterns.items()}
+    for ends, patterns in _LANGUAGES.items()
+    for end in ends
+}
 """By how files' names end. Python's are for statements with names written out, see `python_text`; others for lines."""
 
 NEW_NAME = pattern(

@@ -25,8 +25,7 @@ def names(files: Iterable[str], path: str) -> bool:
     A glob that could mean anything (`**/*.py`) says where a story may work, and names no file.
     """
     plain = (file.strip().removeprefix("./").rstrip("/") for file in files)
-    named = [file for file in plain if file not in {"", "."} and not is_wild(file.partition("/")[0])]
-    return any(f"{path}/".startswith(f"{file}/") for file in named) or matches(path, named)
+    return matches(path, (file for file in plain if file not in {"", "."} and not is_wild(file.partition("/")[0])))
 
 
 def is_wild(text: str) -> bool:
@@ -41,8 +40,8 @@ def _any_of(globs: tuple[str, ...]) -> re.Pattern[str]:
 
 def _pattern(glob: str) -> str:
     """Return a glob as a pattern: `**` crosses folders, `*` does not, `{a,b}` is either; a folder is all below it."""
-    glob = glob.strip().removeprefix("./")
-    return "".join(map(_piece, _PIECE.findall(f"{glob}**" if glob.endswith("/") else glob))) + r"\Z"
+    glob = glob.strip().removeprefix("./").rstrip("/")
+    return "".join(map(_piece, _PIECE.findall(glob))) + r"(?:/.*)?\Z"
 
 
 def _piece(piece: str) -> str:

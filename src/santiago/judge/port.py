@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     """What checks showed, by the story that they are told, if any, and their command."""
 
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
-_MOST_RED = 100
-"""Red tests that the examination of a base names."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,7 +74,7 @@ class TreeJudge:
         ran = [one for one in found.values() if not waits_for_tests(one, files)]
         examination = Examination(
             record=verdict.document_of_base(found),
-            red=tuple(name for one in ran for name in one.names(one.failing))[:_MOST_RED],
+            red=tuple(name for one in ran for name in one.names(one.failing))[: verdict.MOST_NAMES],
             results=tuple(one.result for one in found.values()),
         )
         words = [path for story in stories for path in story.files]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
 from santiago.judge import missing
-from santiago.judge.commandline import runner_of, runners
+from santiago.judge.commandline import runner_of
 from santiago.judge.commands import LOG_KEEP
 from santiago.judge.naming import UnreadError, asking, named, refused, tally
 from santiago.judge.shell import programs
@@ -134,7 +134,7 @@ def _result(
     cause = _cause(report)
     ran, failed = _counted(command, tests, output)
     passed = report.exit_code == 0 and not report.timed_out and not cause
-    if passed and failed and runners(command):
+    if passed and failed and any(map(runner_of, programs(command))):
         passed, cause = False, "contradicted"  # `pytest | tee log` ends well whatever pytest found
     return CheckResult(
         command=command,

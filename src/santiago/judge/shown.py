@@ -102,15 +102,12 @@ def passes(test: str, shown: Shown) -> bool:
         return shown.is_green
     if test in (shown.tests or {}):
         return test in shown.passing
-    within = [one for one in shown.tests or () if one.startswith(_inside(test)) or f".{test}." in one]
+    # What stands inside of an id goes on with one of these; `sum` says nothing of `sum of two`.
+    inside = tuple(test + sign for sign in ("::", INSIDE, ".", "/"))
+    within = [one for one in shown.tests or () if one.startswith(inside) or f".{test}." in one]
     if not within and _LONE_FILE.search(test):
         return shown.is_green  # node names a file only where it cannot be loaded, and never beside its tests
     return any(one in shown.passing for one in within) and not any(one in shown.failing for one in within)
-
-
-def _inside(test: str) -> tuple[str, ...]:
-    """Return how the ids begin that stand inside of another one; `sum` says nothing of `sum of two`."""
-    return tuple(test + sign for sign in ("::", INSIDE, ".", "/"))
 
 
 def fails_alike(before: Shown, after: Shown) -> bool:

@@ -13,6 +13,7 @@ from santiago.judge.missing import found_no_test
 from santiago.judge.naming import file_of
 from santiago.judge.shown import WHOLE, lost, vanished
 from santiago.judge.telling import listed
+from santiago.judge.verdict import MOST_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     """What each check showed on the base, and on the base with the new tests."""
     Lacks = Callable[[Shown], Missing | None]
 
-_MOST_NAMES = 200
 _WANTING = pattern(
     r"No module named|cannot import name|has no attribute|Cannot find (?:module|package)|does not provide an export|is not exported"
     r"|is not defined|undefined: |cannot find (?:function|value|type|struct|trait|macro|symbol|crate)|unresolved import|could not find `"
@@ -49,7 +49,7 @@ def verdict(pairs: Pairs, files: Collection[str], rewritten: Callable[[str], boo
         message = _shows_nothing(pairs)
     return Verdict(
         passed=not message, proof=None, reason=Reason.NOTHING_VERIFIED if message else None, message=message,
-        results=tuple(new.result for _, new in pairs), awaiting=() if message else tuple(fresh[:_MOST_NAMES]),
+        results=tuple(new.result for _, new in pairs), awaiting=() if message else tuple(fresh[:MOST_NAMES]),
     )  # fmt: skip
 
 

@@ -73,29 +73,6 @@ class Supply(Protocol):
         """Say which packages a work asks for that its base does not and no set-up installs; empty where there are none."""
 
 
-class Memory:
-    """Results by tree, command and owner.
-
-    The owner is the story for a check that is told its story, and nobody for one that is not: what was not given to a
-    check cannot be asked for by it. A failure is remembered for bases only: an attempt's verdict never rests on one.
-    """
-
-    def __init__(self) -> None:
-        self._shown: dict[tuple[str, str, str], Shown] = {}
-
-    def known(self, tree: str, command: str, owner: str, *, as_base: bool) -> Shown | None:
-        found = self._shown.get((tree, command, owner))
-        return found if found is not None and (as_base or found.is_green) else None
-
-    def learn(self, tree: str, owner: str, shown: Shown, *, as_base: bool) -> None:
-        """Remember what ran to its end; a pass stays, whatever another attempt sees at the same time."""
-        key = (tree, shown.command, owner)
-        if shown.is_green:
-            self._shown[key] = shown
-        elif as_base and shown.result.exit_code is not None and not shown.result.timed_out:
-            self._shown.setdefault(key, shown)
-
-
 @dataclass(slots=True, kw_only=True)
 class Trials:
     """Carries trials out."""
@@ -106,7 +83,8 @@ class Trials:
     supply: Supply
     prompt_path: Callable[[str, int], str]
     """Where the prompt of a story's attempt stands."""
-    memory: Memory = field(default_factory=Memory)
+    _remembered: dict[tuple[str, str, str], Shown] = field(default_factory=dict)
+    """What was shown, by tree, command and owner: the story for a check that is told its story, nobody for one that is not."""
     base_speaks: bool | None = None
     """Whether the repository speaks of the variables that name a story; None where nobody has looked."""
     work_speaks: bool = False
@@ -144,19 +122,24 @@ class Trials:
         """Return what the commands show on a commit, from memory where the same tree was seen."""
         self._look(trial.commit)
         tree, owners = self.workspace.tree(trial.commit), self._owners(trial)
-        known = {
-            command: self.memory.known(tree, command, owner, as_base=trial.as_base) for command, owner in owners.items()
-        }
+        known = {command: self._known((tree, command, owner), trial) for command, owner in owners.items()}
         unknown = {command: owner for command, owner in owners.items() if known[command] is None}
         ran = self._run(trial, unknown, stop) if unknown else {}
         for command, shown in ran.items():
-            self.memory.learn(tree, owners[command], shown, as_base=trial.as_base)
-        reused = {
-            command: replace(shown, result=replace(shown.result, reused=True))
-            for command, shown in known.items()
-            if shown is not None
-        }
-        return {command: reused.get(command) or ran[command] for command in owners}
+            self._learn((tree, command, owners[command]), shown, trial)
+        return {command: known[command] or ran[command] for command in owners}
+
+    def _known(self, key: tuple[str, str, str], trial: Trial) -> Shown | None:
+        found = self._remembered.get(key)
+        usable = found is not None and (trial.as_base or found.is_green)
+        return replace(found, result=replace(found.result, reused=True)) if found and usable else None
+
+    def _learn(self, key: tuple[str, str, str], shown: Shown, trial: Trial) -> None:
+        """Remember what ran to its end; a pass stays, and an attempt's verdict never rests on a failure."""
+        if shown.is_green:
+            self._remembered[key] = shown
+        elif trial.as_base and shown.result.exit_code is not None and not shown.result.timed_out:
+            self._remembered.setdefault(key, shown)
 
     def spoiled(self, trial: Trial, paths: Sequence[str], content: bytes | None, stop: Stop) -> Results:
         """Return what commands show on a prepared checkout some files of which are spoiled; nothing is remembered."""

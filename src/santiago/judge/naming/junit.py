@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -46,15 +47,10 @@ def read(reports: Path, folder: Path, since_ns: int) -> list[Tests]:
 def _files(folder: Path, since_ns: int) -> Iterator[Path]:
     for place, folders, names in islice(os.walk(folder), _MOST_FOLDERS):
         folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS)
-        paths = (Path(place, name) for name in sorted(names) if name.endswith(".xml"))
-        yield from (path for path in paths if _newer(path, since_ns))
-
-
-def _newer(path: Path, since_ns: int) -> bool:
-    try:
-        return path.lstat().st_mtime_ns > since_ns
-    except OSError:
-        return False
+        for path in (Path(place, name) for name in sorted(names) if name.endswith(".xml")):
+            with suppress(OSError):
+                if path.lstat().st_mtime_ns > since_ns:
+                    yield path
 
 
 def tests_of(raw: bytes, root: str) -> Tests | None:
