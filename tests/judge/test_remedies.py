@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from santiago.contract.ports.judge import Proposal
-from santiago.judge.missing import Missing
-from santiago.judge.remedies import remedy
+from santiago.judge.missing import Missing, remedy
 
 
 def proposed(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.contract.record import record
-from santiago.judge.remedies import ENVIRONMENT, node_install, python_install
+from santiago.judge.missing import ENVIRONMENT, node_install, python_install
 from santiago.util import regular
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Why a check cannot run here: a program that is not installed, or a module that is not the repository's own.
+"""Why a check cannot run here, a program or a module that is not there, and the set-up that helps.
 
 A test file that is not there yet, or a module of the repository itself that a story has still to write, is no such
 reason: that check is red, and may become green.
@@ -6,12 +6,17 @@ reason: that check is red, and may become green.
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING
+import shlex
+import tomllib
+from typing import TYPE_CHECKING, Any
 
 from santiago.contract.patterns import pattern
+from santiago.contract.ports.judge import Proposal
 from santiago.contract.record import record
 from santiago.judge.judges import is_test
+from santiago.judge.shell import programs
 from santiago.process import enter
 
 if TYPE_CHECKING:
@@ -51,6 +56,26 @@ _MANIFESTS = pattern(
     r"|(?:.*/)?requirements/[\w.-]+"
 )
 _MOST_MANIFESTS = 30
+ENVIRONMENT = "python3 -m venv .venv && .venv/bin/pip install -q"
+_ENVIRONMENTS = (".venv", "venv")
+_FOLDER = pattern(r"cd ([\w.@/-]+) && ")
+_STARTS_PYTHON = pattern(r"(?:(?:uv|poetry|pdm|pipenv|hatch) run (?:--?[\w-]+ )*)?(?:python[\d.]*(?= )|(?=pytest\b))")
+_STARTS_NODE = frozenset({"npm", "npx", "pnpm", "yarn", "bun"})
+_FOR_TESTS = ("test", "tests", "testing", "dev")
+"""How projects name what their tests need, among extras and groups."""
+_REQUIREMENTS = pattern(
+    r"requirements(?:[-_]?(?:dev|tests?))?\.txt|(?:dev|tests?)[-_]requirements\.txt|requirements/(?:dev|tests?)\.txt"
+)
+_OTHER_NAMES = {"xdist": "pytest-xdist"}
+_MOST_NAMED = 40
+_LOCKS = {
+    "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
+    "yarn.lock": "yarn install --frozen-lockfile",
+    **dict.fromkeys(("bun.lock", "bun.lockb"), "bun install --frozen-lockfile"),
+    **dict.fromkeys(("package-lock.json", "npm-shrinkwrap.json"), "npm ci"),
+}
+_FETCH = "Let set-up fetch it, with the network: a command such as `go mod download` or `cargo fetch` as setup under [workspace]."
+_INSTALL = "Install it, or name another check: `--verify CMD`, or story_commands under [verification] in santiago.toml."
 
 
 @record
@@ -134,3 +159,80 @@ def found_no_test(shown: Shown) -> bool:
 def waits_for_tests(shown: Shown, files: Collection[str]) -> bool:
     """Whether a check ran no test because the tree has none: what it will see has still to be written."""
     return shown.result.checks == 0 and not any(shown.tests or ()) and not any(map(is_test, files))
+
+
+def remedy(
+    found: Missing, files: Collection[str], read: Read, has_folder: Callable[[str], bool]
+) -> tuple[str, Proposal | None]:
+    """Return what a person can do, and where the repository tells enough also what can be tried."""
+    cd = _FOLDER.match(found.command)
+    prefix, folder = (cd[0], f"{cd[1].rstrip('/')}/") if cd else ("", "")
+    command = found.command.removeprefix(prefix)
+    if found.kind == "Python" or (found.kind == "program" and found.name in PYTHON_TOOLS):
+        install = _installed(found, folder, files, read)
+        own = next((name for name in _ENVIRONMENTS if has_folder(f"{folder}{name}")), "")
+        check = prefix + _with_environment(command, own or ".venv")
+        if not own:
+            return _set_up(Proposal(check=check, setup=f"{prefix}{ENVIRONMENT} {install}"), found.command)
+        if f"{own}/bin" in command:
+            return f"Install it there: `{prefix}{own}/bin/python -m pip install {install}`.", None
+        return f"The repository has a `{own}`: use it in the check, as in `{check}`.", Proposal(check=check)
+    starter = next((one.written[0] for one in programs(command)), "")
+    is_tool = found.kind == "program" and starter in _STARTS_NODE and found.name not in ("", starter)
+    if found.kind == "Node" or is_tool:
+        return _set_up(Proposal(check=found.command, setup=prefix + node_install(files, folder)), found.command)
+    return (_FETCH if found.kind == "build" else _INSTALL), None
+
+
+def _set_up(proposal: Proposal, command: str) -> tuple[str, Proposal]:
+    words = f"Let set-up install it: setup = [{json.dumps(proposal.setup)}] under [workspace] in santiago.toml"
+    return words + (f", with `{proposal.check}` as the check." if proposal.check != command else "."), proposal
+
+
+def _with_environment(command: str, environment: str) -> str:
+    """Return a check that uses the python of an environment and the programs in it."""
+    if f"{environment}/bin" in command:
+        return command
+    python = _STARTS_PYTHON.match(command)
+    if python is None:
+        return f'PATH="$PWD/{environment}/bin:$PATH" {command}'
+    module = " -m " if command[python.end() :].startswith("pytest") else ""
+    return f"{environment}/bin/python{module}{command[python.end() :]}"
+
+
+def _installed(found: Missing, folder: str, files: Collection[str], read: Read) -> str:
+    """Return what pip has to install so that a check can run, as words of a command line."""
+    below = [path[len(folder) :] for path in files if path.startswith(folder)]
+    tools = [found.name] if found.name in PYTHON_TOOLS else []
+    tools += ["pytest"] if "unittest" not in found.command else []
+    names = [_OTHER_NAMES.get(tool, tool.replace("_", "-")) for tool in dict.fromkeys(tools)]
+    return shlex.join([*python_install(below, read(f"{folder}pyproject.toml")), *names])
+
+
+def python_install(files: Collection[str], project: bytes | None) -> list[str]:
+    """Return what pip has to install of a project: itself, and what it names for its tests; nothing where there is nothing."""
+    table = _parsed(project)
+    extras, groups = _table(_table(table, "project"), "optional-dependencies"), _table(table, "dependency-groups")
+    wanted = ",".join(name for name in _FOR_TESTS if name in extras)
+    is_package = "setup.py" in files or "project" in table or "build-system" in table
+    named = [one for name in _FOR_TESTS for one in groups.get(name, ()) if isinstance(one, str)]
+    listed = [word for path in sorted(files) if _REQUIREMENTS.fullmatch(path) for word in ("-r", path)]
+    itself = ["-e", f".[{wanted}]" if wanted else "."] if is_package else []
+    return [*itself, *dict.fromkeys(named[:_MOST_NAMED]), *listed]
+
+
+def _parsed(text: bytes | None) -> dict[str, Any]:
+    try:
+        return tomllib.loads((text or b"").decode("utf-8", "replace"))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def _table(outer: dict[str, Any], name: str) -> dict[str, Any]:
+    inner = outer.get(name)
+    return inner if isinstance(inner, dict) else {}
+
+
+def node_install(files: Collection[str], folder: str = "") -> str:
+    """Return the command that installs what a folder's package needs, by its lock file."""
+    return next((command for lock, command in _LOCKS.items() if f"{folder}{lock}" in files), "npm install")

@@ -14,8 +14,7 @@ from santiago.judge import criteria, telling, tests_first, verdict
 from santiago.judge.commandline import absent, names_what_is_missing
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
-from santiago.judge.missing import found_no_test, lacked, missing, missing_module, waits_for_tests
-from santiago.judge.remedies import remedy
+from santiago.judge.missing import found_no_test, lacked, missing, missing_module, remedy, waits_for_tests
 from santiago.judge.shown import ends_alike, sees
 from santiago.judge.trees import Trees
 from santiago.judge.trials import GARBAGE, StoppedError, Trial
