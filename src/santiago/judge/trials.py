@@ -131,8 +131,9 @@ class Trials:
 
     def _known(self, key: tuple[str, str, str], trial: Trial) -> Shown | None:
         found = self._remembered.get(key)
-        usable = found is not None and (trial.as_base or found.is_green)
-        return replace(found, result=replace(found.result, reused=True)) if found and usable else None
+        if found is None or not (trial.as_base or found.is_green):
+            return None
+        return replace(found, result=replace(found.result, reused=True))
 
     def _learn(self, key: tuple[str, str, str], shown: Shown, trial: Trial) -> None:
         """Remember what ran to its end; a pass stays, and an attempt's verdict never rests on a failure."""
