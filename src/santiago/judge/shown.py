@@ -91,11 +91,6 @@ def vanished(before: Shown, after: Shown) -> list[str]:
     return _without_standing(gone, before, after)
 
 
-def healed(before: Shown, after: Shown) -> list[str]:
-    """Return the tests that failed and pass now."""
-    return [test for test in before.failing if passes(test, after)]
-
-
 def passes(test: str, shown: Shown) -> bool:
     """Whether a test passes; a file that could not be loaded passes where its tests run and none of them fails."""
     if test == WHOLE:

@@ -165,12 +165,15 @@ def _changes(name: str, text: str, known: Collection[str]) -> bool:
 def _pieces(body: Sequence[ast.stmt], above: str = "") -> Iterator[tuple[str, str]]:
     """Yield statements with the names that they define, those of a class behind its own; imports name by name."""
     for node in body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names, node.names = node.names, []
-            yield from ((above, ast.dump(node) + ast.dump(alias)) for alias in names)
-            continue
-        name, inside = above + getattr(node, "name", ""), []
-        if isinstance(node, ast.ClassDef):
-            inside, node.body = node.body, []
-        yield name, ast.dump(node)
-        yield from _pieces(inside, f"{name}.")
+        match node:
+            case ast.Import(names) | ast.ImportFrom(_, names):
+                node.names = []
+                yield from ((above, ast.dump(node) + ast.dump(alias)) for alias in names)
+            case ast.ClassDef(name, body=inside):
+                node.body = []
+                yield above + name, ast.dump(node)
+                yield from _pieces(inside, f"{above}{name}.")
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
+                yield above + name, ast.dump(node)
+            case _:
+                yield above, ast.dump(node)

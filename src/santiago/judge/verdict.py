@@ -14,7 +14,7 @@ from santiago.contract.codec import canonical, to_data
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.judge.shown import WHOLE, fails_alike, healed, lost, passes, vanished
+from santiago.judge.shown import WHOLE, fails_alike, lost, passes, vanished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -146,9 +146,10 @@ def _written_first(check: Check, old_tests: Shown) -> list[str]:
 def is_proved(checks: Sequence[Check]) -> bool:
     """Whether tests that already existed failed before and pass now, as they stood."""
     return any(
-        check.said_no
-        and any(check.old_tests is None or passes(test, check.old_tests) for test in healed(check.base, check.work))
+        passes(test, check.work) and (check.old_tests is None or passes(test, check.old_tests))
         for check in checks
+        if check.said_no
+        for test in check.base.failing
     )
 
 
