@@ -1,20 +1,8 @@
 """What happened to each test of a check, by its id: how runners are asked to name their tests, and how that is read."""
 
-from santiago.judge.naming.ids import INSIDE, Status, Tests, file_of, function_of, name_of
+from santiago.judge.naming.ids import INSIDE, Tests, file_of, function_of, name_of
 from santiago.judge.naming.junit import UnreadError
 from santiago.judge.naming.reading import named, tally
 from santiago.judge.naming.start import asking, refused
 
-__all__ = [
-    "INSIDE",
-    "Status",
-    "Tests",
-    "UnreadError",
-    "asking",
-    "file_of",
-    "function_of",
-    "name_of",
-    "named",
-    "refused",
-    "tally",
-]
+__all__ = ["INSIDE", "Tests", "UnreadError", "asking", "file_of", "function_of", "name_of", "named", "refused", "tally"]
