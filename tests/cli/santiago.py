@@ -28,6 +28,7 @@ def santiago(
     seconds: int = 60,
     memory: int = 0,
     trusting: bool = True,
+    program: tuple[str, ...] = ("-m", "santiago"),
 ) -> subprocess.CompletedProcess[str]:
     """Run a command line; `memory` limits the address space of the program."""
 
@@ -41,6 +42,6 @@ def santiago(
         if not name.startswith(("SANTIAGO_", "FORCE_COLOR", "CLICOLOR"))
     }
     return subprocess.run(
-        [sys.executable, "-m", "santiago", *(trusted(*arguments) if trusting else map(str, arguments))],
+        [sys.executable, *program, *(trusted(*arguments) if trusting else map(str, arguments))],
         cwd=cwd, env={**clean, "USER": "user", **(env or {})}, capture_output=True, text=True, timeout=seconds, check=False, **options,
     )  # fmt: skip

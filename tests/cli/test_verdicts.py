@@ -45,7 +45,7 @@ def repository(folder: Path, files: dict[str, str], prd: str = PRD.format(files=
 
 
 def run(
-    repo: Path, *works: Mapping[str, str | None], check: str = CHECK, more: tuple[str, ...] = ()
+    repo: Path, *works: Mapping[str, str | None], check: str = CHECK, more: tuple[str, ...] = (), **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run the document; the agent leaves these files, one mapping for each attempt, None deletes."""
     script = repo.parent / "agent.py"
@@ -56,7 +56,7 @@ def run(
         "    pathlib.Path(name).unlink() if text is None else pathlib.Path(name).write_text(text)\n"
     )
     arguments = ("--agent", f"python3 {script}", "--verify", check, "--sandbox", "off", "--no-input", *more)
-    return santiago("run", "prd.md", *arguments, cwd=repo, env=place(repo))
+    return santiago("run", "prd.md", *arguments, cwd=repo, env=place(repo), **options)
 
 
 def story(repo: Path, number: int = 0) -> dict[str, Any]:
@@ -74,6 +74,21 @@ def test_work_with_a_new_test_in_a_file_that_exists_is_done_by_its_own_tests(tmp
     ran = run(repo, {"numbers_.py": SOURCE, "test_numbers.py": WITH_ADD})
     assert ran.returncode == 0, ran.stderr
     assert (story(repo)["status"], story(repo)["proof"]) == ("done", "own_tests")
+
+
+def test_tests_that_got_another_class_and_another_name_are_taken_for_what_they_were(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", BASE)
+    renamed = WITH_ADD.replace("class Numbers", "class Sums").replace("test_twice", "test_doubles")
+    ran = run(repo, {"numbers_.py": SOURCE, "test_numbers.py": renamed})
+    assert (ran.returncode, story(repo)["proof"]) == (0, "own_tests"), ran.stderr
+
+
+def test_new_tests_that_would_never_end_without_the_work_are_not_waited_for(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", BASE)
+    endless = WITH_ADD.replace("test_add(self):", "test_add(self):\n        while not hasattr(numbers_, 'add'): pass")
+    impatient = "from santiago.judge import port; port._LEAST_MS = 500; from santiago.cli.entry import entry; entry()"
+    ran = run(repo, {"numbers_.py": SOURCE, "test_numbers.py": endless}, program=("-c", impatient))
+    assert (ran.returncode, story(repo)["proof"]) == (0, "own_tests"), ran.stderr
 
 
 def test_a_test_that_stood_and_failed_proves_the_work(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     ByStory = dict[tuple[str, str], Shown]
     """What checks showed, by the story that they are told, if any, and their command."""
 
+_LEAST_MS, _TIMES = 60_000, 10
+"""How long new tests may take without the work, and how many times what they took with it: some would never end there."""
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
 
 
@@ -146,7 +148,11 @@ class TreeJudge:
             found = telling.of_old_tests(found, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
             if trees.judging and not verdict.is_proved(checks):
-                new = self.trials.results(trial.on("new-tests", trees.with_new_tests()), stop)
+                took = max(check.work.result.seconds for check in checks)
+                without = replace(
+                    trial.on("new-tests", trees.with_new_tests()), patience_ms=max(_LEAST_MS, took * _TIMES)
+                )
+                new = self.trials.results(without, stop)
                 checks = [replace(check, new_tests=new[check.work.command]) for check in checks]
             found = self._weighed(found, checks, trial, trees, stop)
             found = self._doubted(found, work, trees)

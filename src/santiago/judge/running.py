@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,10 @@ class CheckRunner:
     runner: CommandRunner
     begun: Callable[[str, int, int, str], None] = lambda *_: None
     """Hears of each check that begins: its folder, which of how many, the command."""
+
+    def within(self, ms: int) -> CheckRunner:
+        """Return one that gives checks no more time than that."""
+        return replace(self, runner=replace(self.runner, timeout_ms=min(self.runner.timeout_ms, ms)))
 
     def run(
         self,

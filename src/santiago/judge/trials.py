@@ -51,6 +51,8 @@ class Trial:
     """What they showed on the base: the first failure that is not there ends the trial. None runs all of them."""
     as_base: bool = False
     """Whether the tree is a base: then failures are remembered as well."""
+    patience_ms: int | None = None
+    """How long each command may take, where the usual limit would be a waste."""
 
     def on(self, name: str, commit: str, *, as_base: bool = False) -> Trial:
         """Return the same trial on another commit, in a checkout of its own."""
@@ -152,7 +154,8 @@ class Trials:
         told = {command: self._told(trial) if owner else {} for command, owner in owners.items()}
         with self._checkout(trial.name, trial.commit, stop) as folder:
             edit(folder)
-            ran = self.checks.run(folder, list(owners), told, trial.before, stop)
+            checks = self.checks if trial.patience_ms is None else self.checks.within(trial.patience_ms)
+            ran = checks.run(folder, list(owners), told, trial.before, stop)
         if any(shown.result.cause == "stopped" for shown in ran):
             raise StoppedError
         return {shown.command: shown for shown in ran}
