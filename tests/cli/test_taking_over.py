@@ -53,8 +53,8 @@ def test_pr_pushes_and_opens_with_the_program_that_is_there(repo: Path, programs
     assert asked[:8] == ["pr", "create", "--head", branch, "--base", "main", "--title", "PRD: Greeter"]
     body = Path(asked[-1]).read_text()
     assert re.search(r"\*\*S1 Say hello\*\* \(1 attempt, proved, [0-9a-f]{12}\)", body), body
-    assert "hello&#46;txt says hello: no test was named for it" in body
-    assert "grep hello hello&#46;txt" in body
+    assert "hello.txt says hello: no test was named for it" in body
+    assert "- `grep hello hello.txt`" in body
     assert santiago("audit", cwd=repo).stdout.startswith("clean")
 
 

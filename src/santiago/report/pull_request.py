@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.phases import StoryPhase
 from santiago.executor.result import criteria_of, status_of
-from santiago.report.step_summary import plain
+from santiago.report.markdown import code, prose
 from santiago.util.text import count, first, flat
 
 if TYPE_CHECKING:
@@ -30,15 +30,18 @@ def body(run: Run) -> str:
     """Return the evidence of a run as Markdown: what was asked for, what shows that it is there, what is not done."""
     done = [story for story in run.plan.stories if run.state.stories[story.id].phase is StoryPhase.DONE]
     left = [story for story in run.plan.stories if story not in done]
-    lines = [
-        f"Carries out {plain(run.plan.source.path)}: {len(done)} of {count(len(run.plan.stories), 'story', 'stories')} done.",
-        "",
-        *_fitting(done, run, LONGEST - 5000),
+    rest = [
         *(["", "### Not done", ""] if left else []),
-        *(f"- {story.id} {plain(story.title)}: {status_of(run.state.stories[story.id])}" for story in left[:50]),
+        *(f"- {story.id} {prose(story.title)}: {status_of(run.state.stories[story.id])}" for story in left[:50]),
         *_checks(run),
         "",
-        f"Run {plain(run.run_id)}, plan sha256:{run.plan.digest[:12]}. Each story was judged in a clean checkout by the checks above.",
+        f"Run {code(run.run_id)}, plan sha256:{run.plan.digest[:12]}. Each story was judged in a clean checkout by the checks above.",
+    ]
+    lines = [
+        f"Carries out {code(run.plan.source.path)}: {len(done)} of {count(len(run.plan.stories), 'story', 'stories')} done.",
+        "",
+        *_fitting(done, run, LONGEST - sum(len(line) + 1 for line in rest) - 1000),
+        *rest,
     ]
     return "\n".join(lines) + "\n"
 
@@ -56,18 +59,18 @@ def _fitting(done: Sequence[Story], run: Run, room: int) -> Iterator[str]:
 
 def _story(story: Story, run: Run) -> Iterator[str]:
     state = run.state.stories[story.id]
-    how = f"kept from {plain(state.kept)}" if state.is_kept else f"{count(state.counted, 'attempt')}, {state.proof}"
-    yield f"- **{story.id} {plain(story.title)}** ({how}, {(state.commit or '')[:12]})"
+    how = f"kept from {code(state.kept)}" if state.is_kept else f"{count(state.counted, 'attempt')}, {state.proof}"
+    yield f"- **{story.id} {prose(story.title)}** ({how}, {(state.commit or '')[:12]})"
     shown = {row.id: row for row in criteria_of(state)}
     known = {one.id: one.text for requirement in run.plan.requirements for one in requirement.criteria}
     for name in story.criteria:
         row = shown.get(name)
         seen = (
-            f"{plain(row.test)} ({row.before} before, {row.after} now)"
+            f"{code(row.test)} ({row.before} before, {row.after} now)"
             if row and row.test
             else "no test was named for it"
         )
-        yield f"  - {plain(known.get(name, name))}: {seen}"
+        yield f"  - {prose(known.get(name, name))}: {seen}"
 
 
 def _checks(run: Run) -> Iterator[str]:
@@ -75,5 +78,5 @@ def _checks(run: Run) -> Iterator[str]:
     commands = list(dict.fromkeys((*run_commands_of(run.plan, run.run_input), *own)))
     if commands:
         yield from ("", "### Checks", "")
-        yield from (f"- {plain(command)}" for command in commands[:30])
+        yield from (f"- {code(command)}" for command in commands[:30])
         yield from ([f"- … and {len(commands) - 30} more"] if len(commands) > 30 else [])
