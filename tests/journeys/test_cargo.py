@@ -1,0 +1,46 @@
+"""A Rust package, whose tests stand beside the code: from a clone to merged work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.person import Person, branch_of, shared
+
+CODE = "pub fn total(prices: &[u64]) -> u64 {\n    prices.iter().sum()\n}\n"
+MORE = "pub fn discounted(cents: u64, percent: u64) -> u64 {\n    cents * (100 - percent) / 100\n}\n"
+TESTS = "#[cfg(test)]\nmod tests {\n    use super::*;\n"
+ONE = "    #[test]\n    fn total_of_two() {\n        assert_eq!(total(&[100, 250]), 350);\n    }\n"
+TWO = "    #[test]\n    fn ten_percent() {\n        assert_eq!(discounted(1000, 10), 900);\n    }\n"
+PRD = """\
+# Discounts
+
+## Requirements
+
+- **R1** A discount in percent is taken off a total
+  - `discounted(1000, 10)` is 900
+"""
+SHOP = {
+    "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": "\n".join((CODE, TESTS, ONE + "}\n")), "docs/prd.md": PRD,
+    ".gitignore": "/target\n",
+}  # fmt: skip
+WORK = {"src/lib.rs": "\n".join((CODE, MORE, TESTS, ONE, TWO + "}\n"))}
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo here")
+def test_a_rust_package(tmp_path: Path) -> None:
+    ann = Person(tmp_path)
+    # Where rustup has the toolchains, since this home is not the one that they are in.
+    ann.env["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup"))
+    ann.clones(shared(tmp_path, "shop", SHOP))
+    assert "Found  cargo test   (because of Cargo.toml)" in ann.types("santiago init")
+    ann.types("git add santiago.toml && git commit -q -m 'Set santiago up'")
+    ann.installs("worker", {"A discount in percent is taken off a total": WORK})
+    ran = ann.types("santiago run docs/prd.md --agent worker")
+    assert "success  1 done of 1" in ran
+    assert "own_tests)" in ran
+    ann.types(f"git merge -q {branch_of(ran)}")
+    assert "its work is taken over" in ann.types("santiago status")
