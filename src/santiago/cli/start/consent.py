@@ -31,7 +31,8 @@ def ask_consent(commands: list[str], places: str, *, asked: bool, trusted: bool,
         many = count(len(commands), f"command of the {of} waits", f"commands of the {of} wait")
         shown = ", ".join(f"`{flat(command)}`" for command in commands[:SHOWN])
         more = f" and {len(commands) - SHOWN} more" if len(commands) > SHOWN else ""
-        message, hint = f"{many} for approval: {shown}{more}", f"Read them in {places}, then use --trust-commands."
+        them = "it" if len(commands) == 1 else "them"
+        message, hint = f"{many} for approval: {shown}{more}", f"Read {them} in {places}, then use --trust-commands."
         raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=reason)
     click.echo(f"These commands come from the {of} and will run as checks:", err=True)
     for command in commands:
