@@ -79,7 +79,7 @@ def test_a_document_with_one_story_added_and_one_changed(tmp_path: Path) -> None
 
     ann.writes({"docs/prd.md": CHANGED + MORE})
     planned = ann.types("santiago plan docs/prd.md")
-    assert "Done      S1: done in an earlier run, so only the checks would run\n" in planned
+    assert "Kept      done already, so only their checks would run: S1\n" in planned
     ann.installs("second", {"Receipt": WITH_WORD, "Export": EXPORT})  # of the discount it knows nothing
     asked = ann.types("santiago run docs/prd.md --agent second", code=10)
     assert "uncommitted changes" not in asked
@@ -106,7 +106,6 @@ def test_a_document_that_changes_while_its_run_is_not_finished(tmp_path: Path) -
     status = ann.types("santiago status")
     assert "note: docs/prd.md has changed since the run began\n" in status
     (rebase,) = [line.partition(": ")[2] for line in status.splitlines() if line.startswith("to take it in: ")]
-    assert "prd.md has changed since" in ann.types("santiago run docs/prd.md --agent second --dry-run")
     ran = ann.types(f"{rebase} --agent second --max-attempts 2")
     assert "kept     S1 Discount" in ran
     assert "success  3 done of 3" in ran
@@ -127,7 +126,6 @@ def test_a_squash_merge_that_others_made(tmp_path: Path) -> None:
     bob.types(f"git merge -q --squash origin/{branch} && git commit -q --no-edit && git push -q")
     ann.types("git pull -q")
     assert "its work is taken over" in ann.types("santiago status")
-    assert "nothing to merge" in ann.types("santiago run docs/prd.md --agent worker")
 
     bob.installs("worker", {})
     refused = bob.types("santiago run docs/prd.md --agent worker", code=10)

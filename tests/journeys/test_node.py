@@ -61,7 +61,8 @@ def test_an_npm_package_handed_over_as_a_pull_request(tmp_path: Path) -> None:
 
     ann.installs("gh", {}, program=GH)
     waits = ann.types("santiago pr", code=10)
-    assert "Nothing was pushed: nobody is here to say so. `santiago pr --yes` does." in waits
+    assert "Nothing was pushed" in waits
+    assert "`santiago pr --yes`" in waits
     assert "https://example.org/ann/shop/pull/1\n" in ann.types("santiago pr --yes")
     body = (ann.here / (ann.home / "asked").read_text().splitlines()[-1]).read_text()
     assert "  - `total([1000], 200)` is `8.00 EUR`: no test was named for it\n" in body
@@ -90,21 +91,17 @@ NUMBERED = """\
 
 ## Features
 
-### F1: Orders have a number (api)
+### F1: Orders have a number
 
-- [ ] `order(["tea"], 7)` has the number 7
+- [ ] `order(["tea"], 7)` has the number 7 (api)
+- [ ] the label of order 7 begins with "#7" (web)
 
-Files: packages/api/api/orders.py, packages/api/test_numbers.py
+Verify:
 
-Verify: `cd packages/api && python3 -m unittest discover`
-
-### F2: The number is shown (web)
-
-- [ ] the label of order 7 begins with "#7"
-
-Files: packages/web/src/label.js, packages/web/test/number.test.js
-
-Verify: `node --check packages/web/src/label.js`
+```sh
+cd packages/api && python3 -m unittest discover
+node --check packages/web/src/label.js
+```
 """
 MONOREPO = {
     "packages/api/api/__init__.py": "", "packages/api/test_orders.py": ORDERS, "docs/prd.md": NUMBERED,
@@ -114,20 +111,18 @@ MONOREPO = {
     "packages/web/src/label.js": 'exports.label = ({ items }) => items.join(", ");\n',
     "packages/web/test/label.test.js": f'{ABOUT_LABEL}test("items", () => assert.strictEqual(label({{ items: ["tea"] }}), "tea"));\n',
 }  # fmt: skip
-IN_API = {
+NUMBERS = {
     "packages/api/api/orders.py": 'def order(items, number=0):\n    return {"items": items, "number": number}\n',
     "packages/api/test_numbers.py": ORDERS.replace("test_items", "test_number").replace(
         '["tea"])["items"], ["tea"]', '[], 7)["number"], 7'
     ),
-}
-IN_WEB = {
     "packages/web/src/label.js": 'exports.label = ({ items, number }) => (number ? `#${number} ` : "") + items.join(", ");\n',
     "packages/web/test/number.test.js": f'{ABOUT_LABEL}test("number", () => assert.strictEqual(label({{ items: [], number: 7 }}), "#7 "));\n',
 }
 
 
 def test_a_monorepo_with_a_part_in_each_of_two_languages(tmp_path: Path) -> None:
-    """Both parts are checked after every story; what the settings check anyway is not asked about again."""
+    """Both parts are checked; what the settings check anyway is not asked about again."""
     ann = Person(tmp_path)
     ann.clones(shared(tmp_path, "shop", MONOREPO))
     found = ann.types("santiago init")
@@ -138,15 +133,14 @@ def test_a_monorepo_with_a_part_in_each_of_two_languages(tmp_path: Path) -> None
     assert "Found  cd packages/web && npm test   (because of the test script of package.json, in packages/web)" in found
     ann.types("git add -A && git commit -q -m 'Set santiago up'")
     planned = ann.types("santiago plan docs/prd.md")
-    assert "        $ node --check packages/web/src/label.js   docs/prd.md:19\n" in planned
+    assert "        $ node --check packages/web/src/label.js   docs/prd.md:14\n" in planned
     assert "Checks    every story: $ cd packages/web && npm test   santiago.toml:7\n" in planned
 
-    ann.installs("worker", {"Orders have a number (api)": IN_API, "The number is shown (web)": IN_WEB})
+    ann.installs("worker", {"Orders have a number": NUMBERS})
     asked = ann.types("santiago run docs/prd.md --agent worker", code=10)
     assert "1 command of the document waits for approval: `node --check packages/web/src/label.js`\n" in asked
-    assert "fix: Read it in docs/prd.md:19, then use --trust-commands.\n" in asked
-    ran = ann.types("santiago run docs/prd.md --agent worker --jobs 2 --trust-commands")
-    assert "2 at a time" in ran
-    assert "success  2 done of 2" in ran
+    assert "fix: Read it in docs/prd.md:14, then use --trust-commands.\n" in asked
+    ran = ann.types("santiago run docs/prd.md --agent worker --trust-commands")
+    assert "success  1 done of 1" in ran
     ann.types(f"git merge -q {branch_of(ran)}")
     assert "its work is taken over" in ann.types("santiago status")
