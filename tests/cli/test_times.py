@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 def history(*told: tuple[int, EventKind, Context]) -> History:
     """Return what a log tells whose events came at these seconds."""
     found = History()
-    phases = {EventKind.RUN_EXECUTING: RunPhase.EXECUTING, EventKind.RUN_PAUSED: RunPhase.PAUSED}
+    phases = {
+        EventKind.RUN_EXECUTING: RunPhase.EXECUTING, EventKind.RUN_PAUSED: RunPhase.PAUSED,
+        EventKind.RUN_ENDED: RunPhase.BLOCKED,
+    }  # fmt: skip
     for number, (second, kind, context) in enumerate(told, 1):
         found.take(
             Event(
@@ -58,6 +61,15 @@ def test_a_chunk_s_time_is_what_counts_as_used_and_not_how_long_nobody_worked_af
     assert late.chunk_ms == {"C01": 4000}
     stopped = history(*begun, counted, (3, EventKind.RUN_PAUSED, {}), (40, EventKind.RUN_STARTED, {}))
     assert stopped.chunk_ms == {"C01": 3000}
+
+
+def test_the_time_of_a_run_that_goes_on_after_it_was_blocked_belongs_to_the_chunk_that_it_goes_on_with() -> None:
+    found = history(
+        (0, EventKind.RUN_STARTED, {}), (0, EventKind.RUN_EXECUTING, {}), (0, EventKind.CHUNK_STARTED, {}),
+        (1, EventKind.TIME_USED, {"ms": 1000}), (1, EventKind.RUN_ENDED, {}),
+        (40, EventKind.RUN_STARTED, {}), (40, EventKind.RUN_EXECUTING, {}), (45, EventKind.TIME_USED, {"ms": 5000}),
+    )  # fmt: skip
+    assert found.chunk_ms == {"C01": 6000}
 
 
 def test_the_time_in_which_a_person_was_asked_is_none_of_the_chunk() -> None:

@@ -90,6 +90,8 @@ class History:
     """Story → the name of the limit that it reached."""
     phase: RunPhase = RunPhase.CREATED
     chunk: str | None = None
+    begun_chunk: str | None = None
+    """The latest chunk that has begun and not ended: a run that failed or was blocked goes on with it."""
     wait: Context = field(default_factory=Context)
     """The latest wait: until when, and why."""
     waits_since: str = ""
@@ -136,13 +138,13 @@ class History:
             self.phase = RunPhase(str(event.phase))
         match event.event:
             case EventKind.RUN_STARTED:
-                self.start, self.asked_by = event.context, ""
+                self.start, self.asked_by, self.chunk = event.context, "", self.begun_chunk
             case EventKind.WAIT_STARTED:
                 self.wait, self.waits_since = event.context, event.timestamp
             case EventKind.CHUNK_STARTED:
-                self.chunk = event.chunk
+                self.chunk = self.begun_chunk = event.chunk
             case EventKind.CHUNK_ENDED:
-                self.chunk = None
+                self.chunk = self.begun_chunk = None
             case EventKind.STOP_REQUESTED:
                 self.asked_by = self.asked_by or event.context.get("message") or event.actor
             case EventKind.NOTE if event.context.get("ref", "").startswith("refs/santiago/"):
