@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.config import effective, of_project, values_of
-from santiago.app.powers import powers
+from santiago.app.powers import MEANS, powers
 from santiago.artifacts.trust import Trust
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
@@ -40,9 +40,9 @@ class Waiting:
 
     @property
     def sentence(self) -> str:
-        names = sorted(self.settings)
+        names = [f"{name} ({MEANS[name]})" if name in MEANS else name for name in sorted(self.settings)]
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        return f"settings of the repository that start or loosen something are not trusted yet: {', '.join(names[:NAMED])}{more}"
+        return f"settings that come with this repository are not trusted yet: {', '.join(names[:NAMED])}{more}"
 
 
 Ask = Callable[[Waiting, "dict[str, Any] | None"], None]
