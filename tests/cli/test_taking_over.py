@@ -86,7 +86,7 @@ def test_pr_says_what_to_do_where_no_program_or_no_remote_is_there(repo: Path, p
     assert "next: git remote add origin URL" in santiago("pr", "--yes", cwd=repo).stdout
     remote, branch = with_remote(repo), f"santiago/{newest(repo).name}"
     shown = santiago("pr", "--yes", cwd=repo).stdout
-    assert f"next: git push origin refs/heads/{branch}:refs/heads/{branch}" in shown, shown
+    assert f"next: git push origin {branch}\n" in shown, shown
     assert git(remote, "branch", "--list", branch) == ""
 
 

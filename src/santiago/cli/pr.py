@@ -139,7 +139,7 @@ def _tell(given: _Handover) -> None:
         say(
             "Neither gh nor glab is installed. Push the branch, then open the request yourself with this title and body:"
         )
-        say(f"next: {join(given.ready.push)}")
+        say(f"next: {join(('git', 'push', given.remote.name, given.branch))}")
 
 
 def _asked(given: _Handover) -> bool:
