@@ -32,15 +32,16 @@ class Terminal:
             stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=_own_terminal,
         )  # fmt: skip
         os.close(theirs)
-        self.told = b""
+        self.told = b"\n"
 
     def type(self, answers: list[tuple[str, str]]) -> bytes:
-        """Type each answer once what stands before it is there, and return all that was written up to the end."""
+        """Type each answer once what stands before it on its line is there, and return all that was written."""
         read = 0
         for before, answer in answers:
-            while (at := self.told.find(before.encode(), read)) < 0 and self._more():
+            line = f"\n{before}".encode()
+            while (at := self.told.find(line, read)) < 0 and self._more():
                 pass
-            read = at + len(before.encode())
+            read = at + len(line)
             os.write(self.ours, b"\x03" if answer == "^C" else f"{answer}\n".encode())
         return self._end()
 
@@ -63,7 +64,7 @@ class Terminal:
             pass
         self.process.wait(SECONDS)
         os.close(self.ours)
-        return self.told
+        return self.told[1:]
 
     def _more(self) -> bool:
         """Read on; say whether there was anything."""

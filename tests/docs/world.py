@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 AGENT = Path(__file__).with_name("agent.py")
 KEY = "sk-not-a-real-key-0123456789"
-COLUMNS, WIDE = 100, 160
-"""How wide the terminal is; one that is typed on is wider, so that its lines are whole."""
+COLUMNS, WIDE = 100, 300
+"""How wide the terminal is; one that is typed on is wider, so that its lines are whole also where folders have long names."""
 NEWEST = [(re.compile(r"\br_\d{8}_\d{6}\b|\bRUN\b"), "runs"), (re.compile(r"\bp_\d{8}_\d{6}\b"), "sessions")]
 
 Play = tuple[str, list[dict[str, Any]]]

@@ -166,7 +166,6 @@ def by_hand(world: World) -> None:
             "hello.py": "def hello():\n    return None\n",
         }
     )
-    world.agent("claude")
 
 
 @named
