@@ -11,7 +11,7 @@ VARIES = [
     (re.compile(r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\b"), "DATE"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "TIME"),
     (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b"), "COMMIT"),
-    (re.compile(r"(bubblewrap|landlock) \S+?(?=[,;)\s]|$)"), "FENCE"),
+    (re.compile(r"\bbubblewrap \S+?(?=[,;)\s]|$)|\bnamespaces(?=[,; ]|$)"), "FENCE"),
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "VERSION"),
     (re.compile(r" *\b(\d+(\.\d+)? (s|ms)|\d+m\d\ds|\d+h\d\dm|\d+:\d\d)(?![\w:])"), " SPAN"),
     (re.compile(r" *\b\d+(\.\d+)? [KMG]iB\b"), " SIZE"),

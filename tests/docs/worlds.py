@@ -241,6 +241,12 @@ def project(world: World) -> None:
 
 
 @named
+def just(world: World) -> None:
+    """Give a project whose tests need a program that is not installed."""
+    world.commit({"justfile": "test:\n    pytest -q\n"})
+
+
+@named
 def looking(world: World) -> None:
     """Give the example, and Claude Code, which needs a third attempt at the first story and says how it works."""
     ledger(world)
