@@ -64,7 +64,7 @@ class Terminal:
             pass
         self.process.wait(SECONDS)
         os.close(self.ours)
-        return self.told[1:]
+        return self.told[1:].replace(b"^C", b"")  # which a terminal shows, or not, as the program has set it by then
 
     def _more(self) -> bool:
         """Read on; say whether there was anything."""
