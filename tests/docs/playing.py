@@ -72,7 +72,7 @@ def _typed(world: World, page: Path, fence: Fence, command: Command) -> Typed:
                 place=place,
                 line=command.line,
                 command=command.text,
-                shown=[],
+                shown=None,
                 printed=printed,
                 is_right=code in SUCCEEDS,
             )

@@ -39,7 +39,7 @@ def renewed(shown: list[str], printed: list[str]) -> list[str]:
         place = _place(line, printed, at)
         if place is None:
             continue
-        found += [line[: len(line) - len(line.lstrip())] + "…"] if is_open and place > at else printed[at:place]
+        found += ["…"] if is_open and place > at else printed[at:place]
         found.append(printed[place])
         at, is_open = place + 1, False
     return found + (["…"] if is_open and at < len(printed) else printed[at:])

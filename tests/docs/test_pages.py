@@ -10,6 +10,7 @@ from santiago.process import sandbox
 from tests.docs.matching import fits
 from tests.docs.pages import ROOT, Fence, pages, read
 from tests.docs.playing import play
+from tests.docs.renewing import renew
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,6 +104,14 @@ def test_a_page_that_shows_what_is_not_printed_is_found(tmp_path: Path) -> None:
         ("cat README.md", True),
         ("echo a", False),
     ]
+
+
+def test_a_page_is_renewed_with_what_is_printed_now_and_leaves_out_what_it_left_out(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    text = "<!-- world: empty -->\n```console\n$ printf 'one\\ntwo\\nthree and a half\\nfour\\n'\n{}\n…\n```\n\n```sh\nfalse\n```\n"
+    page.write_text(text.format("…\nthree and a third"))
+    renew(page, list(play(page, tmp_path / "worlds")))
+    assert page.read_text() == text.format("…\nthree and a half")
 
 
 def test_the_readme_is_among_the_pages() -> None:
