@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from santiago.agent.catalog import Catalog
 from tests.docs.terminal import SECONDS, Terminal
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class World:
 
     def env(self) -> dict[str, str]:
         """Return the environment: nothing of whoever runs the tests but where programs are."""
-        path = [self.bin, Path(sys.executable).parent, *os.environ["PATH"].split(":")]
+        path = [self.bin, Path(sys.executable).parent, *_path()]
         return {
             "HOME": str(self.home), "USER": "ann", "PATH": ":".join(map(str, path)), "LANG": "C.UTF-8", "TZ": "UTC",
             "COLUMNS": str(COLUMNS), "LINES": "40", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "TERM": "dumb",
@@ -112,3 +114,11 @@ class World:
     def _lines(self, printed: bytes) -> list[str]:
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", printed.decode("utf-8", "replace"))
         return text.replace(str(self.root), "").splitlines()
+
+
+@cache
+def _path() -> list[Path]:
+    """Return where programs are, without folders in which whoever runs the tests keeps agents of their own."""
+    agents = [profile.start.argv[0] for profile in map(Catalog().get, Catalog().names()) if profile.start.argv]
+    folders = [Path(folder) for folder in os.environ["PATH"].split(":")]
+    return [one for one in folders if (one / "git").exists() or not any((one / agent).exists() for agent in agents)]

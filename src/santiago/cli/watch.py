@@ -46,9 +46,7 @@ def _listing(out_dir: Path) -> int:
         _stories(run, row.label)
     for line in question_lines(run):
         say(line.text)
-    say(
-        "this is the run once; `santiago log --follow` goes on, `santiago status` tells more, `santiago show STORY` one story"
-    )
+    say("`santiago log --follow` follows the run, `santiago status` tells more, `santiago show STORY` shows one story")
     return 0
 
 
