@@ -26,8 +26,10 @@ FLAG = re.compile(r"--?[a-zA-Z][a-zA-Z-]*")
 
 
 def called(text: str) -> list[str]:
-    """Return the command lines of `santiago` in the code of a page, each without its first word."""
-    found = [call for code in CODE.findall(text) for call in CALL.findall(code)]
+    """Return the command lines of `santiago` in the code of a page, each without its first word, which may also be left out."""
+    codes = CODE.findall(text)
+    found = [call for code in codes for call in CALL.findall(code)]
+    found += [code[1:-1] for code in codes if code[1:].split(" ")[0] in COMMANDS and " -" in code]
     return [ENDS.split(call)[0] for call in found]
 
 
