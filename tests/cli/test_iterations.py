@@ -55,10 +55,19 @@ def test_a_clone_knows_by_the_messages_of_the_commits_alone(repo: Path, tmp_path
     assert "2 done of 2   0/20 attempts" in shown, shown
 
 
-def test_work_that_is_not_on_the_branch_is_not_done(repo: Path) -> None:
+def test_work_that_is_not_on_the_branch_is_not_done_and_doing_it_again_is_said(repo: Path) -> None:
     run(repo)
-    run(repo)
+    first = newest(repo).name
+    person = Person("run", "prd.md", "--trust-commands", "--trust-project", "--plain", cwd=repo, env={})
+    person.sees("Do it again?")
+    person.types("n")
+    assert (person.leaves(), runs(repo)) == (0, 1), person.shown
+    shown = run(repo)
     assert begun(repo) == ["S1", "S2"]
+    assert f"{first} has done prd.md, and its work is not in the branch that is checked out here" in shown, shown
+    assert f"`git merge santiago/{first}` first keeps it" in shown
+    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
+    assert "is not in the branch" not in run(repo), "it is there now"
 
 
 def test_work_that_was_reverted_is_done_again(repo: Path) -> None:

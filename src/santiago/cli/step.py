@@ -64,6 +64,8 @@ def command(
     way, run = decide(path, flags, new=new)
     if way == "resume" and run is not None:
         return go_on(run, worker, flags)
+    if way == "nothing":
+        return 0
     after = load(run) if way == "rebase" and run is not None else None
     return carry_out(
         path, None, worker, flags, reading=reading, otherwise=_inferred(flags), told=_imported, after=after

@@ -205,10 +205,10 @@ def document(run: Run) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def is_taken_over(run: Run) -> bool:
+def is_taken_over(run: Run, here: Path | None = None) -> bool:
     """Tell whether the commit that is checked out here holds all that a finished run made: merged, squashed or picked."""
     head = run.state.head
-    return bool(run.state.phase is RunPhase.SUCCESS and head and holds(Path.cwd(), "HEAD", head))
+    return bool(run.state.phase is RunPhase.SUCCESS and head and holds(here or Path.cwd(), "HEAD", head))
 
 
 def _stories(run: Run) -> list[dict[str, Any]]:

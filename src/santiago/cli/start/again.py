@@ -10,15 +10,16 @@ import click
 
 from santiago.app.changes import has_changed
 from santiago.app.finding import naming
-from santiago.app.loading import frozen
+from santiago.app.loading import frozen, load
 from santiago.app.start.lineup import named
 from santiago.app.start.trust import said_by
 from santiago.app.unfinished import newest_of, unfinished_of
 from santiago.cli.start.running import start
 from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import RunPhase
 from santiago.report.remedies import granting
-from santiago.report.run_status import standing
+from santiago.report.run_status import is_taken_over, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,10 +45,10 @@ def decide(document: Path, flags: Flags, *, new: bool = False, resume: bool = Fa
     run = unfinished_of(document)
     if resume:
         return _resumed(document, run)
-    if run is None:
-        return Again("new")
-    changed = has_changed(frozen(run)[0], document)
     asked = not (flags.no_input or flags.as_json or flags.dry_run) and sys.stdin.isatty()
+    if run is None:
+        return _finished(document, asked=asked)
+    changed = has_changed(frozen(run)[0], document)
     if changed:
         return Again(_changed(document, run, asked=asked), run)
     told = f"{run.name} of {document.name} ({standing(run).removesuffix(' (resumable)')}) is not finished"
@@ -56,6 +57,24 @@ def decide(document: Path, flags: Flags, *, new: bool = False, resume: bool = Fa
         return Again("resume" if went else "new", run)
     say(f"note: {told}; this goes on with it (--new starts afresh)", err=True)
     return Again("resume", run)
+
+
+def _finished(document: Path, *, asked: bool) -> Again:
+    """Start afresh, and say so where that would do work a second time which is finished and only not merged yet."""
+    newest = newest_of(document)
+    try:
+        run = load(newest.out_dir) if newest else None
+    except SantiagoError:  # a damaged run is no reason to begin no other
+        run = None
+    if run is None or run.state.phase is not RunPhase.SUCCESS or is_taken_over(run, document.absolute().parent):
+        return Again("new")
+    told = f"{run.run_id} has done {document.name}, and its work is not in the branch that is checked out here"
+    merge = f"`git merge {run.state.branch}` first keeps it"
+    if not asked:
+        say(f"note: {told}, so it is done again; {merge}", err=True)
+        return Again("new")
+    went = click.confirm(f"{told}. Do it again? ({merge})", default=None, err=True)
+    return Again("new" if went else "nothing", run.out_dir)
 
 
 def _resumed(document: Path, run: Path | None) -> Again:
