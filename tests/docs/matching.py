@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+RUN = re.compile(r"\b[rp]_\d{8}_\d{6}(?:_\d+)?\b")
 VARIES = [
-    (re.compile(r"\b[rp]_\d{8}_\d{6}(_\d+)?\b"), "RUN"),
+    (RUN, "RUN"),
     (re.compile(r"\bsha256:[0-9a-f]{8}…[0-9a-f]{4}\b"), "DIGEST"),
     (re.compile(r"\b\d{8}T\d{6}_\d{3}Z-\d+\b"), "MOMENT"),
     (re.compile(r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\b"), "DATE"),
@@ -34,6 +35,13 @@ def fits(shown: list[str], printed: list[str]) -> bool:
     expected = [_pattern(line) for line in shown]
     told = [line for line in map(normal, _trimmed(printed)) if not line.startswith("TIME beat ")]
     return re.fullmatch("".join(expected), "".join(f"{line}\n" for line in told)) is not None
+
+
+def same_runs(known: dict[str, str], shown: list[str], printed: list[str]) -> dict[str, str]:
+    """Return which run of a world each run of the page stands for; both come in the same order."""
+    pages, worlds = (dict.fromkeys(RUN.findall("\n".join(lines))) for lines in (shown, printed))
+    new = [run for run in worlds if run not in known.values()]
+    return {**known, **dict(zip((run for run in pages if run not in known), new, strict=False))}
 
 
 def _pattern(line: str) -> str:

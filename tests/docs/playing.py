@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 from santiago.contract.record import record
-from tests.docs.matching import fits
+from tests.docs.matching import RUN, fits, same_runs
 from tests.docs.pages import Fence, read
+from tests.docs.user_worlds import USER_WORLDS
 from tests.docs.world import World
 from tests.docs.worlds import WORLDS
 
@@ -52,9 +54,14 @@ def play(page: Path, folder: Path) -> Iterator[Typed]:
                 _world(world, place).unseen(part.text)
         elif "file" in part.marks:
             _world(world, place).write(part.marks["file"], "".join(f"{line}\n" for line in part.body))
-        elif part.language in ("console", "sh") and "not run" not in part.marks:
+        elif part.language in ("console", "sh") and "not run" not in part.marks and _can_run(part):
             for command in part.commands:
                 yield _typed(_world(world, place), page, part, command)
+
+
+def _can_run(fence: Fence) -> bool:
+    """Whether the program that a fence needs, beside those of every machine, is installed here."""
+    return "needs" not in fence.marks or shutil.which(fence.marks["needs"]) is not None
 
 
 def _typed(world: World, page: Path, fence: Fence, command: Command) -> Typed:
@@ -66,7 +73,8 @@ def _typed(world: World, page: Path, fence: Fence, command: Command) -> Typed:
         printed = world.watch(command.text, lambda picture: fits(shown, picture))
         is_right = fits(shown, printed)
     else:
-        code, printed = world.run(command.text)
+        code, printed = world.run(RUN.sub(lambda found: world.runs.get(found[0], found[0]), command.text))
+        world.runs = same_runs(world.runs, shown, printed)
         if fence.language == "sh":
             return Typed(
                 place=place,
@@ -105,9 +113,10 @@ def _answers(shown: list[str], typed: list[str]) -> list[tuple[str, str]]:
 
 
 def _made(name: str, folder: Path, place: str) -> World:
-    assert name in WORLDS, f"{place}: there is no world {name!r} in tests/docs/worlds.py"
+    worlds = WORLDS | USER_WORLDS
+    assert name in worlds, f"{place}: there is no world {name!r} in tests/docs/worlds.py"
     world = World(folder)
-    WORLDS[name](world)
+    worlds[name](world)
     return world
 
 

@@ -38,6 +38,8 @@ class World:
         self.bin.mkdir(parents=True)
         self.cwd = self.repo
         self.variables: dict[str, str] = {}
+        self.runs: dict[str, str] = {}
+        """Each run of the page, and the run here that it stands for."""
         self.program("santiago", f'#!/bin/sh\nexec "{sys.executable}" -m santiago "$@"\n')
         git = {
             "user.name": "Ann",
@@ -59,7 +61,7 @@ class World:
         }  # fmt: skip
 
     def write(self, name: str, text: str) -> None:
-        path = self.home / name[2:] if name.startswith("~/") else self.repo / name
+        path = self.home / name[2:] if name.startswith("~/") else self.cwd / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
