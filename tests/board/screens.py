@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+    from santiago.board.opening import Opened
+
 PATIENCE = 600
 """Looks at a condition before a test gives up; each lets the program go on."""
 HERE = Path(__file__).parent / "pictures"
@@ -64,7 +66,7 @@ class Person:
 
 
 def look(
-    desk: Desk,
+    desk: Desk | Opened,
     script: Callable[[Person], Awaitable[None]],
     *,
     size: tuple[int, int] = (120, 30),
@@ -73,7 +75,8 @@ def look(
     """Open the board's screen, and carry a script out."""
 
     async def carried_out() -> None:
-        screen = BoardScreen(desk.opened, 0, actor, lambda: NOW)
+        opened = desk.opened if isinstance(desk, Desk) else desk
+        screen = BoardScreen(opened, 0, actor, lambda: NOW)
         app = SantiagoApp(screen)
         async with app.run_test(size=size) as pilot:
             await pilot.pause()

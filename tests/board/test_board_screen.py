@@ -18,11 +18,14 @@ from santiago.contract.board import FIELDS
 from santiago.report.board import board_data
 from santiago.tui.board import BoardScreen
 from santiago.tui.board_keys import BOARD
+from tests.board import desk as shells
 from tests.board.boards import Desk, desk
 from tests.board.cards import NOW, card, spent
 from tests.board.screens import HERE, PICTURES, TICKS, drawn, filled, look
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from santiago.tui.keys import Key
     from tests.board.screens import Person
 
@@ -91,13 +94,47 @@ def test_move_asks_for_what_the_queue_needs(desk: Desk) -> None:
         assert person.said() == "T1 stands in planner-review now"
         assert person.tickets("planner-review") == ["T1"]
         await person.press("right", "m")
-        assert "--to done" in person.text()
+        assert "accepts T1 with a" in person.text()
         await person.press("escape")
 
     look(desk, moves)
     with desk.store.reading() as at:
         (found,) = at.cards("planner-review")
         assert (found.evidence_links, found.phase) == ("log", "evidence_collected")
+
+
+def test_a_planner_accepts_by_key_what_the_done_gate_lets_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The board in the TUI, board lines 22 and 52: a accepts after a word, and says what is missing where something is."""
+    shell = shells.Desk(tmp_path)
+    for name, value in shell.env.items():
+        monkeypatch.setenv(name, value)
+    shell.add("T1", "developer-todo", "--verify", "grep hello hello.txt")
+    shell.add("T2", "planner-review")
+    shell.claim("ada")
+    shell.commit(hello_txt="hello\n")
+    shell.ok("queue", "verify", "T1", "--trust-commands")
+
+    async def is_refused(person: Person) -> None:
+        await person.press("a")
+        assert person.said() == "accepted are tickets of planner-review"
+        await person.press("right", "a")
+        assert person.said().startswith("ann is no planner")
+
+    async def accepts(person: Person) -> None:
+        await person.press("right", "a", "enter", "escape", "a", "y")
+        await person.until(lambda: "T2 is not done: it has no evidence" in person.said())
+        await person.press("down", "a", "y")
+        await person.until(lambda: person.said() == "T1 is done, and in the archive")
+        await person.until(lambda: person.tickets("planner-review") == ["T2"])
+
+    with shell.opened() as opened:
+        opened.board.add(card("T3"), "planner")
+        look(opened, is_refused)
+    with shell.opened() as opened:
+        look(opened, accepts, actor="planner")
+    assert shell.card("T1").archived_by == "planner"
 
 
 def test_what_somebody_else_holds_is_not_moved(desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""What people do on the board: claim, move and decide, each asked about first and said in words afterwards."""
+"""What people do on the board: claim, move, accept and decide, each asked about first and said in words afterwards."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from santiago.app.board import claiming
+from santiago.app.board.accepting import accepted
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
@@ -49,7 +50,10 @@ class Acting(Screen[None]):
         if ticket is None or ticket["queue"] not in CLAIMED_FROM:
             self.say(f"claimed are tickets of {', '.join(CLAIMED_FROM)}", "warn")
             return
-        lines = [Line("One claim is one attempt. Hand it over with m when it is ready.")]
+        checks = f"santiago queue verify {ticket['id']}"
+        lines = [
+            Line(f"One claim is one attempt. When the work is committed, {checks} runs its checks and hands it over.")
+        ]
 
         def chosen(key: str | None) -> None:
             if key == "y":
@@ -71,9 +75,7 @@ class Acting(Screen[None]):
             self.say("go to a ticket first")
             return
         queues = [queue for queue in MOVES[ticket["queue"]] if queue not in ("done", ticket["queue"])]
-        lines = [
-            Line(f"{ticket['id']} is accepted by the planner: santiago queue move --id {ticket['id']} --to done", "dim")
-        ]
+        lines = [Line(f"The planner accepts {ticket['id']} with a.", "dim")]
 
         def chosen(place: int | None) -> None:
             if place is not None:
@@ -99,16 +101,44 @@ class Acting(Screen[None]):
         card = self.opened.board.move(ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
         return f"{card.id} stands in {card.queue} now"
 
+    def action_accept(self) -> None:
+        """Ask for the planner's word on work that waits for it; the done gate has the last one."""
+        ticket = self.ticket
+        if ticket is None or ticket["queue"] != "planner-review":
+            self.say("accepted are tickets of planner-review", "warn")
+            return
+        if not self._is_planner():
+            return
+        lines = [Line(f"evidence: {flat(one)}") for one in ticket["evidence"]] or [Line("It has no evidence.", "warn")]
+
+        def chosen(key: str | None) -> None:
+            if key == "y":
+                self.say(f"the done gate looks at {ticket['id']}")
+                self.run_worker(lambda: self._accept(ticket["id"]), thread=True, group="accepting", exclusive=True)
+
+        self._ask(f"Accept {_named(ticket)}?", lines, {"y": f"accept it as {self.actor}"}, chosen)
+
+    def _accept(self, name: str) -> None:
+        done, said = accepted(self.opened.place.project, name, self.actor)
+        self.app.call_from_thread(self.say, said, "good" if done else "bad")
+        self.app.call_from_thread(self.reload)
+
+    def _is_planner(self) -> bool:
+        """Tell whether whoever sits here is a planner; say what to do where not."""
+        try:
+            claiming.refuse_other_than_planner(self.opened, self.actor)
+        except SantiagoError as error:
+            self.say(f"{error.message}. {error.hint}", "bad")
+            return False
+        return True
+
     def action_decide(self) -> None:
         """Ask the planner's word on a ticket that has no attempt left."""
         ticket = self.ticket
         if ticket is None or ticket["queue"] != "blocked" or ticket["decided"]:
             self.say("decided are blocked tickets without an attempt left", "warn")
             return
-        try:
-            claiming.refuse_other_than_planner(self.opened, self.actor)
-        except SantiagoError as error:
-            self.say(f"{error.message}. {error.hint}", "bad")
+        if not self._is_planner():
             return
         keys = {"r": "replan with more attempts", "b": "bypass: whoever waits goes on", "s": "stop"}
 

@@ -1,0 +1,27 @@
+"""Accepting a ticket from a screen: in a process of its own, since that may start the ticket's run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from santiago.util.text import first, flat
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LONGEST = 2000
+"""Characters of what is said about it."""
+
+
+def accepted(project: Path, ticket: str, actor: str) -> tuple[bool, str]:
+    """Take a ticket through the done gate; return whether it is done, and what is to be said."""
+    words = ("queue", "move", "--id", ticket, "--from", "planner-review", "--to", "done", "--actor", actor)
+    command = [sys.executable, "-m", "santiago", *words]
+    done = subprocess.run(  # noqa: S603  # an argument list of our own
+        command, cwd=project, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 0:
+        return True, f"{ticket} is done, and in the archive"
+    return False, first(flat(done.stderr).removeprefix("error: "), LONGEST)
