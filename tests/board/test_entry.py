@@ -94,3 +94,13 @@ def test_a_plain_repository_never_meets_the_board(tmp_path: Path) -> None:
     assert not (desk.repo / ".santiago" / ".runtime").exists()
     assert not (desk.repo / ".git" / "santiago" / "board.json").exists()
     assert "board" not in said.stdout + said.stderr
+
+
+def test_the_single_entry_holds_in_every_worktree_and_under_every_root(tmp_path: Path) -> None:
+    """Board lines 10 and 34: the repository knows of its board, wherever that lies and whatever the environment says later."""
+    desk = Desk(tmp_path)
+    desk.ok("queue", "add", "--queue", "planner-inbox", "--id", "A", "--title", "x", SIGEE_RUNTIME_ROOT="state/board")
+    desk.refused(10, *RUN)
+    greeter.git(desk.repo, "worktree", "add", "-q", str(tmp_path / "other"))
+    desk.repo = tmp_path / "other"
+    assert "No planner has routed this" in desk.refused(10, *RUN)

@@ -111,14 +111,6 @@ def test_a_folder_for_something_else_is_no_runtime_root(desk: Desk, name: str) -
         root.runtime_root(desk.place.project, {"SIGEE_RUNTIME_ROOT": name})
 
 
-def test_two_variables_that_name_two_roots_are_refused(desk: Desk) -> None:
-    """Board line 10: the root is chosen once, so nobody guesses which was meant."""
-    environ = {"SIGEE_RUNTIME_ROOT": "a", "SANTIAGO_RUNTIME_ROOT": "b"}
-    with pytest.raises(SantiagoError, match="SANTIAGO_RUNTIME_ROOT=b and SIGEE_RUNTIME_ROOT=a name different roots"):
-        root.runtime_root(desk.place.project, environ)
-    assert str(root.runtime_root(desk.place.project, dict.fromkeys(environ, "a"))) == "a"
-
-
 def test_a_board_of_a_newer_version_is_left_alone(desk: Desk) -> None:
     """Board line 3: nothing is written into a store whose form is not known."""
     desk.store.close()

@@ -76,16 +76,18 @@ def find(start: Path, environ: Mapping[str, str]) -> Place:
     return Place(project=project, root=project / runtime_root(project, environ))
 
 
+def is_noted(start: Path) -> bool:
+    """Tell whether a board was laid out in the repository around a path; a project without one asks nothing further."""
+    top = repository.find_root(start)
+    common = registry.common_git_dir(top) if top is not None else None
+    return common is not None and (common / _NOTE).is_file()
+
+
 def runtime_root(project: Path, environ: Mapping[str, str]) -> PurePosixPath:
     """Return the runtime root that a new board gets, relative to the project."""
-    given = {name: environ[name] for name in VARIABLES if environ.get(name)}
-    if len(set(given.values())) > 1:
-        named = " and ".join(f"{name}={value[:100]}" for name, value in given.items())
-        raise SantiagoError(
-            Kind.USAGE, f"{named} name different roots", hint="Unset one of them; the root is chosen once."
-        )
-    if given:
-        return _free(project, _inside(next(iter(given.values()))))
+    given = next((environ[name] for name in VARIABLES if environ.get(name)), None)
+    if given is not None:
+        return _free(project, _inside(given))
     return PurePosixPath(".sigee/.runtime" if (project / ".sigee").is_dir() else ".santiago/.runtime")
 
 

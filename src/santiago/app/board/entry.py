@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app.board.settings import board_settings
 from santiago.artifacts.names import has_begun
 from santiago.board.opening import is_on_board, laid_out
-from santiago.board.root import VARIABLES, find
+from santiago.board.root import find, is_noted
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, Reason
@@ -27,8 +27,7 @@ def claims_of(project: Path, out_dir: Path, actor: str) -> dict[str, int] | None
 
     Raise where the project is on the board and no planner routed the run. A run that began before the board goes on.
     """
-    usual = (project / name for name in (".sigee", ".santiago/.runtime"))
-    if not any(folder.is_dir() for folder in usual) and not any(os.environ.get(name) for name in VARIABLES):
+    if not is_noted(project):
         return None
     place = find(project, {name: value for name, value in os.environ.items() if name != "SANTIAGO_STORY"})
     if not is_on_board(place) or not board_settings(project).single_entry:
