@@ -60,3 +60,28 @@ def test_a_person_who_accepted_the_work_can_take_the_ticket_to_done(tmp_path: Pa
     desk.type("resume", "REQ", "--trust-commands")
     desk.ok("queue", "move", "--id", "REQ.S1", "--to", "done", "--actor", "planner")
     assert desk.card("REQ.S1").queue == "done"
+
+
+def test_a_request_of_nothing_but_a_package_comes_to_its_end(tmp_path: Path) -> None:
+    """Board line 76: where no check can judge the whole either, the person's word on its parts is all there is."""
+    desk = Desk(tmp_path, SCIENCE, '[board]\nscientist = "scripted"\n')
+    (desk.repo / "prd.md").write_text(RESEARCH.partition("### R2")[0])
+    desk.ok(*REQUEST)
+    desk.loop()
+    said = desk.ok("status")
+    assert "santiago loop" in said
+    assert "santiago resume " not in said
+    desk.ok("queue", "verify", "REQ.S1", "--attest", "I read it", "--actor", "ann")
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert desk.card("REQ").queue == "done"
+
+
+def test_no_secret_of_this_machine_comes_onto_the_board(tmp_path: Path) -> None:
+    """Board line 69: what is on the board is shown to others, and kept."""
+    desk, secret = Desk(tmp_path), "sk-9f8e7d6c5b4a3210ffee"
+    words = ("queue", "add", "--queue", "planner-inbox", "--id", "T", "--title", "Use it", "--note", f"with {secret}")
+    assert "holds the value of the variable API_TOKEN" in desk.refused(30, *words, API_TOKEN=secret)
+    desk.ok(*words)
+    move = ("queue", "move", "--id", "T", "--to", "blocked", "--note", secret)
+    assert "API_TOKEN" in desk.refused(30, *move, API_TOKEN=secret)

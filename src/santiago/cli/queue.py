@@ -9,7 +9,7 @@ import click
 
 from santiago.cli import opened_board, queue_files, queue_views, queue_work
 from santiago.cli.options import actor_option
-from santiago.cli.queue_words import CLASS, PHASE, QUEUE, data_of, json_option, print_data, show
+from santiago.cli.queue_words import CLASS, PHASE, QUEUE, data_of, json_option, print_data, refuse_secrets, show
 from santiago.contract.board import BUDGET, FIELDS, QUEUES, Status
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def add(
     from santiago.board import rules
     from santiago.contract.board import Card
 
+    refuse_secrets(title, note, next_action, source, *checks)
     where: Any = queue
     card = Card(
         id=name, queue=where, status=status or rules.default_status(where),  # type: ignore[arg-type]  # click checked

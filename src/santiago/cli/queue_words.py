@@ -32,6 +32,13 @@ def show(card: Card, *, as_json: bool, word: str) -> int:
     return 0
 
 
+def refuse_secrets(*texts: str | None) -> None:
+    """Raise where a text for the board holds a secret of this machine: it would be kept as it is, and shown to others."""
+    from santiago.app.start.leaks import refuse_secrets as refuse
+
+    refuse("\n".join(filter(None, texts)).encode("utf-8", "replace"), "the ticket")
+
+
 def show_row(card: Card) -> None:
     from santiago.board.tsv import line
 

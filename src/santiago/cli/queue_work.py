@@ -8,7 +8,17 @@ import click
 
 from santiago.cli import opened_board, queue_views
 from santiago.cli.options import actor_option
-from santiago.cli.queue_words import CLASS, PHASE, QUEUE, data_of, json_option, print_data, show, show_row
+from santiago.cli.queue_words import (
+    CLASS,
+    PHASE,
+    QUEUE,
+    data_of,
+    json_option,
+    print_data,
+    refuse_secrets,
+    show,
+    show_row,
+)
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, Status
 
 if TYPE_CHECKING:
@@ -91,6 +101,7 @@ def move(
     from santiago.board import rules
     from santiago.board.rules import Move
 
+    refuse_secrets(note, next_action, evidence, document)
     if status not in (None, rules.default_status(to)):  # type: ignore[arg-type]  # click checked
         raise click.UsageError(f"a ticket in {to} has the status {rules.default_status(to)}, not {status}")  # type: ignore[arg-type]
     wish = Move(
@@ -130,6 +141,7 @@ def verify(
     from santiago.app.actor import actor as named
     from santiago.app.board.verifying import verify as judged
 
+    refuse_secrets(attest, *checks)
     with opened_board.opened() as opened:
         found = judged(opened, name, ref, checks, attest, named(actor), _consents(trusted=trust_commands))
         show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL")
@@ -167,6 +179,7 @@ def decide(name: str, word: str, budget: int | None, why: str, actor: str | None
     from santiago.app.actor import actor as named
     from santiago.app.board.claiming import refuse_other_than_planner
 
+    refuse_secrets(why)
     with opened_board.opened() as opened:
         who = refuse_other_than_planner(opened, named(actor))
         return show(opened.board.decide(name, word, who, budget=budget, why=why), as_json=as_json, word="DECIDED")

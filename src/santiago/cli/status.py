@@ -91,8 +91,17 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
     _others(found)
     if board:
         say(f"board: {', '.join([board['verdict']['status'], *headline(board)])}   (`santiago board` shows it)")
-    for text in _next(found):
+    for text in _of_board(found, board) or _next(found):
         say(text)
+
+
+def _of_board(run: Run, board: dict[str, Any] | None) -> list[str]:
+    """Return what to type for a run whose stories are tickets: the loop goes on with it, and no `resume` claims anything."""
+    tickets = [one for queue in board["queues"].values() for one in queue] if board else []
+    if run.worker or not any(one["run"] == run.run_id and not one["decided"] for one in tickets):
+        return []
+    asked = answers(run.state, run.out_dir)
+    return ["", *listed([*asked, ("santiago loop", "go on with its tickets"), ("santiago board", "look at them")])]
 
 
 def _only_board(board: dict[str, Any], *, as_json: bool) -> None:

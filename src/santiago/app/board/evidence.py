@@ -14,7 +14,7 @@ from santiago.board.rules import Change
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import Proof
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import StoryPhase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,10 +59,9 @@ def keep_attested(opened: Opened, card: Card, run: Run, note: str = "") -> Card:
         return at.change(now, Change(event=BoardEvent.TICKET_MOVED, changes=changes, about={}), "planner")
 
 
-def keep_of_run(opened: Opened, card: Card, run: Run) -> str:
+def keep_of_run(opened: Opened, card: Card, run: Run, *, passed: bool) -> str:
     """Write what the verification of a whole run says: the evidence of its request."""
     state = run.state
-    passed = state.phase is RunPhase.SUCCESS
     word = "PASS" if passed else "FAIL"
     rows = [("1", card.title, "verify", word, "", "run verification", state.head or "")]
     return _write(opened, card, TABLE, rows, state.head or "", base=state.base or "", passed=passed)
