@@ -165,9 +165,14 @@ def refuse_unclaimable(card: Card, waits_for: Sequence[str]) -> None:
         raise _blocked(f"{card.id} stands in {card.queue}", f"{hint}.")
     if card.error_class == "dependency_blocked":
         what = ", ".join(waits_for) if waits_for else "earlier work"
-        raise _blocked(f"{card.id} waits for {what}", "It can be claimed when that is done.")
+        free = f"Nothing on the board says which; `santiago queue move --id {card.id} --to {card.queue}` lets it go."
+        raise _blocked(f"{card.id} waits for {what}", "It can be claimed when that is done." if waits_for else free)
     if card.status == "in_progress" and card.held:
-        raise _blocked(f"{card.id} is held by {card.holder}", "It can be claimed when that lease ends.")
+        back = f"`santiago queue move --id {card.id} --to {card.queue} --phase ready`"
+        raise _blocked(
+            f"{card.id} is held by {card.holder}",
+            f"It can be claimed when that lease ends, or once {back} gave it back.",
+        )
     if card.status == "in_progress":
         raise _blocked(f"{card.id} waits for its stories", "It is a request that was routed; claim one of them.")
 

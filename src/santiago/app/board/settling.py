@@ -87,7 +87,9 @@ def _parked(card: Card, story: StoryState) -> Move:
 
 def with_way_back(hint: str, ticket: str, queue: Queue) -> str:
     """Return what a person has to mend, and how the ticket goes on once they have."""
-    return f"{shortened(hint)} Then `santiago queue move --id {ticket} --from blocked --to {queue}`.".strip()
+    return (
+        f"{shortened(hint)} Put it back with `santiago queue move --id {ticket} --from blocked --to {queue}`.".strip()
+    )
 
 
 def shortened(text: str) -> str:
