@@ -25,7 +25,7 @@ from santiago.contract.board import QUEUES, TODO, BoardEvent, Card, ticket_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from santiago.board.store import Reading
+    from santiago.board.records import Reading
 
 LOOKS = 4
 """How often the whole board is looked at meanwhile."""

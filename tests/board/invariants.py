@@ -8,7 +8,7 @@ from santiago.contract.board import CLAIMED_FROM, QUEUES, BoardEvent, Card, evol
 from tests.board import table
 
 if TYPE_CHECKING:
-    from santiago.board.store import Reading
+    from santiago.board.records import Reading
 
 
 def wrong(at: Reading) -> list[str]:

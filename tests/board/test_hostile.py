@@ -12,7 +12,7 @@ import pytest
 
 from santiago.app.board.routing import Consents, route
 from santiago.app.board.settling import shortened
-from santiago.board import root, store
+from santiago.board import records, root, store
 from santiago.board.gate import Missing, refusal
 from santiago.board.rules import Move, refuse_text
 from santiago.cli.queue import enqueue
@@ -46,7 +46,7 @@ def test_an_id_is_given_once_also_after_the_archive_was_cleared(desk: Desk, caps
 def test_two_claims_of_one_worker_within_a_second_have_two_leases(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Board line 29: a late move by the first is refused, also where it names its lease without the number of its claim."""
     still = datetime(2026, 11, 17, 12, 0, 0, tzinfo=UTC)
-    monkeypatch.setattr(store, "datetime", SimpleNamespace(now=lambda _: still))
+    monkeypatch.setattr(records, "datetime", SimpleNamespace(now=lambda _: still))
     desk.add(card("T1", retry_budget=9))
     leases = []
     for _ in range(3):

@@ -12,7 +12,7 @@ from santiago.contract.errors import Kind, SantiagoError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from santiago.board.store import Reading, Writing
+    from santiago.board.records import Reading, Writing
 
 _WORKERS = frozenset({"developer", "scientist", "worker", "santiago", "loop"})
 _AGENT = "-agent"

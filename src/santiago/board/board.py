@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from santiago.board import rules
+from santiago.board import claims, rules
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, BoardEvent, Card, Queue
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import record
@@ -15,8 +15,9 @@ from santiago.contract.record import record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from santiago.board.records import Reading, Writing
     from santiago.board.rules import Move
-    from santiago.board.store import Reading, Store, Writing
+    from santiago.board.store import Store
 
 EXHAUSTED_AT_CLAIM = "retry_budget_exhausted_auto_claim"
 EXHAUSTED_BY_HAND = "retry_budget_exhausted_manual_reconcile"
@@ -62,7 +63,7 @@ class Board:
         head: str = "",
     ) -> Claim:
         """Take the first ticket of a queue, or of one request in it, that may be claimed, or the one named."""
-        rules.refuse_worker(worker)
+        claims.refuse_worker(worker)
         if queue not in CLAIMED_FROM:
             raise SantiagoError(
                 Kind.USAGE, f"nothing is claimed from {queue}", hint=f"One of {', '.join(CLAIMED_FROM)}."
@@ -74,7 +75,7 @@ class Board:
             card = at.first(queue, 1, request) if name is None else _named(at, name, queue)
             if card is None:
                 return Claim(card=None, escalated=tuple(escalated))
-            change = rules.claimed(card, worker, _time_of(at, card, worker), ticks + minutes * _MINUTE_MS)
+            change = claims.claimed(card, worker, _time_of(at, card, worker), ticks + minutes * _MINUTE_MS)
             change.about.update({"head": head} if head else {})
             return Claim(card=at.change(card, change, actor), escalated=tuple(escalated))
 
@@ -84,7 +85,7 @@ class Board:
             card = found(at, name)
             if not card.held:
                 raise SantiagoError(Kind.INPUT, f"{name} is held by nobody", hint="Claim it.")
-            rules.refuse_late(card, lease, None)
+            claims.refuse_late(card, lease, None)
             expires = self.store.ticks() + minutes * _MINUTE_MS
             change = rules.Change(event=BoardEvent.LEASE_RENEWED, changes={"expires": expires}, about={})
             return at.change(card, change, actor)
@@ -105,7 +106,7 @@ class Board:
             if source is not None and card.queue != source:
                 message = f"{name} stands in {card.queue}, not in {source}"
                 raise SantiagoError(Kind.INPUT, message, hint=f"Move it --from {card.queue}.")
-            rules.refuse_late(card, lease, worker)
+            claims.refuse_late(card, lease, worker)
             return at.change(card, _waiting(at, card, rules.moved(card, wish, at.now)), actor)
 
     def decide(self, name: str, word: str, actor: str, *, budget: int | None = None, why: str = "") -> Card:
@@ -179,7 +180,7 @@ def escalate(at: Writing, queue: Queue, actor: str, event: str) -> list[Card]:
     """Move waiting tickets without an attempt left to blocked."""
     gone = []
     while (card := at.first(queue, 2)) is not None:
-        gone.append(at.change(card, rules.exhausted(card, at.now, event), actor))
+        gone.append(at.change(card, claims.exhausted(card, at.now, event), actor))
     return gone
 
 
@@ -239,5 +240,5 @@ def _named(at: Writing, name: str, queue: Queue) -> Card:
     card = found(at, name)
     if card.queue != queue and card.queue in CLAIMED_FROM:
         raise SantiagoError(Kind.INPUT, f"{name} stands in {card.queue}, not in {queue}", hint="Claim it from there.")
-    rules.refuse_unclaimable(card, at.waits_for(name))
+    claims.refuse_unclaimable(card, at.waits_for(name))
     return card

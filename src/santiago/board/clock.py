@@ -12,7 +12,7 @@ from santiago.contract.board import BoardEvent
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from santiago.board.store import Writing
+    from santiago.board.records import Writing
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 JUMP_MS = 60_000

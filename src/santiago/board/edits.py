@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from santiago.board.importing import Row
     from santiago.board.opening import Opened
-    from santiago.board.store import Reading
+    from santiago.board.records import Reading
 
 _FIXED = ("title", "source", "retry_budget")
 """Fields that no move changes."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from santiago.board.records import Reading
     from santiago.board.root import Place
-    from santiago.board.store import Reading
     from santiago.contract.board import Card
 
 LARGEST = 16 * 2**20

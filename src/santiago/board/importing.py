@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from santiago.board.opening import Opened
+    from santiago.board.records import Writing
     from santiago.board.root import Place
-    from santiago.board.store import Writing
 
 _STATUSES: dict[Queue, tuple[Status, ...]] = {
     "planner-inbox": ("pending", "in_progress"),

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from santiago.board.records import Reading
     from santiago.board.root import Place
-    from santiago.board.store import Reading, Store
+    from santiago.board.store import Store
 
 LEAST_S = 1.0
 """A queue's files are not written more often than this, nor more often than ten times what the last write took."""

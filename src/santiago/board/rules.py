@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
-from santiago.board.triage import label
+from santiago.board.refusals import blocked, misused, unfit
 from santiago.contract.board import (
-    CLAIMED_FROM,
     MOVES,
     NOTHING,
     PHASES,
@@ -19,7 +18,6 @@ from santiago.contract.board import (
     Queue,
     Status,
 )
-from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import ErrorClass
 from santiago.contract.record import record
 
@@ -45,7 +43,6 @@ _FIRST: dict[Queue, tuple[Phase, ...]] = {
     "planner-review": ("evidence_collected", "verified"), "blocked": get_args(Phase)[:-1], "done": (),
 }  # fmt: skip
 NO_ACTION = "TBD"
-ASKS_PLANNER = "The planner decides: replan with a larger budget, bypass it, or stop."
 
 
 @record
@@ -77,9 +74,9 @@ class Move:
 def refuse_text(name: str, value: str) -> None:
     """Raise where a value could not be kept as it is."""
     if _CONTROL.search(value):
-        raise _usage(f"{name} holds a control character", "Tabs and line ends are kept; remove the others.")
+        raise misused(f"{name} holds a control character", "Tabs and line ends are kept; remove the others.")
     if len(value) > LONGEST:
-        raise _usage(f"{name} has {len(value):,} characters, and {LONGEST:,} are the most", "Put it into a file.")
+        raise misused(f"{name} has {len(value):,} characters, and {LONGEST:,} are the most", "Put it into a file.")
 
 
 def refuse_checks(checks: Sequence[str]) -> None:
@@ -87,36 +84,38 @@ def refuse_checks(checks: Sequence[str]) -> None:
     for check in checks:
         refuse_text("a check", check)
         if check.strip() in _NO_CHECKS:
-            raise _usage(
+            raise misused(
                 f"`{check.strip()}` checks nothing", "Name a command that fails as long as the work is not done."
             )
 
 
 def refuse_name(name: str) -> None:
     if not re.fullmatch(TICKET_ID, name) or name in (".", ".."):
-        raise _usage(f"{name[:60]!r} is no id of a ticket", "Use letters, digits and `. _ - @ + :`, at most 120.")
+        raise misused(f"{name[:60]!r} is no id of a ticket", "Use letters, digits and `. _ - @ + :`, at most 120.")
 
 
 def added(card: Card, *, waits: bool) -> Change:
     """Return a new ticket as it comes onto the board."""
     if card.queue == "done":
-        raise _usage("nothing is added to done", "Add it to planner-inbox; it is done when the planner accepts it.")
+        raise misused("nothing is added to done", "Add it to planner-inbox; it is done when the planner accepts it.")
     refuse_name(card.id)
     for name in ("title", "source", "note", "next_action", "worker", "evidence_links"):
         refuse_text(name, getattr(card, name))
     if not card.title.strip():
-        raise _usage("a ticket needs a title", "Say in a few words what is wanted: --title.")
+        raise misused("a ticket needs a title", "Say in a few words what is wanted: --title.")
     wanted = _STATUS[card.queue]
     if card.status != wanted:
-        raise _usage(f"a ticket in {card.queue} has the status {wanted}, not {card.status}", f"Say --status {wanted}.")
+        raise misused(f"a ticket in {card.queue} has the status {wanted}, not {card.status}", f"Say --status {wanted}.")
     if card.phase not in _FIRST[card.queue] or card.held or card.expires is not None:
         hint = f"There a new one is {' or '.join(_FIRST[card.queue])}; only a claim makes it running and held."
-        raise _usage(f"a new ticket in {card.queue} cannot be {card.phase} with the lease {card.lease}", hint)
+        raise misused(f"a new ticket in {card.queue} cannot be {card.phase} with the lease {card.lease}", hint)
     if not 1 <= card.retry_budget <= MOST_ATTEMPTS:
-        raise _usage(f"a ticket has at least one attempt, and at most {MOST_ATTEMPTS:,}", "Say it with --retry-budget.")
+        raise misused(
+            f"a ticket has at least one attempt, and at most {MOST_ATTEMPTS:,}", "Say it with --retry-budget."
+        )
     if card.attempt_count > card.retry_budget:
         message = f"{card.attempt_count} attempts are more than the budget of {card.retry_budget}"
-        raise _usage(message, "Raise --retry-budget, or lower --attempt-count.")
+        raise misused(message, "Raise --retry-budget, or lower --attempt-count.")
     refuse_checks(card.checks)
     fields = {name: getattr(card, name) for name in Card.__annotations__ if name not in ("id", "updated_at", "arrival")}
     if waits:
@@ -132,85 +131,6 @@ def default_status(queue: Queue) -> Status:
     return _STATUS[queue]
 
 
-# Claims and leases
-
-
-def claim_mark(card: Card) -> int | None:
-    """Return how a claim sees a card: 1 may be claimed, 2 has no attempt left, None stands apart."""
-    waiting = card.status == "pending" and card.queue in CLAIMED_FROM and not card.decided
-    if not waiting or card.error_class == "dependency_blocked":
-        return None
-    return 2 if card.spent else 1
-
-
-def claimed(card: Card, worker: str, now: str, expires: int) -> Change:
-    changes = {
-        "status": "in_progress", "phase": "running", "worker": worker, "lease": f"held:{worker}:{now}", "expires": expires,
-        "attempt_count": card.attempt_count + 1, "error_class": "none",
-    }  # fmt: skip
-    about = {"lost": card.lease} if card.held else {}
-    return Change(event=BoardEvent.TICKET_CLAIMED, changes=changes, about=about)
-
-
-def refuse_worker(worker: str) -> None:
-    if not worker.strip() or len(worker) > 100 or not worker.isprintable():
-        raise _usage(f"{worker[:40]!r} is no name for a worker", "Use letters, digits and `- _ @ .`.")
-
-
-def refuse_unclaimable(card: Card, waits_for: Sequence[str]) -> None:
-    """Raise where a ticket that somebody asks for by its id cannot be claimed, and say what it waits for."""
-    if card.queue not in CLAIMED_FROM:
-        back = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back"
-        hint = back if card.queue == "blocked" else f"Claimed are tickets of {', '.join(CLAIMED_FROM)}"
-        raise _blocked(f"{card.id} stands in {card.queue}", f"{hint}.")
-    if card.error_class == "dependency_blocked":
-        what = ", ".join(waits_for) if waits_for else "earlier work"
-        free = f"Nothing on the board says which; `santiago queue move --id {card.id} --to {card.queue}` lets it go."
-        raise _blocked(f"{card.id} waits for {what}", "It can be claimed when that is done." if waits_for else free)
-    if card.status == "in_progress" and card.held:
-        back = f"`santiago queue move --id {card.id} --to {card.queue} --phase ready`"
-        raise _blocked(
-            f"{card.id} is held by {card.holder}",
-            f"It can be claimed when that lease ends, or once {back} gave it back.",
-        )
-    if card.status == "in_progress":
-        raise _blocked(f"{card.id} waits for its stories", "It is a request that was routed; claim one of them.")
-
-
-def exhausted(card: Card, now: str, event: str) -> Change:
-    """Return the escalation of a ticket that has no attempt left: the planner has to decide."""
-    changes = {
-        "queue": "blocked", "status": "blocked", "error_class": "dependency_blocked", "next_action": ASKS_PLANNER,
-        "lease": f"released:{now}", "expires": None,
-    }  # fmt: skip
-    about = {
-        "type": event, "from": card.queue, "class": card.error_class, "budget": card.retry_budget,
-        "priority": label(card), "note": card.note[:300],
-    }  # fmt: skip
-    return Change(event=BoardEvent.TICKET_EXHAUSTED, changes=changes, about=about)
-
-
-def refuse_late(card: Card, lease: str | None, worker: str | None) -> None:
-    """Raise where a move comes from an earlier claim: the fence is the ticket's id and the number of its claim."""
-    if lease is None:
-        if worker is not None and card.held and worker != card.holder:
-            raise _stale(card)
-        return
-    text, _, number = lease.rpartition("#") if "#" in lease else (lease, "", "")
-    number = text if text.isdigit() else number
-    if number and number != str(card.attempt_count):
-        raise _stale(card)
-    if not text.isdigit() and (text != card.lease or not card.held):
-        raise _stale(card)
-
-
-def _stale(card: Card) -> SantiagoError:
-    who = (
-        f"{card.holder} holds it now, by claim {card.attempt_count}" if card.held else f"it stands in {card.queue} now"
-    )
-    return _input(f"{card.id} is no longer yours: {who}", "Claim it again when it is free; your files are untouched.")
-
-
 # Moves
 
 
@@ -220,7 +140,7 @@ def moved(card: Card, wish: Move, now: str) -> Change:
     phase = _phase_after(card, wish)
     evidence = _evidence_after(card, wish)
     if wish.to == "blocked" and not (wish.note or "").strip():
-        raise _input(f"{card.id} needs a word on why it is blocked", "Say it with --note.")
+        raise unfit(f"{card.id} needs a word on why it is blocked", "Say it with --note.")
     for name in ("evidence", "note", "next_action", "source"):
         refuse_text(name, getattr(wish, name) or "")
     stays = wish.to == card.queue
@@ -243,22 +163,20 @@ def moved(card: Card, wish: Move, now: str) -> Change:
 def _refuse_way(card: Card, to: Queue) -> None:
     allowed = MOVES[card.queue]
     if to == "done" and card.queue != "planner-review":
-        raise _blocked(
-            f"{card.id} stands in {card.queue}, and only the planner's review leads to done", _review_first()
-        )
+        raise blocked(f"{card.id} stands in {card.queue}, and only the planner's review leads to done", _review_first())
     if to == "done":
-        raise _blocked(
+        raise blocked(
             f"{card.id} is accepted through the done gate, not moved", "`santiago queue move --to done` asks it."
         )
     if to not in allowed:
-        raise _input(
+        raise unfit(
             f"{card.id} cannot go from {card.queue} to {to}", f"It may go to {', '.join(allowed) or 'no other'}."
         )
     if card.decided:
-        raise _input(f"{card.id} was closed: {card.decided}", "Add a new ticket for what is still wanted.")
+        raise unfit(f"{card.id} was closed: {card.decided}", "Add a new ticket for what is still wanted.")
     if card.queue == "blocked" and card.spent and to != "blocked":
         message = f"{card.id} has used its {card.retry_budget} attempts"
-        raise _blocked(message, f"`santiago queue decide {card.id} replan --budget N`, or bypass, or stop.")
+        raise blocked(message, f"`santiago queue decide {card.id} replan --budget N`, or bypass, or stop.")
 
 
 def _review_first() -> str:
@@ -275,7 +193,7 @@ def _phase_after(card: Card, wish: Move) -> Phase:
         told = (
             f"Allowed here: {', '.join(allowed)}." if allowed else "Claim it first: only claimed work is handed over."
         )
-        raise _input(f"{card.id} cannot go from {card.phase} to {phase} in {wish.to}", told)
+        raise unfit(f"{card.id} cannot go from {card.phase} to {phase} in {wish.to}", told)
     return phase
 
 
@@ -302,7 +220,7 @@ def _evidence_after(card: Card, wish: Move) -> str:
         new = ""
     if wish.to == "planner-review" and not new and not kept:
         hint = "Name the files that show it with --evidence; `santiago queue verify ID` makes them."
-        raise _input(f"{card.id} is handed over without evidence", hint)
+        raise unfit(f"{card.id} is handed over without evidence", hint)
     links = [one for text in (kept, new) for one in split_links(text)]
     return ",".join(dict.fromkeys(links)) or "none"
 
@@ -325,14 +243,14 @@ def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
     """Return what the planner's word makes of a ticket that has no attempt left."""
     if card.queue != "blocked" or card.decided:
         standing = f"closed: {card.decided}" if card.decided else f"in {card.queue}"
-        raise _input(f"{card.id} is {standing}; there is nothing to decide", "Decided are blocked tickets.")
+        raise unfit(f"{card.id} is {standing}; there is nothing to decide", "Decided are blocked tickets.")
     if not card.spent:
         hint = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back."
-        raise _input(f"{card.id} has used {card.attempt_count} of {card.retry_budget} attempts", hint)
+        raise unfit(f"{card.id} has used {card.attempt_count} of {card.retry_budget} attempts", hint)
     about = {"why": why, "word": word}
     if word == "replan" and budget is not None:
         if not card.attempt_count < budget <= MOST_ATTEMPTS:
-            raise _input(f"a budget of {budget} leaves nothing: {card.attempt_count} are used", "Name a larger one.")
+            raise unfit(f"a budget of {budget} leaves nothing: {card.attempt_count} are used", "Name a larger one.")
         changes: dict[str, Any] = {
             "queue": "planner-inbox", "status": "pending", "phase": "planned", "retry_budget": budget, "error_class": "none",
             "lease": "none", "next_action": NO_ACTION,
@@ -375,17 +293,5 @@ def of_word(kind: Any, word: str, what: str) -> Any:
     """Return a word that must be one of a closed list; raise with all of them."""
     words = get_args(kind)
     if word not in words:
-        raise _usage(f"{word[:60]!r} is no {what}", f"One of {', '.join(words)}.")
+        raise misused(f"{word[:60]!r} is no {what}", f"One of {', '.join(words)}.")
     return word
-
-
-def _usage(message: str, hint: str) -> SantiagoError:
-    return SantiagoError(Kind.USAGE, message, hint=hint)
-
-
-def _input(message: str, hint: str) -> SantiagoError:
-    return SantiagoError(Kind.INPUT, message, hint=hint)
-
-
-def _blocked(message: str, hint: str) -> SantiagoError:
-    return SantiagoError(Kind.BLOCKED, message, hint=hint)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from santiago.board.store import Reading
+    from santiago.board.records import Reading
 
 _ENOUGH = 50
 """Tickets among which one with a title for users is looked for."""

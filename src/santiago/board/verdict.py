@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from santiago.board.rules import claim_mark
+from santiago.board.claims import claim_mark
 from santiago.board.triage import priority
 from santiago.contract.board import QUEUES, Queue
 from santiago.contract.record import record

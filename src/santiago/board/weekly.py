@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.board.board import Board
+    from santiago.board.records import Reading
     from santiago.board.root import Place
-    from santiago.board.store import Reading
     from santiago.contract.board import Card
 
 MOST_WEEKS = 520

@@ -17,7 +17,7 @@ from santiago.contract.moments import ms_of
 
 if TYPE_CHECKING:
     from santiago.board.opening import Opened
-    from santiago.board.store import Reading
+    from santiago.board.records import Reading
     from santiago.board.verdict import Verdict
     from santiago.contract.board import Card
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from santiago.app.board.working import Means
     from santiago.board.governance.summary import Ended, Result
     from santiago.board.opening import Opened
-    from santiago.board.store import Reading
+    from santiago.board.records import Reading
     from santiago.contract.board import Card
     from santiago.contract.policy import RunInput
 

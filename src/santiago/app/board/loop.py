@@ -14,8 +14,9 @@ from santiago.app.board.settling import SIGNAL
 from santiago.app.board.working import PLANNER, Means, leave_out, settled, take_up_answers, work_on
 from santiago.app.loading import load, working
 from santiago.board import weekly
+from santiago.board.claims import claim_mark
 from santiago.board.governance import truth
-from santiago.board.rules import Move, claim_mark
+from santiago.board.rules import Move
 from santiago.board.verdict import accumulated, judge
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.reasons import Reason

@@ -11,7 +11,7 @@ from santiago.contract.errors import SantiagoError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.board.store import Reading
+    from santiago.board.records import Reading
     from santiago.contract.state import Question
 
 
