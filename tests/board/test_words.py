@@ -41,7 +41,7 @@ def test_work_that_a_person_accepted_by_an_answer_is_done(tmp_path: Path, resume
     (question,) = desk.run("REQ").state.open_questions()
     desk.ok("answer", "REQ", question.id, "accept", "--text", "I read it", "--actor", "ann")
     if resumed:
-        desk.type("resume", "REQ", "--trust-commands")
+        assert "`santiago loop` goes on with its tickets" in desk.type("resume", "REQ", "--trust-commands").stderr
     ran = desk.loop()
     assert ran.returncode == 0, ran.stdout + ran.stderr
     card = desk.card("REQ.S1")

@@ -82,6 +82,10 @@ def start(
         return show(request, trusted=flags.trust_commands, as_json=flags.as_json, waits=waits)
     if (claims := claims_of(repo, out_dir, request.actor)) is not None:
         request.scope = replace(request.scope, claims=claims)
+        if request.scope.is_empty and not (skips or own_work or accepts):
+            _note(
+                "nothing of this run is claimed, so only answers are taken up; `santiago loop` goes on with its tickets"
+            )
     if not request.skips:  # leaving a story out starts nothing
         approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
         if asked and not flags.trust_commands and not has_begun(out_dir):
