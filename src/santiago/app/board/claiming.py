@@ -32,7 +32,7 @@ def refuse_other_than_planner(opened: Opened, actor: str) -> str:
     planners = board_settings(opened.place.project).planners
     if actor not in planners:
         hint = f"Say --actor with one of {', '.join(planners)}, or set SIGEE_QUEUE_ACTOR."
-        raise SantiagoError(Kind.BLOCKED, f"{actor} is no planner, and only a planner does this", hint=hint)
+        raise SantiagoError(Kind.BLOCKED, f"{actor} is no planner, and only a planner decides", hint=hint)
     return actor
 
 
