@@ -9,19 +9,21 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.app.loading import frozen, load
+from santiago.app.loading import empty_fold, frozen, load
 from santiago.cli.view import ci
 from santiago.cli.view.beat import EVERY_MS, Beat
-from santiago.cli.view.checking import Checks
+from santiago.cli.view.checking import BASE, Checks
 from santiago.cli.view.lines import Line
 from santiago.cli.view.live import Live, is_wanted, page
 from santiago.cli.view.table import Table
+from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.state import Question, RunState
 from santiago.util.text import width
@@ -29,6 +31,7 @@ from tests.cli import greeter
 from tests.cli.santiago import trusted
 
 if TYPE_CHECKING:
+    from santiago.contract.events import Event
     from tests.cli.conftest import Done
 
 
@@ -249,6 +252,12 @@ def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
         ("S1-1-merged-base", "S1", "checks the others' work without it"),
         ("S4-claim", "S4", "checks what is claimed done"),
         ("run-check", "run", "checks the work"),
+        ("run-base-S2", "run", "checks without the work"),
+        ("S1-2-old-tests", "S1", "runs the old tests on the new code"),
+        ("S1-2-blind", "S1", "tries whether the checks notice broken code"),
+        ("base", BASE, "checks what is there before any work"),
+        ("base-S3", BASE, "checks what is there before any work"),
+        ("base-blind", BASE, "tries whether the checks notice broken code"),
     ],
 )
 def test_it_is_said_from_the_checkouts_name_what_a_check_is_about(folder: str, story: str, words: str) -> None:
@@ -257,8 +266,18 @@ def test_it_is_said_from_the_checkouts_name_what_a_check_is_about(folder: str, s
     found = checks.of(story)
     assert found is not None
     assert found.text == f"{words}, 1 of 2: pytest -q"
-    checks.over(story)
+    kind, name = (EventKind.BASE_EXAMINED, None) if story == BASE else (EventKind.ATTEMPT_ENDED, story)
+    checks.take(cast("Event", SimpleNamespace(event=kind, story_id=name)))
     assert checks.of(story) is None
+
+
+def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
+    plan, run_input = frozen(success.out_dir)
+    checks = Checks()
+    table = Table(plan, run_input, success.out_dir, "agent", lambda: 0, checks)
+    checks.begun("/clean/base", 2, 3, "pytest -q")
+    state = empty_fold(plan, run_input).state
+    assert " ▶  checks what is there before any work, 2 of 3: pytest -q" in table.picture(state, 79, 24)
 
 
 # The end of a run that failed

@@ -236,7 +236,7 @@ def _running(run: Run, agent: str, now: str) -> None:
         evidence = AttemptEvidence(run.out_dir, name, story.attempts)
         tried = run.history.of(name)
         time = span(between(tried[-1].started, now)) if tried else ""
-        doing = "verify" if evidence.has_ended() else following.line(name, story.attempts, 90)
+        doing = "checks the work" if evidence.has_ended() else following.line(name, story.attempts, 90)
         look = mark(story)
         text = f"{glyph(look, stderr=False)} {name} {flat(titles.get(name, ''))}   attempt {story.attempts}   {time}   {doing}"
         say(paint(fit(text, 200).rstrip(), look.colour, stderr=False))

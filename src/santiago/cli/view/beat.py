@@ -6,7 +6,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from santiago.cli.view.checking import Checks
+from santiago.cli.view.checking import BASE, Checks
 from santiago.cli.view.lines import Line
 from santiago.cli.view.text import joint
 from santiago.contract.events import EventKind
@@ -79,6 +79,8 @@ class Beat:
         parts = [self._of(name, now) for name in sorted(self.state.running)]
         if self.state.wait_until:
             parts.append(pauses.still(self.state.wait_until, self.why_waiting, self.agent, SystemClock().utc()))
+        if not parts and (checking := self.checks.of(BASE)):
+            parts.append(checking.text)
         if not parts and self.state.open_questions():
             return None  # it waits for somebody, who may be typing
         return Line("beat", "; ".join(parts) or str(self.state.phase))

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.events import EventKind
 from santiago.util.text import flat
 
-_PLACE = re.compile(r"(?P<story>.+?)(?:-\d+)?-(?P<what>base|check|merged|merged-base|claim|claim-base)$")
+if TYPE_CHECKING:
+    from santiago.contract.events import Event
+
 _WORDS = {
     "base": "checks without the work",
     "check": "checks the work",
+    "old-tests": "runs the old tests on the new code",
+    "new-tests": "runs the new tests on the old code",
+    "tests": "runs the new tests",
+    "evidence": "looks which test shows which criterion",
+    "blind": "tries whether the checks notice broken code",
     "merged": "checks it beside the others' work",
     "merged-base": "checks the others' work without it",
     "claim": "checks what is claimed done",
     "claim-base": "checks without what is claimed done",
 }
+_PLACE = re.compile(rf"(?:(?P<story>.+?)(?:-\d+)?-)?(?P<what>{'|'.join(sorted(_WORDS, reverse=True))})(?:-S[\d.]+)?$")
+"""Checkouts are named after story, attempt and purpose; those of the run may end with the story whose checks they are."""
 RUN = "run"
 """Stands for the whole run where stories have their ids."""
+BASE = "base"
+"""Stands for what the run begins on, before any work."""
 
 
 class Checking(NamedTuple):
@@ -42,15 +54,18 @@ class Checks:
         self._lock = threading.Lock()
 
     def begun(self, folder: str, place: int, total: int, command: str) -> None:
-        """Note which check runs where; checkouts are named after story, attempt and purpose."""
+        """Note which check runs where."""
         found = _PLACE.match(folder.rpartition("/")[2])
         if found is not None:
+            word = _WORDS[found["what"]] if found["story"] else "checks what is there before any work"
             with self._lock:
-                self._now[found["story"]] = Checking(_WORDS[found["what"]], place, total, flat(command))
+                self._now[found["story"] or BASE] = Checking(word, place, total, flat(command))
 
-    def over(self, story: str) -> None:
+    def take(self, event: Event) -> None:
+        """Note that checks are over: an event of a story follows them, and one of the base."""
+        over = BASE if event.event is EventKind.BASE_EXAMINED else event.story_id
         with self._lock:
-            self._now.pop(story, None)
+            self._now.pop(over or "", None)
 
     def of(self, story: str) -> Checking | None:
         return self._now.get(story)

@@ -123,6 +123,7 @@ class Screen:
         """Show what was just recorded."""
         for event in events:
             self.history.take(event)
+            self.checks.take(event)
         if self.as_json:
             for event in events:
                 self._emit({"type": "event", **codec.to_data(event)})

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from santiago.app.substeps import titles_of
-from santiago.cli.view.checking import RUN, Checks
+from santiago.cli.view.checking import BASE, RUN, Checks
 from santiago.cli.view.text import glyph, joint, paint
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
@@ -72,8 +72,6 @@ class Table:
                     self.why_waiting = event.context.get("reason", "")
                 if event.event is EventKind.STOP_REQUESTED:
                     self.stopping = f"stopping {stopping(event)}"
-                if event.story_id:
-                    self.checks.over(event.story_id)
                 if event.event is EventKind.ATTEMPT_STARTED and event.story_id:
                     self.started[event.story_id] = now
 
@@ -86,17 +84,24 @@ class Table:
         lines = [self.header(state, columns)]
         if rows_of := self._fitting(state, columns, max(3, rows - 5)):
             lines += [self._titles(state, columns), *rows_of]
-        if state.phase is RunPhase.RUN_VERIFICATION:
-            checking = self.checks.of(RUN)
+        if whole := self._whole(state):
             look = mark_of(StoryPhase.RUNNING)
-            text = f" {glyph(look)}  the whole run  {checking.text if checking else _PREPARES}"
-            lines.append(paint(fit(text, columns).rstrip(), look.colour))
+            lines.append(paint(fit(f" {glyph(look)}  {whole}", columns).rstrip(), look.colour))
         if warning := self._last_chance(state):
             lines.append(paint(fit(warning, columns).rstrip(), "yellow"))
         if waiting := self._waiting(state):
             lines.append(paint(fit(waiting, columns).rstrip(), "yellow"))
         keys = self.stopping if state.stop_requested else "ctrl-c stops safely"
         return [*lines, paint(fit(keys, columns).rstrip(), "bright_black")]
+
+    def _whole(self, state: RunState) -> str:
+        """Say what is checked that belongs to no story."""
+        if checking := self.checks.of(BASE):
+            return checking.text
+        if state.phase is not RunPhase.RUN_VERIFICATION:
+            return ""
+        checking = self.checks.of(RUN)
+        return f"the whole run  {checking.text if checking else _PREPARES}"
 
     def _waiting(self, state: RunState) -> str:
         if state.wait_until is None:
