@@ -117,14 +117,14 @@ def test_work_on_a_story_whose_chunk_is_next_begins_that_chunk(tmp_path: Path, f
 
 def test_work_on_a_story_of_a_finished_run_is_refused_and_not_called_a_success(success: Done) -> None:
     refused = santiago("verify", "S1", "--from", "main", cwd=success.repo, env=greeter.place(success.repo))
-    assert (refused.returncode, "S1 is done, and that is never undone" in refused.stderr) == (30, True), refused.stderr
+    assert (refused.returncode, "S1 is done, and that cannot be undone" in refused.stderr) == (30, True), refused.stderr
 
 
 def test_what_is_done_is_never_left_out(success: Done) -> None:
     before = (success.out_dir / "progress.ndjson").read_bytes()
     refused = santiago("skip", "S1", "--why", "changed my mind", cwd=success.repo, env=greeter.place(success.repo))
     assert refused.returncode == 30
-    assert f"{success.out_dir.name}: S1 is done, and that is never undone" in refused.stderr
+    assert f"{success.out_dir.name}: S1 is done, and that cannot be undone" in refused.stderr
     assert (success.out_dir / "progress.ndjson").read_bytes() == before
 
 

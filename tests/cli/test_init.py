@@ -120,7 +120,10 @@ def test_a_red_check_is_written_with_the_tests_that_fail(tmp_path: Path) -> None
     (tried,) = json.loads(done.stdout)["tried"]
     assert (tried["state"], tried["red"]) == ("red", ["test_shop.Price.test_price"])
     assert written(repo)["verification"]["story_commands"] == ["python3 -m unittest discover"]
-    assert "runs, with 1 of 1 test red already: test_shop.Price.test_price" in (repo / "santiago.toml").read_text()
+    assert (
+        "runs, but 1 of 1 test fails before any work: test_shop.Price.test_price"
+        in (repo / "santiago.toml").read_text()
+    )
 
 
 @needs_npm
@@ -167,7 +170,7 @@ def test_a_check_of_which_nothing_passes_is_tried_with_what_the_project_asks_for
     greeter.git(repo, "add", "-A")
     greeter.git(repo, "commit", "-q", "-m", "Wheels")
     done = init(repo, env={**bare, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "wheels"})
-    assert "python3 -m unittest discover\n      runs, with 1 of 1 test red already: test_shop" in done.stderr
+    assert "python3 -m unittest discover\n      runs, but 1 of 1 test fails before any work: test_shop" in done.stderr
     assert written(repo)["verification"]["story_commands"] == [".venv/bin/python -m unittest discover"], done.stderr
     setup = "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt"
     assert written(repo)["workspace"]["setup"] == [setup]
@@ -245,14 +248,14 @@ def test_what_could_not_be_made_to_run_is_told_in_the_file_and_not_set(tmp_path:
 def test_a_blind_check_is_not_written(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"shop.py": SHOP, "Makefile": "test:\n\t@echo all is well\n"})
     done = init(repo)
-    assert (written(repo)["verification"]["story_commands"], "is blind" in done.stderr) == ([], True)
+    assert (written(repo)["verification"]["story_commands"], "shows nothing" in done.stderr) == ([], True)
 
 
 @pytest.mark.parametrize(
     ("check", "says", "reason"),
     [
         ("no-such-prog x", "the program `no-such-prog` is missing", "verification_unrunnable"),
-        ("true", "is blind", "nothing_verified"),
+        ("true", "shows nothing", "nothing_verified"),
         ("./nowhere.sh", "nowhere.sh: not found", "verification_unrunnable"),
     ],
 )

@@ -124,7 +124,7 @@ def unfinished(repo: Path) -> Path:
 
 def test_a_second_run_of_a_document_goes_on_with_the_unfinished_one_and_says_so(unfinished: Path) -> None:
     shown = run(unfinished)
-    assert "is not finished; this goes on with it (--new starts afresh)" in shown
+    assert "is not finished; going on with it (--new starts a new run)" in shown
     assert (runs(unfinished), begun(unfinished)) == (1, ["S1", "S2"])
     assert "nothing to resume" in run(unfinished, "--resume")
     assert runs(unfinished) == 1
@@ -230,7 +230,7 @@ def test_status_and_resume_say_what_has_changed_since_and_what_takes_it_in(unfin
     told = (
         "prd.md has changed since the run began",
         "settings have changed since the run began: limits.story_max_attempts",
-        "files that judge have changed on your branch since the run began: tests/test_more.py",
+        "protected files have changed on your branch since the run began: tests/test_more.py",
         f"to take it in: santiago rebase {old} prd.md",
     )
     shown = santiago("status", cwd=unfinished).stdout

@@ -74,7 +74,7 @@ def test_status_does_not_ask_again_for_work_that_was_taken_over(success: Done, t
     repo = shutil.copytree(success.repo, tmp_path / "repo")
     greeter.git(repo, "merge", "-q", f"santiago/{success.out_dir.name}")
     shown = santiago("status", cwd=repo, env=greeter.place(repo)).stdout
-    assert ("its work is taken over" in shown, "git merge" in shown) == (True, False), shown
+    assert ("its work is merged" in shown, "git merge" in shown) == (True, False), shown
 
 
 def test_status_as_json_agrees_with_the_result(look: Look, success: Done) -> None:

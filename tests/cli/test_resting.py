@@ -28,9 +28,9 @@ def repo(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("flags", "because"),
     [
-        (["--gate", "chunk"], "--gate chunk rests after each chunk; Phase 2: Together is next"),
+        (["--gate", "chunk"], "--gate chunk pauses after each chunk; Phase 2: Together is next"),
         (["--chunks", "1"], "the chunks that --chunks names are through; Phase 2: Together is next"),
-        (["--only", "S1"], "the stories that --only names are through"),
+        (["--only", "S1"], "the stories that --only names are finished"),
         (["--only", "S2"], "S2 waits for S1"),
         (["--only", "S3"], "S3 waits for its chunk, and Phase 1: Apart comes before it"),
     ],
@@ -193,7 +193,7 @@ def test_what_lies_outside_the_document_is_named_and_the_next_command_goes_on(tm
 def test_a_story_is_chosen_and_hinted_at_by_either_of_its_ids_and_a_hint_that_nobody_would_hear_is_refused(
     repo: Path,
 ) -> None:
-    assert "because: the stories that --only names are through\n" in run(repo, WRITES, "--only", "R1").stderr
+    assert "because: the stories that --only names are finished\n" in run(repo, WRITES, "--only", "R1").stderr
     late = santiago("resume", "--hint", "R1", "in blue", cwd=repo, env=place(repo))
     assert (late.returncode, "S1 is done: no attempt would hear the hint" in late.stderr) == (30, True)
     hinted = ("resume", "--hint", "R2", "in blue", "--sandbox", "off")

@@ -1,4 +1,4 @@
-"""`--jobs` says when fewer stories can run side by side than are wished for, what keeps them back, and what helps."""
+"""`--jobs` says when fewer stories can run side by side than are asked for, what keeps them back, and what helps."""
 
 from __future__ import annotations
 
@@ -36,13 +36,21 @@ MIXED = document("Files: `a.py`", "Files: `b.py`", "")
         (
             NO_FILES,
             (),
-            "3 at a time are wished for, and only one can run: no story names its files, so it may touch any; ",
+            "3 at a time are asked for, but only one can run: no story names its files, so it is not known which ",
         ),
         (NO_FILES, ("--optimistic",), ""),
-        (IN_A_ROW, (), "and only one can run: the others wait for stories that they depend on or share files with"),
+        (
+            IN_A_ROW,
+            (),
+            "but only one can run: the others wait for stories that they depend on, or that change the same files",
+        ),
         (APART, (), ""),
-        (MIXED, (), "and at most 2 can run: S3 names its files"),
-        (APART, ("--gate", "step"), "3 at a time are wished for, and one runs: step by step, each waits for your word"),
+        (MIXED, (), "but at most 2 can run: S3 names no files"),
+        (
+            APART,
+            ("--gate", "step"),
+            "3 at a time are asked for, but only one runs: with --gate step, each story waits for your answer",
+        ),
     ],
 )
 def test_it_is_said_where_fewer_stories_can_run_side_by_side(
@@ -62,9 +70,9 @@ def test_a_limit_that_holds_another_back_is_named(tmp_path: Path) -> None:
     settings = {"SANTIAGO_POLICY_UNKNOWN_USAGE": "allow"}
     found = inside(*WORDS, *limits, "--dry-run", "--json", cwd=repo, env={**greeter.place(repo), **settings})
     notes = json.loads(found.stdout)["notes"]
-    assert "limits.run_timeout_minutes is 5, so limits.story_timeout_minutes of 20 cannot be used up" in notes
-    assert "limits.run_max_attempts is 20, so limits.story_max_attempts of 30 cannot be used up" in notes
-    assert "limits.run_max_tokens: the first attempt runs alone, to show what one costs" in notes
+    assert "limits.story_timeout_minutes is 20, but limits.run_timeout_minutes ends the work earlier, at 5" in notes
+    assert "limits.story_max_attempts is 30, but limits.run_max_attempts ends the work earlier, at 20" in notes
+    assert "limits.run_max_tokens is set, so the first attempt runs alone: it shows what one costs" in notes
 
 
 def test_a_story_that_waits_for_money_is_said_to(tmp_path: Path) -> None:
@@ -82,4 +90,6 @@ def test_a_story_that_waits_for_money_is_said_to(tmp_path: Path) -> None:
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     held = [line for line in ran.stderr.splitlines() if " held " in line]
-    assert [line.endswith("since run_max_tokens has no room for it beside the others") for line in held] == [True]
+    assert [line.endswith("run_max_tokens leaves no room for an attempt beside the running ones") for line in held] == [
+        True
+    ]

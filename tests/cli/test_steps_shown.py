@@ -62,12 +62,12 @@ def test_line_26_status_prints_the_open_question_with_the_command_that_answers_i
     assert "needs you: S1-detail-2: Carry out S1" in shown
     assert "santiago answer S1-detail-2 approve" in shown
     assert 'santiago answer S1-detail-2 adjust --text "…"' in shown
-    assert "its plan waits for your word" in shown
+    assert "its plan waits for your answer" in shown
 
 
 def test_line_31_show_prints_the_latest_detailed_plan(asking: Path) -> None:
     shown = look(asking, "show", "S1")
-    assert "Detailed plan of S1, proposal 2: it waits for your word" in shown
+    assert "Detailed plan of S1, proposal 2: it waits for your answer" in shown
     assert "## Substep S1.2: The world" in shown
     detail = told(asking, "show", "S1")["detail"]
     assert (detail["revision"], detail["approved"], detail["file"]) == (2, False, "details/S1/2.json")
@@ -101,7 +101,7 @@ def test_substeps_stand_indented_below_their_parent_and_are_not_counted_as_stori
     (parent,) = (at for at, line in enumerate(lines) if " S1  " in line and "Say hello" in line)
     assert "   S1.1  The word" in lines[parent + 1]
     assert "   S1.2  The world" in lines[parent + 2]
-    assert "its result waits for your word" in lines[parent + 2]
+    assert "its result waits for your answer" in lines[parent + 2]
     assert told(halfway, "status")["chunks"][0]["pending"] == 2
 
 

@@ -110,5 +110,5 @@ def test_status_knows_a_squash_merge_whatever_came_before_and_after_it(repo: Pat
     if later:
         write(repo, **{later.replace(".", "_"): f"{(repo / later).read_text()}\nmore\n"})
     shown = santiago("status", cwd=repo).stdout
-    assert "its work is taken over" in shown, shown
-    assert "is taken over already" in santiago("pr", cwd=repo).stdout
+    assert "its work is merged" in shown, shown
+    assert "is merged already" in santiago("pr", cwd=repo).stdout

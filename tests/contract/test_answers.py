@@ -90,7 +90,7 @@ def test_a_word_that_needs_a_text_says_so() -> None:
 
 
 def test_a_slip_names_the_word_that_it_is_near() -> None:
-    with pytest.raises(SantiagoError, match="'aprove' is nearly 'approve'"):
+    with pytest.raises(SantiagoError, match="'aprove' is none of the answers; did you mean 'approve'"):
         understood("detail", "aprove")
 
 

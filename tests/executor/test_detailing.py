@@ -132,7 +132,7 @@ def test_a_path_outside_the_repository_is_found(path: str) -> None:
 
 @pytest.mark.parametrize("path", [".git/config", "sub/.GIT/hooks/x", ".santiago/runs/a"])
 def test_a_path_into_what_belongs_to_git_or_santiago_is_found(path: str) -> None:
-    assert "which is nobody's to change" in found(create=(path,))[0]
+    assert "which must not be changed" in found(create=(path,))[0]
 
 
 @pytest.mark.parametrize(

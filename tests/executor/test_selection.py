@@ -153,8 +153,8 @@ def test_line_65_the_preview_names_chunks_and_stories(state: RunState) -> None:
         ("1-3", "chunk 1 (C01) is completed. 2-3 would run."),
         ("5", "chunk 5 (C05) is left out"),
         ("2-5", "chunk 5 (C05) is left out. 2-4 would run."),
-        ("3", "chunk 3 (C03) comes after 2 (C02), which is not through. Select 2-3."),
-        ("2,4", "chunk 4 (C04) comes after 3 (C03), which is not through. Select 2-4."),
+        ("3", "chunk 3 (C03) comes after 2 (C02), which is not finished. Select 2-3."),
+        ("2,4", "chunk 4 (C04) comes after 3 (C03), which is not finished. Select 2-4."),
     ],
 )
 def test_line_65_what_cannot_run_is_refused_with_what_can(state: RunState, text: str, told: str) -> None:

@@ -131,7 +131,7 @@ def test_line_65_unknown_text_is_refused_in_the_preview_line(failed: Made, typed
 def test_line_70_a_hint_for_a_done_story_is_refused_and_for_another_one_left(failed: Made) -> None:
     async def hints(browser: Browser) -> None:
         await browser.press("home", "right", "down", "h")
-        assert browser.said() == "S1 is done, and that is never undone"
+        assert browser.said() == "S1 is done, and that cannot be undone"
         await browser.press("end", "up", "up", "up", "up", "up")
         assert browser.rows.current is not None
         assert browser.rows.current.story == "S3"
@@ -278,6 +278,6 @@ def test_line_64_a_filter_shows_the_stories_with_these_words_or_in_this_state(fa
         assert browser.screen.page_shown == "changes"
         await browser.press("escape", "slash")
         await browser.type("nowhere")
-        assert "nothing holds these words" in browser.line(0)
+        assert "no story has these words in it" in browser.line(0)
 
     browse(failed.out_dir, filters)

@@ -286,7 +286,7 @@ def test_lines_70_and_81_questions_are_answered_in_place_and_enter_alone_approve
         assert "nothing is typed yet" in browser.text()
         await browser.type("aprove")
         await browser.press("enter")
-        assert "is nearly 'approve'" in browser.text()
+        assert "did you mean 'approve'" in browser.text()
         await browser.press(*["backspace"] * 6)
         await browser.type("in two parts")
         await browser.press("enter")

@@ -142,7 +142,7 @@ def _remedy(reason: Reason | None, profile: Profile, report: Report) -> str:
     if reason is Reason.AGENT_NOT_SIGNED_IN and profile.sign_in.command:
         return f"Run `{profile.sign_in.command}`, then `santiago resume`."
     if reason is Reason.AGENT_UNAVAILABLE and not _never_began(report):
-        return "Its service did not answer; `santiago resume` tries again, and --agent NAME goes on with another agent."
+        return "Its service did not answer. `santiago resume` tries again; --agent NAME uses another agent."
     if reason is Reason.AGENT_UNAVAILABLE and profile.install:
         return f"Install it: `{profile.install}`."
     return MEANINGS[reason].hint if reason else ""

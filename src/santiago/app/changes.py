@@ -35,7 +35,7 @@ def changes_of(run: Run) -> list[str]:
     if names := list(changed_settings(run.out_dir, Path(run.run_input.repo_path))):
         told.append(f"settings have changed since the run began: {_few(names)}")
     if names := _changed_judges(run):
-        told.append(f"files that judge have changed on your branch since the run began: {_few(names)}")
+        told.append(f"protected files have changed on your branch since the run began: {_few(names)}")
     return told
 
 

@@ -43,7 +43,7 @@ MEANS = {
     "policy.doubts": "what happens to work that could deceive its checks",
     "verification.story_commands": "run as checks of every story",
     "verification.run_commands": "run as checks of the whole run",
-    "verification.protected": "the only files that work cannot judge itself by",
+    "verification.protected": "the only files that are protected from the work",
     "workspace.setup": "run in every checkout, with the network",
     "workspace.copy": "ignored files that agent and checks get",
     "workspace.provide": "ignored folders that agent and checks get",

@@ -71,6 +71,6 @@ def carry_out(repo: Path, command: tuple[str, ...]) -> str:
     if done.returncode:
         message = f"`{first(flat(join(command)), 200)}` ended with exit code {done.returncode}"
         raise SantiagoError(
-            Kind.BLOCKED, message, where=str(repo), hint="Its words are above; then `santiago pr` again."
+            Kind.BLOCKED, message, where=str(repo), hint="See what it printed above, then run `santiago pr` again."
         )
     return done.stdout

@@ -51,7 +51,7 @@ def stop(out_dir: Path, run_id: str, who: str, *, running: bool, now: bool = Fal
     elif new:
         text = f"{run_id} was asked to stop {'at once' if now else 'at the next safe boundary'}"
     else:
-        text = f"{run_id} was asked to stop before; it is on its way"
+        text = f"{run_id} was asked to stop before, and is stopping"
     return Asked(letter=letter, text=text, done=new)
 
 
@@ -76,7 +76,7 @@ def change(run: Run, story: str, text: str, who: str) -> Asked:
 
 
 def hint(run: Run, story: str, text: str, who: str) -> Asked:
-    """Leave a word for the next attempt of a story; one that is running goes on undisturbed."""
+    """Leave a hint for the next attempt of a story; a running attempt is not disturbed."""
     return _tell_next(run, story, Letter(kind="hint", text=text, actor=who))
 
 
@@ -133,8 +133,8 @@ def _tell_next(run: Run, name: str, letter: Letter) -> Asked:
     story = find_story(run, name).id
     found = run.state.stories[story]
     if found.skipped or found.phase is StoryPhase.DONE:
-        message = f"{story} is {'left out' if found.skipped else found.phase}, and that is never undone"
-        raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
+        message = f"{story} is {'left out' if found.skipped else found.phase}, and that cannot be undone"
+        raise SantiagoError(Kind.INPUT, message, hint="Write a new story for it.")
     letter = Letter(kind=letter.kind, subject=story, text=_kept(letter.text), actor=letter.actor)
     Inbox(run.out_dir).drop(letter)
     text = f"{run.run_id}: the next attempt of {story} will see it{_further(run, story)}"

@@ -49,7 +49,7 @@ def settings(written: Written) -> str:
             "# Run after every attempt, in a clean checkout; a story is done only when all of them pass.",
             *(f"# {flat(line)}" for line in _known(written)),
             f"story_commands = {_toml_list([one.test for one in written.checks])}",
-            "# Files that judge: a verdict puts them back as they were; @tests stands for all tests.",
+            "# Protected files: checks use them as they were before the work; @tests stands for all tests.",
             'protected = ["@tests"]',
             "",
             *_agent_lines(),
@@ -69,7 +69,7 @@ def _known(written: Written) -> Iterator[str]:
     for one in written.usable:
         yield f"`{one.command}` {one.text}"
     if written.in_vain:
-        yield "What was tried and could not be made to judge here:"
+        yield "Tried, and not usable as a check here:"
     for one in written.in_vain:
         after = f" after `{one.setup[0]}`" if one.setup else ""
         yield f"`{one.command}`{after} {one.text}"

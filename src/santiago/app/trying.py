@@ -39,8 +39,8 @@ State = Literal["runs", "red", "cannot_run", "blind"]
 _MOST_NAMED = 3
 _LONGEST = 300
 _FEW_WORDS = 3
-_BLIND = "is blind: it passes even when every file but the tests is replaced with garbage"
-_NO_TEST = "is blind: it runs no test"
+_BLIND = "shows nothing: it passes even when every file except the tests is replaced with garbage"
+_NO_TEST = "shows nothing: it runs no test"
 NO_TEST_YET = "runs, and finds no test yet"
 
 
@@ -226,12 +226,12 @@ _NOT_THERE = "A checkout has what is committed, and the folders of dependencies 
 
 def _red(red: Sequence[str], result: CheckResult) -> str:
     if red[0] == f"`{result.command}`":
-        return f"runs, and fails already as a whole: {_last_words(result)}"
+        return f"runs, but fails before any work: {_last_words(result)}"
     more = f" and {len(red) - _MOST_NAMED} more" if len(red) > _MOST_NAMED else ""
     of = f" of {count(result.checks, 'test')}" if result.checks else ""
     error = _ERROR.search(result.output.head + result.output.tail) if len(red) >= (result.checks or 0) else None
     why = f" ({first(flat(error[0]), _LONGEST)})" if error else ""  # of a few red tests each has its own
-    return f"runs, with {len(red)}{of} red already: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}{why}"
+    return f"runs, but {len(red)}{of} {'fails' if len(red) == 1 else 'fail'} before any work: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}{why}"
 
 
 def _last_words(result: CheckResult) -> str:

@@ -27,7 +27,7 @@ def compare(path: Path, frozen: RunInput | Plan, given: RunInput | Plan) -> None
     named = ", ".join(fields[:_MOST]) + (f" and {len(fields) - _MOST} more" if len(fields) > _MOST else "")
     raise refused(
         path,
-        f"the run began with {old[:16]}, and {new[:16]} was given; they differ in {named}",
+        f"this is not what the run began with: {named} differs (digest {old[:16]} then, {new[:16]} now)",
         "Use a new out-dir; limits are raised with `santiago resume --add-attempts N` (--add-minutes, --add-cost, --add-tokens).",
     )
 

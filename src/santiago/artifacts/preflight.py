@@ -25,7 +25,7 @@ def check(out_dir: Path, *, least_free: int = LEAST_FREE) -> list[str]:
     check_place(out_dir, "name another one with --out-dir", least_free=least_free)
     kind = mounts.kind_of(out_dir)
     if kind in _NETWORK:
-        return [f"{out_dir} lies on a network file system ({kind}), where locks and syncs may not hold"]
+        return [f"{out_dir} lies on a network file system ({kind}), where locks and writing to disk are not reliable"]
     return []
 
 

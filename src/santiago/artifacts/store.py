@@ -276,7 +276,7 @@ class FileStore:
             try:
                 yield
             except beneath.PlantedError as error:
-                message = f"where {error} belongs stands a link, a device or something far too large"
+                message = f"{error} is a link, a device or far too large, and santiago did not make it so"
                 raise corrupt(self.path / path, message, hint="Find out who put it there and remove it.") from None
 
     @contextlib.contextmanager

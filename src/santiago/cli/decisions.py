@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @actor_option
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 def skip(words: tuple[str, ...], why: str, actor: str | None, as_json: bool) -> int:
-    """Leave a story out: nobody waits for it any more, and the run can go on without it."""
+    """Leave a story out: other stories stop waiting for it, and the run can go on without it."""
     from santiago.cli.start.running import start
 
     run, story = _target(words)
@@ -52,8 +52,8 @@ def _refuse_settled(run: Run, name: str) -> None:
     if story.skipped:
         raise SantiagoError(Kind.INPUT, f"{name} is left out already", hint="`santiago log` says why.")
     if story.satisfied:
-        hint = "Take it back on a branch of your own, or ask for it in a story of its own."
-        raise SantiagoError(Kind.INPUT, f"{name} is {story.phase}, and that is never undone", hint=hint)
+        hint = "Take it back on a branch of your own, or write a new story for it."
+        raise SantiagoError(Kind.INPUT, f"{name} is {story.phase}, and that cannot be undone", hint=hint)
 
 
 @click.command("accept")
@@ -63,7 +63,7 @@ def _refuse_settled(run: Run, name: str) -> None:
 @actor_option
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 def accept(words: tuple[str, ...], why: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
-    """Take the work of a story's latest attempt as it is, whatever the verdict said: it counts as attested."""
+    """Accept the work of a story's latest attempt, whatever its checks said. The log keeps that it was you."""
     from santiago.cli.start.running import start
 
     run, story = _target(words)
@@ -79,7 +79,7 @@ def accept(words: tuple[str, ...], why: str, trust_project: bool, actor: str | N
 @actor_option
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 def verify(words: tuple[str, ...], ref: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
-    """Judge your own work on a story as an attempt, by the same checks, and integrate it if it passes."""
+    """Check your own work on a story like an attempt, and put it onto the run's branch if it passes."""
     from santiago.cli.start.running import start
 
     run, story = _target(words)

@@ -182,9 +182,7 @@ def examine() -> dict[str, Told]:
     deadline = time.monotonic() + SECONDS
     for _, thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
-    late = Told(
-        "warn", f"took longer than {SECONDS} s and was left alone", "Run it again when the machine is less busy."
-    )
+    late = Told("warn", f"took longer than {SECONDS} s and was given up", "Run it again when the machine is less busy.")
     return {name: found.get(name, late) for name in CHECKS}
 
 

@@ -165,7 +165,7 @@ def _sandbox() -> Told:
     found = detect(mode)
     if found.kind == "none":
         fix = "Install bubblewrap (Debian: apt-get install bubblewrap) and allow user namespaces, or use --sandbox off."
-        return Told("warn", "none works here; running a real agent will need consent", fix)
+        return Told("warn", "none works here; a run with a real agent asks you first", fix)
     if found.kind == "landlock":
         fix = "Install bubblewrap for files that are hidden, and checks with a network of their own."
         return Told("warn", found.name, fix)

@@ -15,7 +15,7 @@ from santiago.cli.options import Flags, run_options
 @click.option("--out-dir", type=click.Path(path_type=Path), required=True, help="The run's folder.")
 @run_options
 def command(run_input: Path, plan_path: Path, out_dir: Path, flags: Flags) -> int:
-    """Carry out a plan, story by story, believing only what was verified."""
+    """Carry out a plan, story by story. Only work that passes its checks counts."""
     from contextlib import nullcontext
 
     from santiago.app.refusal import told_in_result

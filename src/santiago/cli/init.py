@@ -190,7 +190,7 @@ def _show(root: Path, written: Written) -> None:
         say(f"{paint('Found', 'green', bold=True, stderr=False)}  {one.test}   (because of {one.because})")
     for tried in written.usable:
         if tried.state == "red":
-            mild = "; no story is held to what was red before it" if tried.is_hopeful else ""
+            mild = "; no story is blamed for what failed before it" if tried.is_hopeful else ""
             say(f"  note: `{tried.command}` {harmless(tried.text)}{mild}")
     if any(tried.text == NO_TEST_YET for tried in written.usable):
         say(

@@ -31,7 +31,7 @@ STREAM = {"type": "stream", "schema_version": "1.0"}
 
 @click.command("log")
 @click.argument("run", required=False)
-@click.option("--follow", "-f", is_flag=True, help="Go on until the run ends or rests.")
+@click.option("--follow", "-f", is_flag=True, help="Keep printing until the run ends or pauses.")
 @click.option("--story", metavar="STORY", help="Only what concerns this story.")
 @click.option("--json", "as_json", is_flag=True, help="Print NDJSON: the events as they are recorded.")
 def command(run: str | None, follow: bool, story: str | None, as_json: bool) -> None:

@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from santiago.agent.catalog import Catalog
     from santiago.planner.source import Options
 
-actor_option = click.option("--actor", metavar="NAME", help="Who acts, for the log; default $SANTIAGO_ACTOR or $USER.")
+actor_option = click.option("--actor", metavar="NAME", help="Your name for the log; default $SANTIAGO_ACTOR or $USER.")
 
 _OPTIONS = (
-    click.option("--jobs", type=click.IntRange(1, 256), help="Stories side by side; default from the run input."),
+    click.option(
+        "--jobs", type=click.IntRange(1, 256), help="How many stories run side by side; default from the settings."
+    ),
     click.option(
         "--gate",
         type=click.Choice(("auto", "chunk", "step")),
-        help="Go on by itself, rest after each chunk, or ask before and after every story.",
+        help="Where to stop for you: nowhere (auto), after each chunk, or before and after every story (step).",
     ),
     click.option(
         "--max-attempts", type=click.IntRange(1), metavar="N", help="At most so many attempts for each story."
@@ -40,18 +42,26 @@ _OPTIONS = (
         metavar="MIN",
         help="Minutes for the whole run; waiting does not count.",
     ),
-    click.option("--chunks", metavar="A[-B][,C]", help="Only these chunks, by number or label; quote odd labels."),
-    click.option("--only", metavar="STORY", multiple=True, help="Only this story (may be repeated)."),
-    click.option("--keep-going", is_flag=True, help="After a failure go on with independent stories."),
-    click.option("--optimistic", is_flag=True, help="Stories that name no files may run beside others."),
-    click.option("--assume-external", is_flag=True, help="Take dependencies outside the document to be there."),
     click.option(
-        "--sandbox", type=click.Choice(("auto", "required", "off")), help="The fence around agent and checks."
+        "--chunks",
+        metavar="A[-B][,C]",
+        help="Only these chunks, by number or label; a label with commas or dashes in quotes.",
+    ),
+    click.option("--only", metavar="STORY", multiple=True, help="Only this story (may be repeated)."),
+    click.option("--keep-going", is_flag=True, help="After a failure, go on with stories that do not depend on it."),
+    click.option(
+        "--optimistic", is_flag=True, help="Let stories run side by side even if they do not name their files."
+    ),
+    click.option("--assume-external", is_flag=True, help="Treat dependencies outside the document as done."),
+    click.option(
+        "--sandbox",
+        type=click.Choice(("auto", "required", "off")),
+        help="Whether agent and checks run in a sandbox; auto: where one works.",
     ),
     click.option(
         "--changed-tests",
         type=click.Choice(("ask", "accept", "refuse")),
-        help="What to do where work changes what existing tests expect.",
+        help="What to do when work changes what existing tests expect.",
     ),
     click.option(
         "--doubts",
@@ -72,7 +82,7 @@ _OPTIONS = (
     ),
     click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
     click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON."),
-    click.option("--plain", is_flag=True, help="Whole lines instead of the live view."),
+    click.option("--plain", is_flag=True, help="Print lines instead of the live table."),
     actor_option,
     click.option("--no-input", is_flag=True, help="Never ask anything."),
     click.option(
@@ -94,7 +104,7 @@ class _Agents(click.Option):
 
 def agent_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option that names agents, with what that means for the command."""
-    several = "Of several, with commas between them, the next takes over where one cannot go on."
+    several = "Several, separated by commas: the next takes over where one cannot go on."
     return click.option(
         "--agent", cls=_Agents, metavar="NAME[,NAME…]", shell_complete=agent_names, help=f"{what} {several}"
     )
@@ -152,9 +162,11 @@ class Reading:
 
 
 _READING = (
-    click.option("--against", type=click.Path(path_type=Path), help="An older plan.json whose story ids are kept."),
-    click.option("--strict", is_flag=True, help="Refuse on warnings too."),
-    click.option("--allow-fallback", is_flag=True, help="Let phases and feature bullets become stories."),
+    click.option("--against", type=click.Path(path_type=Path), help="An older plan.json; its stories keep their ids."),
+    click.option("--strict", is_flag=True, help="Treat warnings as errors."),
+    click.option(
+        "--allow-fallback", is_flag=True, help="Take phases or feature bullets as stories, where there are no others."
+    ),
     click.option(
         "--units", metavar="KIND", help="Which list to plan where a document has two: an id prefix (fr) or a kind."
     ),

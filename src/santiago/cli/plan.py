@@ -59,7 +59,7 @@ def command(
     agents: tuple[str, ...], model: str | None, playbook: Path | None, chunks_target: int | None,
     stories_target: int | None, depth: Depth | None, trust_project: bool, graph: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    """Compile PRD into a plan: the same bytes in, the same bytes out. With --with, agents plan it, or a sentence.
+    """Compile PRD into a plan; the same document always gives the same plan. With --with, agents plan it, or plan a sentence.
 
     \b
     santiago plan docs/prd.md                    compile, show, and write it for `execute`

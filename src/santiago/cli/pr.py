@@ -36,9 +36,7 @@ def command(run: str | None, yes: bool, as_json: bool) -> int:
         if as_json:
             click.echo(json.dumps({"run_id": found.run_id, "taken_over": True}, indent=2))
         else:
-            say(
-                f"the work of {found.run_id} is taken over already: all of it is in the commit that is checked out here"
-            )
+            say(f"the work of {found.run_id} is merged already: the commit that is checked out here has all of it")
         return 0
     return _hand_over(_prepared(found), yes=yes, as_json=as_json)
 

@@ -50,8 +50,10 @@ def stop(run: str | None, now: bool, actor: str | None, as_json: bool) -> None:
 
 @click.command("answer")
 @click.argument("words", nargs=-1, metavar="[RUN] [QUESTION ANSWER]")
-@click.option("--text", default="", help="What to say beside one of the fixed words.")
-@click.option("--rest", type=click.Choice(("chunk", "run")), help="Approve what is still to come as well, this far.")
+@click.option("--text", default="", help="Text that goes with one of the fixed answers.")
+@click.option(
+    "--rest", type=click.Choice(("chunk", "run")), help="Approve the rest of this chunk, or of the run, as well."
+)
 @click.option(
     "--revision", type=click.IntRange(1), metavar="N", help="Of a planning session: the revision you looked at."
 )
@@ -115,7 +117,7 @@ def change(words: tuple[str, ...], text: str, actor: str | None, as_json: bool) 
 @actor_option
 @as_json_option
 def hint(words: tuple[str, ...], text: str, actor: str | None, as_json: bool) -> None:
-    """Leave a word for the next attempt of a story; one that is running goes on undisturbed."""
+    """Leave a hint for the next attempt of a story; a running attempt is not disturbed."""
     _tell_story(words, text, requests.hint, actor, as_json=as_json)
 
 
@@ -135,11 +137,11 @@ def _tell_story(
 
 @click.command("pause")
 @click.argument("run", required=False)
-@click.option("--off", is_flag=True, help="Go on by itself again.")
+@click.option("--off", is_flag=True, help="Stop pausing after each chunk.")
 @actor_option
 @as_json_option
 def pause(run: str | None, off: bool, actor: str | None, as_json: bool) -> None:
-    """Have RUN, or the one of this repository that is running, rest after each chunk from here on."""
+    """Pause RUN, or the one of this repository that is running, after each chunk from now on."""
     found = load(find_run(run))
     _tell(found.run_id, requests.pause(found, named(actor), on=not off), running=bool(found.worker), as_json=as_json)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--add-cost", type=click.FloatRange(0), default=0.0, metavar="USD", help="More money for the run.")
 @click.option("--add-tokens", type=click.IntRange(0), default=0, help="More tokens for the run.")
 @click.option(
-    "--hint", "hints", nargs=2, multiple=True, metavar="STORY TEXT", help="A word for a story's next attempt."
+    "--hint", "hints", nargs=2, multiple=True, metavar="STORY TEXT", help="A hint for a story's next attempt."
 )
 @agent_option("Go on with another agent, from here on.")
 @click.option("--model", metavar="NAME", help="Go on with another model.")
@@ -76,9 +76,9 @@ def tell_changes(out_dir: Path) -> None:
     run = load(out_dir)
     told = changes_of(run)
     for text in told:
-        say(f"note: {harmless(text)}; the run goes on without that", err=True)
+        say(f"note: {harmless(text)}; this run does not take that in", err=True)
     if told:
-        say(f"note: to take it in: {taking_in(run)}", err=True)
+        say(f"note: a new run takes it in: {taking_in(run)}", err=True)
 
 
 def meant(name: str | None, *, as_json: bool) -> Path | None:
@@ -97,5 +97,5 @@ def meant(name: str | None, *, as_json: bool) -> Path | None:
         say(f"{newest.run_id} is finished; nothing to resume", err=True)
     elif left is not newest:
         word = "is finished" if registry.standing(newest) == "ended" else "has not begun"
-        say(f"{newest.run_id}, the newest, {word}; this goes on with {left.run_id}", err=True)
+        say(f"the newest run, {newest.run_id}, {word}; going on with {left.run_id}", err=True)
     return left.out_dir if left is not None else None

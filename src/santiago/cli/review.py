@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 @click.option("--revision", type=click.IntRange(1), metavar="N", help="The revision that you looked at.")
 @click.option("--no-start", is_flag=True, help="With --finalize: make the run, and start nothing.")
 @click.option(
-    "--moved-base", is_flag=True, help="With --finalize: although there are commits that the plan does not know."
+    "--moved-base", is_flag=True, help="With --finalize: even if there are commits that are newer than the plan."
 )
 @click.option(
     "--cancel", is_flag=True, help="End the review, or the turn under way, without a run; it can be taken up again."
 )
 @click.option("--take-up", is_flag=True, help="Go on with a turn that was interrupted, or a review that was cancelled.")
 @click.option("--add-turns", type=click.IntRange(1, 1000), metavar="N", help="Allow this many turns more.")
-@click.option("--sandbox", type=click.Choice(("off",)), help="Agents may work where no sandbox works.")
+@click.option("--sandbox", type=click.Choice(("off",)), help="Let agents work without a sandbox, where none works.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="With --finalize: stories side by side.")
 @click.option(
     "--gate", type=click.Choice(("auto", "chunk", "step")), help="With --finalize: where your word is needed."

@@ -17,7 +17,7 @@ from santiago.cli.options import Flags, Reading, agent_option, reading_options, 
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="The run's folder; default .santiago/runs/<run id>.")
 @click.option("--enqueue", is_flag=True, help="Hand the document to the planner instead: a request on the board.")
-@click.option("--new", is_flag=True, help="Start afresh, although a run of this document is not finished.")
+@click.option("--new", is_flag=True, help="Start a new run, even if one of this document is not finished.")
 @click.option("--resume", is_flag=True, help="Go on with the run of this document that is not finished.")
 @reading_options
 @run_options
@@ -34,7 +34,7 @@ def command(
     reading: Reading,
     flags: Flags,
 ) -> int:
-    """Compile PRD and have an agent carry it out; a run of it that is not finished goes on.
+    """Compile PRD and have an agent carry it out. Where a run of PRD is not finished, that one goes on.
 
     \b
     santiago run docs/prd.md --agent claude --verify "pytest -q"

@@ -109,7 +109,7 @@ def _detail(run: Run, planned: Story) -> None:
     if owner.detail is None:
         return
     waits = owner.phase is StoryPhase.PROPOSED and not owner.deferred
-    word = "approved" if owner.detail.approved else "it waits for your word" if waits else "not approved"
+    word = "approved" if owner.detail.approved else "it waits for your answer" if waits else "not approved"
     say()
     say(
         paint(f"Detailed plan of {owner.id}, proposal {owner.detail.revision}: {word}", "cyan", bold=True, stderr=False)

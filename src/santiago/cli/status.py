@@ -80,7 +80,7 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
         say()
         for text in changes:
             say(f"{paint('note:', 'cyan', stderr=False)} {harmless(text)}")
-        say(f"to take it in: {taking_in(found)}")
+        say(f"a new run takes it in: {taking_in(found)}")
     needs = needs_of(found)
     if needs:
         say()
@@ -271,7 +271,7 @@ def _next(run: Run) -> list[str]:
         return ["", *listed([(f"santiago resume {quote(near(run.out_dir))}", "begin")])]
     if state.phase is RunPhase.SUCCESS:
         if is_taken_over(run):
-            return ["", "its work is taken over: all of it is in the commit that is checked out here"]
+            return ["", "its work is merged: the commit that is checked out here has all of it"]
         return ["", f"look: git diff HEAD...{state.branch}", *listed(taking_over(run.state, run.out_dir))]
     if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
         return ["", *brought]

@@ -26,7 +26,7 @@ MOST_SHOWN = 20
 @click.option("--model", metavar="NAME", help="The model that the agent should use, by its own name for it.")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of every step (may be repeated).")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
-@click.option("--new", is_flag=True, help="Start afresh, although a run of this plan is not finished.")
+@click.option("--new", is_flag=True, help="Start a new run, even if one of this plan is not finished.")
 @click.option("--write-back", is_flag=True, help="Tick in the plan's document what is done, on the run's branch.")
 @reading_options
 @run_options

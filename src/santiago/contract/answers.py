@@ -132,7 +132,7 @@ def understood(kind: str, given: str, text: str = "", options: Sequence[str] = (
     """
     words = KINDS.get(kind)
     if words is None:
-        raise SantiagoError(Kind.USAGE, f"questions of kind {kind!r} are none that this santiago can answer")
+        raise SantiagoError(Kind.USAGE, f"this version of santiago cannot answer questions of the kind {kind!r}")
     given, text = given.strip(), text.strip()
     said = f"{given} {text}".strip()
     if not said:
@@ -185,7 +185,9 @@ def _refuse_slip(kind: str, word: str) -> None:
         return
     known = [*KINDS[kind], *_WORDS]  # the question's own words first, where two are equally near
     if close := get_close_matches(word, known, 1, cutoff=0.8):
-        message = f"{word!r} is nearly {close[0]!r}, and may not be meant; this question takes {_listed(KINDS[kind])}"
+        message = (
+            f"{word!r} is none of the answers; did you mean {close[0]!r}? This question takes {_listed(KINDS[kind])}"
+        )
         raise SantiagoError(Kind.USAGE, message, hint=_hint(kind))
 
 

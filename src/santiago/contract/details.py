@@ -38,7 +38,7 @@ def reason_of(event: Event) -> Reason | None:
 def _known(kind: str, words: dict[str, W], word: str) -> W:
     found = words.get(word)
     if found is None:
-        raise ValueError(f"{word[:80]!r} is no {kind} that this santiago knows, though a newer one may")
+        raise ValueError(f"this version of santiago does not know the {kind} {word[:80]!r}; a newer one may")
     return found
 
 

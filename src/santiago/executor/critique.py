@@ -17,8 +17,8 @@ MAX_LINES = 40
 """Lines of output in one critique: enough to act on, not a second log."""
 MAX_NAMES = 10
 _COUNTS = (
-    "It counts unless some check that failed before passes now. Where the story is not about it, it has to be mended "
-    "first, or the story needs a check of its own."
+    "No check that failed before passes now, so nothing shows that the story is done. Make one of these pass; if the "
+    "story is not about them, mend them first, or give the story a check of its own."
 )
 
 _ADVICE = {

@@ -166,7 +166,7 @@ def _closed(path: str) -> str:
     if parts[0] in {"", "~"} or ".." in parts or _DRIVE.match(path):
         return "lies outside the repository; name it by its path from the top"
     inner = next((part for part in parts if part.lower() in _CLOSED), "")
-    return f"lies in {inner}, which is nobody's to change" if inner else ""
+    return f"lies in {inner}, which must not be changed" if inner else ""
 
 
 def _of_checks(checks: Sequence[str], name: str) -> Iterator[str]:

@@ -150,7 +150,7 @@ def for_the_deferred(at: Situation) -> list[Fact]:
     if not names:
         return []
     number = sum(one.story is None and one.kind == "continue" for one in at.state.questions.values()) + 1
-    text = f"Nothing but what was put off is left: {', '.join(names)}. Go on with it, or stop?"
+    text = f"Only stories that were put off are left: {', '.join(names)}. Go on with them, or stop?"
     return [_asked(at, "continue", None, f"deferred-{number}", 1, text)]
 
 

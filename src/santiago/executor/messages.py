@@ -63,4 +63,4 @@ def left_in_copy(names: Sequence[str]) -> str:
         return ""
     named = ", ".join(name[:LONGEST] for name in names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"the agent wrote to a copy of its settings, yours are as they were: {named}{more}"
+    return f"the agent changed a copy of its settings; your own are unchanged: {named}{more}"

@@ -130,7 +130,7 @@ def hints(state: RunState, grants: Grants) -> list[Fact]:
     for story in (state.stories[name] for name, _ in grants.hints):
         if story.satisfied:
             message = f"{story.id} is {'left out' if story.skipped else story.phase}: no attempt would hear the hint"
-            raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
+            raise SantiagoError(Kind.INPUT, message, hint="Write a new story for it.")
     return [
         Fact(event=EventKind.HINT_ADDED, story=name, actor=grants.actor, context={"text": text})
         for name, text in grants.hints

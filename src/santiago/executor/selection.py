@@ -86,7 +86,7 @@ def selected(state: RunState, text: str) -> Selection:
         if chunk.left and chunk.label not in labels:
             first = numbers[chunk.label]
             later = next(label for label in labels if numbers[label] > first)
-            message = f"chunk {numbers[later]} ({later}) comes after {first} ({chunk.label}), which is not through"
+            message = f"chunk {numbers[later]} ({later}) comes after {first} ({chunk.label}), which is not finished"
             through = [numbers[one.label] for one in state.chunks.values() if one.left]
             upto = [number for number in through if number <= numbers[labels[-1]]]
             raise _refused(message, f"Select {numbered(upto)}.")

@@ -12,13 +12,13 @@ import sys
 from santiago.contract.patterns import pattern
 
 RULES = {
-    "equals_anything": "makes an object that compares alike with anything, so tests that compare it show nothing",
-    "asks_for_tests": "asks whether it is being tested, so it may behave otherwise in use",
+    "equals_anything": "makes an object that equals everything, so comparing it shows nothing",
+    "asks_for_tests": "asks whether it is being tested, so it may behave differently in use",
     "reaches_runner": "changes the test runner, its assertions or the language's library, so test results cannot be trusted",
     "replaces_work": "replaces a function of another module, so tests may see other code than users do",
     "loads_runner": "loads a test runner or tests, although it is no test",
     "ends_process": "can end the process before the tests have reported",
-    "forges_report": "writes what a test runner writes, so a summary may be its own",
+    "forges_report": "writes what a test runner writes, so a summary may be faked",
     "touches_tests": "reads or writes the tests' files while it runs",
     "writes_source": "writes source files while it runs, so what is tested may not be what was committed",
     "takes_name": "takes the name of something that runs before or instead of the tests",

@@ -25,14 +25,11 @@ BLIND_HINT = (
 )
 
 _EASED = (
-    "These tests failed before the work. They pass, or are gone, only because the work changed the tests; as they stood "
-    "they still fail:\n\n{}\n\nUndo the change to these tests and make the code pass them."
+    "These tests failed before the work, and in their old form they still fail. They pass or are gone now only because "
+    "the work changed them:\n\n{}\n\nUndo the change to these tests, and make the code pass them."
 )
-_BROKEN = (
-    "These tests passed before the work. With the work they fail, when they run as they stood before it:\n\n{}\n\n"
-    "Keep what worked working."
-)
-_CHANGED = "The work changed what these existing tests expect; as they stood before, they fail on it:\n\n{}"
+_BROKEN = "These tests passed before the work. In their old form they fail with it:\n\n{}\n\nKeep what worked working."
+_CHANGED = "The work changed what these existing tests expect. In their old form they fail:\n\n{}"
 _VANISHED = "These tests passed before, and no longer run with the work:\n\n{}"
 
 

@@ -27,7 +27,7 @@ def on_checks(job: Job, plan: Plan) -> list[str]:
     hint = f'{_run(job)} --verify "CMD", or santiago init'
     if job.from_program:
         hint = "verification.story_commands in the run input"
-    return [f"{which}, and none is done without one; give one: {hint}"]
+    return [f"{which}, and without one a story is never done. Give one: {hint}"]
 
 
 def on_offers(job: Job, plan: Plan) -> list[str]:
@@ -60,7 +60,7 @@ def on_attempts(job: Job, plan: Plan) -> list[str]:
     if job.fitted:
         times = "twice" if most == 2 * len(plan.stories) else "four times"
         return [
-            f"limits.run_max_attempts is {most}, {times} the stories: the default of {usual} would end before the last one"
+            f"limits.run_max_attempts is set to {most}, {times} the number of stories; the default of {usual} is too low for them"
         ]
     return too_few(len(plan.stories), most)
 

@@ -31,7 +31,7 @@ _CHECKOUT = re.compile(
 FINDINGS = {
     "awaiting": "its tests, which fail without the work",
     "broken": "it breaks tests that passed before",
-    "eased": "only its change of these tests makes them pass",
+    "eased": "these tests pass only because the work changed them",
     "changed": "it changes what these tests expect",
     "vanished": "these tests no longer run",
     "judge_files": "it changed these test files",

@@ -177,7 +177,9 @@ class Report:
             lines.append(Output(told[:OUTPUT_LINES]))
         lines += self._same(planned.id, number)
         if _BEFORE in evidence.critique():
-            lines.append("before     failures that were there before the attempt count too: the critique names them")
+            lines.append(
+                "before     these failed before the attempt too, and none of them passes now: the critique names them"
+            )
         if stats := evidence.stats():
             lines.append(f"changes    {totals(stats)}{self._kept(planned.id, number)}")
         folder = self.out_dir / attempt_folder(planned.id, number)

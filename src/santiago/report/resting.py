@@ -34,14 +34,14 @@ def because(state: RunState, scope: Scope, history: History) -> str:
     chunks = [chunk for chunk in state.chunks.values() if chunk.left]
     following = f"; {flat(chunks[0].label)} is next" if chunks else ""
     if scope.chunks is not None and not any(chunk.label in scope.chunks for chunk in chunks):
-        return f"the chunks that --chunks names are through{following}"
-    asked = "it was asked to rest after each chunk" if state.pauses else "--gate chunk rests after each chunk"
+        return f"the chunks that --chunks names are finished{following}"
+    asked = "it was asked to pause after each chunk" if state.pauses else "--gate chunk pauses after each chunk"
     return f"{asked}{following}"
 
 
 def _chosen(state: RunState, chosen: frozenset[str]) -> str:
     if not chosen:
-        return "only the given work was to be judged"
+        return "only your own work was to be checked"
     chosen_ones = sorted((state.stories[name] for name in chosen), key=lambda story: story.index)
     left = [story for story in chosen_ones if not story.skipped and story.phase is not StoryPhase.DONE]
     before = next((chunk for chunk in state.chunks.values() if chunk.left), None)
@@ -50,7 +50,7 @@ def _chosen(state: RunState, chosen: frozenset[str]) -> str:
         + (f", and {flat(before.label)} comes before it" if before and before.label != story.chunk else "")
         for story in left
     ]
-    return named(waiting, "; ") or "the stories that --only names are through"
+    return named(waiting, "; ") or "the stories that --only names are finished"
 
 
 def _standing(state: RunState, story: StoryState) -> str:

@@ -56,16 +56,16 @@ def held_back(state: RunState, limits: Limits, jobs: int) -> str:
 
 
 _WAITS = {
-    "detail": "its plan waits for your word",
-    "result": "its result waits for your word",
-    "grant": "more attempts or plans wait for your word",
+    "detail": "its plan waits for your answer",
+    "result": "its result waits for your answer",
+    "grant": "a request for more attempts waits for your answer",
 }
 
 
 def waits_for_a_person(state: RunState, story: StoryState) -> str:
     """Say in a few words that a story has left the order until a person says more; nothing where it has not."""
     if question := state.questions.get(story.asked):
-        return _WAITS.get(question.kind, "waits for your word")
+        return _WAITS.get(question.kind, "waits for your answer")
     return "put off" if story.deferred else ""
 
 

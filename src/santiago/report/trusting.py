@@ -17,15 +17,15 @@ LONGEST = 2000
 
 def trusting(found: Waiting, before: dict[str, Any] | None) -> list[str]:
     """Return what there is to trust, beside what was trusted `before`."""
-    changed = " have changed since you trusted them, and" if before is not None else ""
+    changed = ", changed since you trusted them," if before is not None else ""
     lines = [
-        f"Settings that come with this repository{changed} would start or loosen something:",
+        f"This repository brings settings{changed} that start programs or weaken protections:",
         f"  {harmless(found.origin)}",
     ]
     for name, value in sorted(found.settings.items()):
         means = f"   ({MEANS[name]})" if name in MEANS else ""
         lines.append(f"    {name} = {_shown(value)}{means}{_change(name, value, before)}")
-    return [*lines, "Scripts and programs that they name are not looked at."]
+    return [*lines, "Scripts and programs that they name were not looked at."]
 
 
 def _change(name: str, value: Any, before: dict[str, Any] | None) -> str:

@@ -163,7 +163,7 @@ def _uncovered(plan: Plan, given: Plan | None) -> Iterator[str]:
             yield f"no story covers {requirement.id} ({_short(requirement.title)}): name it in the requirements of one"
         for criterion in requirement.criteria:
             if _plain(criterion.text) not in met:
-                yield f"the criterion {criterion.id} is met by no story, or not word for word: {_short(criterion.text)}"
+                yield f"no story has the criterion {criterion.id} word for word: {_short(criterion.text)}"
 
 
 def _missed(plan: Plan, size: SizeWishes) -> Iterator[Finding]:
@@ -177,7 +177,7 @@ def _missed(plan: Plan, size: SizeWishes) -> Iterator[Finding]:
                 level="warning",
                 code="size_missed",
                 line=0,
-                message=f"about {wished} {what} were wished for, and the plan has {there}",
+                message=f"about {wished} {what} were asked for, but the plan has {there}",
                 hint="Ask for another turn, or take it as it is.",
             )
 

@@ -79,7 +79,7 @@ class Acting(Starting):
     # Words for a story
 
     def action_hint(self) -> None:
-        self._tell("hint", "A word for the next attempt", "one that is running goes on undisturbed")
+        self._tell("hint", "A hint for the next attempt", "a running attempt is not disturbed")
 
     def action_change(self) -> None:
         self._tell("change", "What should be different", "a running attempt stops at once, and its work is kept")
@@ -91,7 +91,7 @@ class Acting(Starting):
             return
         name, story = row.story, self.current.state.stories[row.story]
         if story.skipped or story.phase is StoryPhase.DONE:
-            self.say(f"{name} is {'left out' if story.skipped else story.phase}, and that is never undone", "bad")
+            self.say(f"{name} is {'left out' if story.skipped else story.phase}, and that cannot be undone", "bad")
             return
         ask = requests.hint if kind == "hint" else requests.change
 

@@ -36,7 +36,7 @@ WATCH = (
     Key("r", "r", "resume", "resume", "go on with this run, or with the latest that is not finished", "santiago resume RUN"),
     Key("g", "g", "grant", "", "go on with more attempts for what failed or is spent", "santiago resume RUN --add-attempts 2"),
     Key("p", "p", "pause", "pause", "rest after each chunk, on or off", "santiago pause RUN [--off]"),
-    Key("h", "h", "hint", "hint", "leave a word for the story's next attempt", "santiago hint RUN STORY --text TEXT"),
+    Key("h", "h", "hint", "hint", "leave a hint for the story's next attempt", "santiago hint RUN STORY --text TEXT"),
     Key("e", "e", "change", "change", "ask for a change: a running attempt stops at once", "santiago change RUN STORY --text TEXT"),
     Key("o", "o", "runs", "runs", "choose another run, or a planning session", "santiago watch RUN"),
     Key("slash", "/", "filter", "filter", "only stories with these words in them, or in this state", "santiago status RUN --stories"),

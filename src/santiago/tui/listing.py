@@ -157,7 +157,7 @@ class Listing(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         place, columns = y + round(self.scroll_offset.y), self.size.width
         if place >= len(self.rows):
-            text = "nothing holds these words" if self.words else "no plan yet"
+            text = "no story has these words in it" if self.words else "no plan yet"
             shown = [(f"  {text}", TONES["dim"])] if not self.rows and place == 0 else []
             return strip(shown, columns, plain=self.plain)
         row, here = self.rows[place], place == self.cursor

@@ -168,8 +168,8 @@ def refuse_early(
     if unknown and run_input.policy.unknown_usage == "block":
         raise SantiagoError(
             Kind.BLOCKED,
-            f"there is a limit on {' and '.join(unknown)}, and {profile.name} does not report {' and '.join(unknown)}",
-            hint='Set unknown_usage = "allow" under [policy], take the limit away, or use an agent that reports it.',
+            f"there is a limit on {' and '.join(unknown)}, but {name_of(profile)} does not report it",
+            hint='Remove the limit, use an agent that reports it, or set unknown_usage = "allow" under [policy].',
             reason=Reason.USAGE_UNKNOWN,
         )
 

@@ -25,7 +25,7 @@ def refuse_unapproved(path: Path) -> None:
     """Raise where a plan is a revision of a planning session: only what a person finalized can run."""
     folder = path.absolute().parent.parent
     if folder.parent.name == "sessions" and folder.parent.parent.name == ".santiago":
-        message = f"it is a revision of the planning session {folder.name}, which nobody made final"
+        message = f"it belongs to the planning session {folder.name}, which is not final"
         hint = f"`santiago review {folder.name}` shows it; --finalize there makes a run of it."
         raise SantiagoError(Kind.BLOCKED, message, where=str(path), hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
 
@@ -63,7 +63,7 @@ def _edited(plan: Plan, path: Path, document: Path) -> list[Finding]:
             level="error",
             code="invalid_field",
             line=0,
-            message=f"it was edited after it was planned: its digest says {plan.digest[:16]} and it is {now[:16]}",
+            message=f"the plan was edited after it was written: its digest says {plan.digest[:16]}, and its text has {now[:16]}",
             hint=f"`santiago plan {typed(path)}` plans what it says now; `santiago plan {typed(document)}` plans the document again.",
         )
     ]

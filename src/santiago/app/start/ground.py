@@ -45,10 +45,10 @@ def ground_of(
 
 
 def _led_astray(lead: Lead, command: str) -> SantiagoError:
-    deaf = f", and `{first(flat(command), 80)}` leaves PYTHONPATH unheeded" if command else ""
+    deaf = f", and `{first(flat(command), 80)}` ignores PYTHONPATH" if command else ""
     return SantiagoError(
         Kind.BLOCKED,
-        f"it leads to {lead.target} in your own files, so that a check would see them in place of the work{deaf}",
+        f"it leads to {lead.target}, outside the checkout: a check would test those files instead of the work{deaf}",
         where=lead.file,
         hint="Install bubblewrap (Debian: apt-get install bubblewrap), so that checkouts stand where the repository stands, or "
         "have setup under [workspace] in santiago.toml install the dependencies in each checkout.",

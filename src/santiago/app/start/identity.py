@@ -49,7 +49,10 @@ def repository_of(out_dir: Path, run_id: str, named: Path) -> Path:
         return here
     hint = f"Go on there: `cd {typed(named)}`; or begin a run of its own here: `santiago run PRD`."
     raise SantiagoError(
-        Kind.USAGE, f"{run_id} is a run of {named}, of which this repository is a copy", where=str(out_dir), hint=hint
+        Kind.USAGE,
+        f"{run_id} is a run of {named}; this repository is a copy of that one",
+        where=str(out_dir),
+        hint=hint,
     )
 
 

@@ -31,10 +31,10 @@ def refuse_secrets(content: bytes, where: str) -> None:
     name = next(name for name in sorted(os.environ) if os.environ[name] == value and secrets_in({name: value}))
     raise SantiagoError(
         Kind.INPUT,
-        f"this holds the value of the variable {name}; plans and inputs are kept as they are, and no secret is",
+        f"this holds the value of the variable {name}, which may be a secret; plans and run inputs are stored as they are",
         where=where,
         line=content.count(b"\n", 0, place) + 1,
-        hint=f"Take it out; an agent or a program reads it from its environment. If it is no secret, unset {name}.",
+        hint=f"Remove it: an agent or a program can read it from its environment. If it is no secret, unset {name}.",
         reason=Reason.INVALID_INPUT,
     )
 

@@ -92,8 +92,8 @@ class Checkout:
             )
         if pointers:
             notes.append(
-                "files of Git LFS whose objects are not here, or too large for a copy in every checkout, are only pointers "
-                f"there: {_few(pointers)}; `git lfs pull` brings objects"
+                "checkouts have only the pointers of these Git LFS files, because their objects are missing here or too "
+                f"large to copy: {_few(pointers)}; `git lfs pull` fetches missing ones"
             )
         return notes
 
@@ -210,7 +210,7 @@ class Prospect:
 def refuse_unchecked(stories: Sequence[Story], run_input: RunInput) -> None:
     """Raise where a story has no check at all."""
     if bare := unchecked(stories, run_input):
-        message = f"nothing checks {named(bare)}: no story can be done without a check"
+        message = f"nothing checks {named(bare)}; a story without a check is never done"
         raise SantiagoError(Kind.INPUT, message, hint=GIVE_CHECK, reason=Reason.NOTHING_VERIFIED)
 
 

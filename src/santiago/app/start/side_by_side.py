@@ -17,20 +17,25 @@ if TYPE_CHECKING:
 
 
 def of_jobs(plan: Plan, to_do: Sequence[Story], run_input: RunInput, jobs: int) -> list[str]:
-    """Say where fewer stories than are wished for can run at the same time, why, and what helps."""
+    """Say where fewer stories than are asked for can run at the same time, why, and what helps."""
     if jobs == 1 or len(to_do) < 2:
         return []
     if run_input.policy.stepwise:
-        return [f"{jobs} at a time are wished for, and one runs: step by step, each waits for your word"]
+        return [
+            f"{jobs} at a time are asked for, but only one runs: with --gate step, each story waits for your answer"
+        ]
     most = _widest(plan, to_do, optimistic=run_input.policy.optimistic)
     if most >= min(jobs, len(to_do)):
         return []
-    told = f"{jobs} at a time are wished for, and {'only one' if most == 1 else f'at most {most}'} can run"
+    told = f"{jobs} at a time are asked for, but {'only one' if most == 1 else f'at most {most}'} can run"
     bare = [] if run_input.policy.optimistic else [story for story in to_do if not story.files]
     if not bare:
-        return [f"{told}: the others wait for stories that they depend on or share files with"]
-    which = "no story names" if len(bare) == len(to_do) else f"{named(bare)} {'names' if len(bare) == 1 else 'name'}"
-    return [f"{told}: {which} its files, so it may touch any; write `Files: …` in the document, or use --optimistic"]
+        return [f"{told}: the others wait for stories that they depend on, or that change the same files"]
+    which = (
+        "no story names its" if len(bare) == len(to_do) else f"{named(bare)} {'names' if len(bare) == 1 else 'name'} no"
+    )
+    why = f"{which} files, so it is not known which stories change the same ones"
+    return [f"{told}: {why}; write `Files: …` in the document, or use --optimistic"]
 
 
 def _widest(plan: Plan, to_do: Sequence[Story], *, optimistic: bool) -> int:
@@ -53,13 +58,13 @@ _HOLDS = (
 def of_limits(limits: Limits, state: RunState, jobs: int) -> list[str]:
     """Say which limit keeps another from being used up, or stories from running side by side."""
     notes = [
-        f"limits.{low} is {_shown(least)}, so limits.{high} of {_shown(most)} cannot be used up"
+        f"limits.{high} is {_shown(most)}, but limits.{low} ends the work earlier, at {_shown(least)}"
         for low, high in _HOLDS
         if (least := getattr(limits, low)) < (most := getattr(limits, high) or 0)
     ]
     given = [name for name in ("run_max_tokens", "run_max_cost_usd") if getattr(limits, name) is not None]
     if jobs > 1 and given and not state.attempts:
-        notes.append(f"limits.{' and '.join(given)}: the first attempt runs alone, to show what one costs")
+        notes.append(f"limits.{' and '.join(given)} is set, so the first attempt runs alone: it shows what one costs")
     return notes
 
 

@@ -167,8 +167,8 @@ def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: st
     story = state.stories[name]
     word = "left out" if story.skipped else story.phase
     if story.skipped or story.phase is StoryPhase.DONE:
-        message = f"{name} is {word}, and that is never undone"
-        raise SantiagoError(Kind.INPUT, message, hint="Ask for it in a story of its own.")
+        message = f"{name} is {word}, and that cannot be undone"
+        raise SantiagoError(Kind.INPUT, message, hint="Write a new story for it.")
     chunk = state.chunks[story.chunk]
     # What the document wants to run is approved when a run begins, so this is no way to begin one.
     is_next = not chunk.started and chunk is state.next_chunk() and state.phase is not RunPhase.CREATED

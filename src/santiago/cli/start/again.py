@@ -55,7 +55,7 @@ def decide(document: Path, flags: Flags, *, new: bool = False, resume: bool = Fa
     if asked:
         went = click.confirm(f"{told}. Go on with it? (no: start afresh)", default=None, err=True)
         return Again("resume" if went else "new", run)
-    say(f"note: {told}; this goes on with it (--new starts afresh)", err=True)
+    say(f"note: {told}; going on with it (--new starts a new run)", err=True)
     return Again("resume", run)
 
 

@@ -51,6 +51,6 @@ def _ask(found: Waiting, before: dict[str, Any] | None, *, asked: bool) -> None:
     for line in trusting(found, before):
         say(line, err=True)
     if not click.confirm("Trust these settings in this repository?", default=False, err=True):
-        hint = "Change them, or say what you want by flags and settings of your own."
+        hint = "Change them, or use flags or your own settings instead."
         message = "the settings of the repository were not trusted"
         raise SantiagoError(Kind.BLOCKED, message, where=where, hint=hint, reason=Reason.UNTRUSTED_PROJECT)

@@ -53,7 +53,7 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         _row("Checks", f"every story: $ {flat(one.command)}   {one.place}")
     if compiled.diff:
         changes(compiled.diff)
-    notes = _findings(plan, lines)
+    _findings(plan, lines)
     say()
     for label, texts in (
         ("Checks", advice.on_checks(job, plan)),
@@ -63,8 +63,6 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         for text in texts:
             _row(label, text, "yellow")
     _outcome(plan, job, outcome)
-    if notes:
-        say(f"{'':9} {count(notes, 'note')} more in plan.json, about things that need nothing from you")
     if command := advice.next_command(job, plan, outcome):
         say(f"next: {harmless(command)}", verbatim=True)
 
@@ -143,15 +141,14 @@ def changes(diff: Diff) -> None:
     _row("Changed", "   ".join([*parts, f"= {len(diff.kept)} kept"]))
 
 
-def _findings(plan: Plan, lines: Sequence[str]) -> int:
-    """Print warnings with their place, and the notes that are about running; return how many were not printed."""
+def _findings(plan: Plan, lines: Sequence[str]) -> None:
+    """Print warnings with their place; notes need nothing from anybody, and stay in the file."""
     shown = [finding for finding in plan.findings if finding.level == "warning"]
     if shown:
         say()
         show_findings(shown[:20], plan.source.path, lines)
         if len(shown) > 20:
             say(f"… and {len(shown) - 20} more warnings in plan.json", err=True)
-    return sum(finding.level == "note" for finding in plan.findings)
 
 
 def _outcome(plan: Plan, job: Job, outcome: str) -> None:

@@ -141,7 +141,11 @@ class Screen:
         held = held_back(state, self.run_input.limits, self.jobs)
         if held and held != self.held and self.live is None:
             self._tell_now(
-                Line("held", f"a further story waits, since {held} has no room for it beside the others", "yellow")
+                Line(
+                    "held",
+                    f"the next story waits: {held} leaves no room for an attempt beside the running ones",
+                    "yellow",
+                )
             )
         self.held = held or self.held
 
@@ -263,7 +267,7 @@ class Screen:
         lacking = [row.id for story in done for row in criteria_of(story) if row.after != "passed"]
         if lacking:
             names = f"{', '.join(map(flat, lacking[:12]))}{' …' if len(lacking) > 12 else ''}"
-            self._say(f"no test named for: {names}")
+            self._say(f"criteria that no test shows: {names}")
 
     # Writing
 
