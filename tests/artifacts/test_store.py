@@ -249,7 +249,7 @@ def test_a_planted_pipe_is_refused_and_never_waited_for(tmp_path: Path) -> None:
         lambda: store.put("attempts/S1/pipe", b"x"),
     ]
     for attempt in attempts:
-        with pytest.raises(SantiagoError, match="stands a link, a device"):
+        with pytest.raises(SantiagoError, match="is a link, a device"):
             attempt()
 
 

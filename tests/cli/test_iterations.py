@@ -231,7 +231,7 @@ def test_status_and_resume_say_what_has_changed_since_and_what_takes_it_in(unfin
         "prd.md has changed since the run began",
         "settings have changed since the run began: limits.story_max_attempts",
         "protected files have changed on your branch since the run began: tests/test_more.py",
-        f"to take it in: santiago rebase {old} prd.md",
+        f"a new run takes it in: santiago rebase {old} prd.md",
     )
     shown = santiago("status", cwd=unfinished).stdout
     went = santiago("resume", "--trust-project", cwd=unfinished)

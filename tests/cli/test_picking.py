@@ -83,7 +83,7 @@ def test_line_43_at_a_terminal_the_name_alone_is_the_answer(tmp_path: Path) -> N
     person.says("complete", "complete")
     person.sees("S1-result-2")
     person.says("ok", "validate")
-    person.sees("Nothing but what was put off is left: S2")
+    person.sees("Only stories that were put off are left: S2")
     person.says("stop", "stop")
     assert person.leaves() == 0
 

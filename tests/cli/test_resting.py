@@ -29,7 +29,7 @@ def repo(tmp_path: Path) -> Path:
     ("flags", "because"),
     [
         (["--gate", "chunk"], "--gate chunk pauses after each chunk; Phase 2: Together is next"),
-        (["--chunks", "1"], "the chunks that --chunks names are through; Phase 2: Together is next"),
+        (["--chunks", "1"], "the chunks that --chunks names are finished; Phase 2: Together is next"),
         (["--only", "S1"], "the stories that --only names are finished"),
         (["--only", "S2"], "S2 waits for S1"),
         (["--only", "S3"], "S3 waits for its chunk, and Phase 1: Apart comes before it"),

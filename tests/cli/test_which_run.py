@@ -50,7 +50,7 @@ def run_id(out_dir: Path) -> str:
 def test_resume_goes_on_with_the_latest_that_is_not_finished_and_says_which(two: Two) -> None:
     said = two.says("resume", "--only", "S2")
     assert said.returncode == 0
-    assert f"{run_id(two.newer)}, the newest, is finished; this goes on with {run_id(two.older)}" in said.stderr
+    assert f"the newest run, {run_id(two.newer)}, is finished; going on with {run_id(two.older)}" in said.stderr
 
 
 def test_where_all_are_finished_there_is_nothing_to_resume_and_nothing_begins(tmp_path: Path) -> None:

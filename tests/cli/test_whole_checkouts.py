@@ -24,7 +24,7 @@ def test_with_lfs_work_lands_as_a_pointer_and_what_is_not_here_is_said(tmp_path:
     repo = greeter.committed(tmp_path / "repo", {**FILES, ".gitattributes": rules, "far.txt": elsewhere})
     done = greeter.carry_out(repo)
     assert done.returncode == 0, done.stderr
-    assert "are only pointers there: far.txt; `git lfs pull`" in done.stderr
+    assert "or too large to copy: far.txt; `git lfs pull`" in done.stderr
     oid = sha256(b"hello\n").hexdigest()
     branch = f"santiago/{greeter.out_dir(repo).name}"
     shown = greeter.git(repo, "show", f"{branch}:hello.txt")

@@ -40,7 +40,7 @@ def test_line_1_nothing_of_a_plan_under_review_can_be_executed(place: Place) -> 
     words = ("--plan", str(revision), "--input", str(settings), "--out-dir", "x", "--trust-commands")
     said = place.says("execute", *words)
     assert said.returncode == 10
-    assert "which nobody made final" in said.stderr
+    assert "which is not final" in said.stderr
     assert place.runs() == []
 
 

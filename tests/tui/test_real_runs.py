@@ -143,7 +143,7 @@ def test_line_69_a_running_run_is_told_to_rest_after_each_chunk(held: Path) -> N
 @pytest.mark.parametrize("off", [False, True])
 def test_line_69_the_command_switches_the_same(held: Path, off: bool) -> None:
     repo = held.parents[2]
-    assert "was asked to rest after each chunk" in santiago("pause", cwd=repo).stderr
+    assert "was asked to pause after each chunk" in santiago("pause", cwd=repo).stderr
     if off:
         assert "was asked to go on by itself" in santiago("pause", "--off", cwd=repo).stderr
     (repo.parent / "go").touch()

@@ -85,10 +85,10 @@ def pause(run: Run, who: str, *, on: bool) -> Asked:
     letter = Letter(kind="pause", answer="on" if on else "off", actor=who)
     if not run.worker:
         how = f"`santiago resume{target(run.out_dir)}{' --gate chunk' if on else ''}`"
-        told = f"begins it so that it {'rests' if on else 'goes on'} after each chunk"
+        told = f"begins it so that it {'pauses' if on else 'goes on'} after each chunk"
         return Asked(letter=letter, text=f"{run.run_id} is not running; {how} {told}", done=False)
     Inbox(run.out_dir).drop(letter)
-    word = "rest after each chunk" if on else "go on by itself after each chunk"
+    word = "pause after each chunk" if on else "go on by itself after each chunk"
     return Asked(letter=letter, text=f"{run.run_id} was asked to {word}", done=True)
 
 

@@ -35,7 +35,7 @@ WATCH = (
     Key("s", "s", "stop", "stop", "stop at the next safe boundary; again, at once", "santiago stop RUN [--now]"),
     Key("r", "r", "resume", "resume", "go on with this run, or with the latest that is not finished", "santiago resume RUN"),
     Key("g", "g", "grant", "", "go on with more attempts for what failed or is spent", "santiago resume RUN --add-attempts 2"),
-    Key("p", "p", "pause", "pause", "rest after each chunk, on or off", "santiago pause RUN [--off]"),
+    Key("p", "p", "pause", "pause", "pause after each chunk, on or off", "santiago pause RUN [--off]"),
     Key("h", "h", "hint", "hint", "leave a hint for the story's next attempt", "santiago hint RUN STORY --text TEXT"),
     Key("e", "e", "change", "change", "ask for a change: a running attempt stops at once", "santiago change RUN STORY --text TEXT"),
     Key("o", "o", "runs", "runs", "choose another run, or a planning session", "santiago watch RUN"),

@@ -109,7 +109,7 @@ class Starting(Screen[None]):
             self._request(lambda: requests.pause(self.current, actor(), on=on))
             return
         self.wish = on
-        self.say(f"the next start {'rests' if on else 'goes on by itself'} after each chunk", "good")
+        self.say(f"the next start {'pauses' if on else 'goes on by itself'} after each chunk", "good")
         self.paint()
 
     def action_resume(self) -> None:

@@ -289,7 +289,7 @@ def _stopping(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _pauses(lines: Lines, event: Event, state: RunState) -> Line:
-    told = "rests after each chunk" if state.pauses else "goes on by itself after each chunk"
+    told = "pauses after each chunk" if state.pauses else "goes on by itself after each chunk"
     return Line("pauses", f"{told}, as {flat(event.actor)} asked", "cyan")
 
 
