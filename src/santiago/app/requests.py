@@ -12,10 +12,10 @@ from santiago.app.finding import find_story, target
 from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
 from santiago.contract.answers import APPROVING, NO_PLAN, Understood, describe, offers, understood, words_of
-from santiago.contract.details import EXPIRED
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Letter
+from santiago.contract.question_details import EXPIRED
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
 from santiago.util.clock import moment

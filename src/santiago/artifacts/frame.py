@@ -6,7 +6,7 @@ import json
 import re
 from functools import cache, partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
 from santiago.contract.events import UTC, Context, Event, EventKind, EventStatus
 from santiago.contract.ids import RUN_ID, STORY_ID
@@ -109,24 +109,23 @@ def decode(
             if not usual and (fault := _fault(data, run_id, seq)):
                 return found, WrongLineError(fault)
             stories.add(story)
-            event: Any = _Draft()
-            event.seq = seq
-            event.timestamp = time
-            event.run_id = run_id = run
-            event.event = kind
-            event.story_id = story
-            event.chunk = chunk
-            event.phase = entered
-            event.attempt = attempt
-            event.status = status
-            event.actor = actor
-            event.context = context
-            event.__class__ = Event
-            found.append((event, digest))
+            found.append((_event(seq, time, run, kind, story, chunk, entered, attempt, status, actor, context), digest))
+            run_id = run
             prev = digest
     except (ValueError, TypeError, LookupError, AttributeError):
         return found, _wrong(line, prev)
     return found, None
+
+
+def _event(*given: Any) -> Event:
+    """Return an event, quicker than its own constructor, which has to refuse changes afterwards."""
+    event: Any = _Draft()
+    (
+        event.seq, event.timestamp, event.run_id, event.event, event.story_id, event.chunk, event.phase, event.attempt,
+        event.status, event.actor, event.context,
+    ) = given  # fmt: skip
+    event.__class__ = Event
+    return cast("Event", event)
 
 
 def _parse(line: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""What each kind of event adds to the state beside a phase: sums, reasons, questions, notes."""
+"""What each kind of event adds to the state beside a phase: sums and reasons; of questions see `question_details`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import Proof
+from santiago.contract.question_details import (
+    OVERTAKEN,
+    close,
+    note,
+    overtake,
+    question_answered,
+    question_asked,
+    question_expired,
+)
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.state import DetailState, Question, Refusal, RunState, StoryState
+from santiago.contract.state import DetailState, Refusal, RunState, StoryState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +28,6 @@ PAUSES = "chunk"
 """Mode of a run that rests after each chunk because a person said so while it ran."""
 REST = "rest"
 """Mode of a stop that a person asked for at a question."""
-OVERTAKEN = "overtaken"
-"""What stands in place of an answer that is not needed any more: the story is left out, or a person brings the work."""
-EXPIRED = "expired"
-"""What stands in place of an answer that did not come in time."""
-PARKING = frozenset({"detail", "result", "grant", "resume", "pick"})
-"""Kinds of questions about stories that leave the order until they are answered; their phase stays."""
 _REASONS = {reason.value: reason for reason in Reason}
 _PROOFS = {proof.value: proof for proof in Proof}
 
@@ -123,89 +126,7 @@ def _pauses_set(state: RunState, event: Event) -> None:
     state.pauses = event.context.get("mode") == PAUSES
 
 
-def _question_asked(state: RunState, event: Event) -> None:
-    context = event.context
-    name, kind = context.get("question", ""), context.get("kind", "agent")
-    if name in state.questions:  # asked again it is still the same question, and its answer stands
-        return
-    state.questions[name] = Question(
-        name,
-        event.story_id,
-        context.get("text", ""),
-        tuple(context.get("options", ())),
-        kind,
-        round=context.get("round", 1),
-        asked_at=event.timestamp,
-        until=context.get("until", ""),
-        limit=context.get("limit", ""),
-    )
-    if kind not in PARKING:
-        return
-    for story in map(state.stories.get, state.questions[name].about()):
-        if story is not None:
-            story.asked, story.gated = name, story.gated or kind in ("result", "pick")
-    if kind == "pick":
-        state.picking = name
-
-
-def _question_answered(state: RunState, event: Event) -> None:
-    """The first answer counts; what it says goes into the story's next packet."""
-    question = state.questions.get(event.context.get("question", ""))
-    if question is None or question.answer is not None:
-        return
-    _close(state, question, event.context.get("answer", ""), event)
-    question.detail = event.context.get("text", "")
-    if scope := event.context.get("scope"):
-        state.rest[question.kind] = "run" if scope == "run" else event.chunk or state.active_chunk or ""
-    if question.kind == "continue":
-        state.continue_after = ""
-    if question.kind == "pick" and event.context.get("answer") == "pick":
-        for name in question.options:
-            state.stories[name].deferred = name != question.detail
-    story = state.stories.get(event.story_id or "")
-    if story is None:
-        return
-    if question.detail:
-        _note(state, story, event)
-    _take(story, question.kind, question.answer or "")
-
-
-def _take(story: StoryState, kind: str, answer: str) -> None:
-    """Note what an answer decides about its story beside a phase."""
-    match kind, answer:
-        case "detail", "approve" if story.detail:
-            story.detail.approved = True
-        case "result", "validate":
-            story.validated, story.adjusting = True, False
-        case "result", "change":
-            story.seen = story.commit or ""
-            story.adjusting, story.gated, story.change_requested = True, False, story.attempts + 1
-        case "grant", "refuse":
-            story.change_requested = 0
-        case (("detail" | "result"), "defer"):
-            story.deferred = True
-
-
-def _question_expired(state: RunState, event: Event) -> None:
-    question = state.questions.get(event.context.get("question", ""))
-    if question is not None and question.answer is None:
-        _close(state, question, EXPIRED, event)
-
-
-def _close(state: RunState, question: Question, answer: str, event: Event) -> None:
-    question.answer, question.actor, question.answered_at = answer, event.actor, event.timestamp
-    for story in map(state.stories.get, question.about()):
-        if story is not None and story.asked == question.id:
-            story.asked, story.gated = "", story.gated and (question.kind != "pick" or answer == "pick")
-    if state.picking == question.id:
-        state.picking = ""
-
-
 # Of a story
-
-
-def _note(_: RunState, story: StoryState, event: Event) -> None:
-    story.notes = (*story.notes, event.context.get("text", ""))
 
 
 def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
@@ -218,8 +139,8 @@ def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.seen = story.commit or story.seen
     story.tests = None  # they may ask for what is not wanted any more
     if question := state.questions.get(story.asked):
-        _close(state, question, OVERTAKEN if question.kind == "pick" else "change", event)
-    _note(state, story, event)
+        close(state, question, OVERTAKEN if question.kind == "pick" else "change", event)
+    note(state, story, event)
 
 
 def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
@@ -227,7 +148,7 @@ def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
     story.proof, story.reason, story.commit = Proof.ATTESTED, None, event.context.get("commit") or story.commit
     for question in state.questions.values():
         if question.story == story.id and question.answer is None:
-            _close(state, question, "accept", event)
+            close(state, question, "accept", event)
 
 
 def _story_done(state: RunState, story: StoryState, event: Event) -> None:
@@ -238,17 +159,11 @@ def _story_done(state: RunState, story: StoryState, event: Event) -> None:
     state.head = event.context.get("head") or state.head
 
 
-def _overtake(state: RunState, story: StoryState, event: Event) -> None:
-    """What a person asked about is decided in another way."""
-    if question := state.questions.get(story.asked):
-        _close(state, question, OVERTAKEN, event)
-
-
 def _story_skipped(state: RunState, story: StoryState, event: Event) -> None:
     _story_rests(state, story, event)
     for question in state.open_questions():
         if story.id in question.about():
-            _close(state, question, OVERTAKEN, event)
+            close(state, question, OVERTAKEN, event)
 
 
 def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
@@ -266,7 +181,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     state.attempts += 1
     state.chunks[story.chunk].retries += story.counted > 1
     story.validated = story.gated = False
-    _overtake(state, story, event)
+    overtake(state, story, event)
     story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
     story.onto = tuple(event.context.get("onto", ()))
     story.writes_tests = event.context.get("mode") == TESTS
@@ -382,9 +297,9 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.BASE_EXAMINED: _base_examined,
     EventKind.STOP_REQUESTED: _stop_requested,
     EventKind.PAUSES_SET: _pauses_set,
-    EventKind.QUESTION_ASKED: _question_asked,
-    EventKind.QUESTION_ANSWERED: _question_answered,
-    EventKind.QUESTION_EXPIRED: _question_expired,
+    EventKind.QUESTION_ASKED: question_asked,
+    EventKind.QUESTION_ANSWERED: question_answered,
+    EventKind.QUESTION_EXPIRED: question_expired,
 }
 
 OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
@@ -404,5 +319,5 @@ OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.STORY_SKIPPED: _story_skipped,
     EventKind.STORY_REOPENED: _story_reopened,
     EventKind.CHANGE_REQUESTED: _change_requested,
-    EventKind.HINT_ADDED: _note,
+    EventKind.HINT_ADDED: note,
 }

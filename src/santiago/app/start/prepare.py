@@ -57,26 +57,10 @@ def prepare(
     elif not compiled:
         refuse_unapproved(plan_file or out_dir / PLAN)
         refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
-    # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
-    frozen = replace(
-        run_input.policy,
-        optimistic=wishes.optimistic or run_input.policy.optimistic,
-        tests_first=_tests_first(out_dir, run_input, wishes),
-        write_back=_write_back(out_dir, run_input, wishes),
-    )
-    run_id = run_input.run_id or derived_id(out_dir, repo)
-    now = repository_of(out_dir, run_id, repo)
-    settings = replace(
-        run_input,
-        repo_path=frozen_path(out_dir, run_id, repo, now),
-        policy=frozen,
-        limits=limited(run_input.limits, wishes),
-        verification=_verification(out_dir, run_input),
-        run_id=run_id,
-    )
+    settings, now = _settings(out_dir, run_input, repo, wishes)
     # A person who brings or accepts work wants it on the branch; no agent is started for what it leaves to do.
     scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, wishes.chunks, wishes.only)
-    policy, who = _policy(frozen, wishes), actor(wishes.actor)
+    policy, who = _policy(settings.policy, wishes), actor(wishes.actor)
     return Request(
         out_dir=out_dir,
         run_input=settings,
@@ -92,6 +76,28 @@ def prepare(
         grants=replace(grants or Grants(), actor=who),
         actor=who,
     )
+
+
+def _settings(out_dir: Path, run_input: RunInput, repo: Path, wishes: Wishes) -> tuple[RunInput, Path]:
+    """Return the run input as the run keeps it, and where its repository is now."""
+    run_id = run_input.run_id or derived_id(out_dir, repo)
+    now = repository_of(out_dir, run_id, repo)
+    # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
+    policy = replace(
+        run_input.policy,
+        optimistic=wishes.optimistic or run_input.policy.optimistic,
+        tests_first=_tests_first(out_dir, run_input, wishes),
+        write_back=_write_back(out_dir, run_input, wishes),
+    )
+    settings = replace(
+        run_input,
+        repo_path=frozen_path(out_dir, run_id, repo, now),
+        policy=policy,
+        limits=limited(run_input.limits, wishes),
+        verification=_verification(out_dir, run_input),
+        run_id=run_id,
+    )
+    return settings, now
 
 
 def said_in(wishes: Wishes) -> frozenset[str]:
