@@ -7,7 +7,7 @@ import pytest
 from santiago.planner import words
 from santiago.planner.markdown.gather import FIELDS
 
-TABLES = {concept: words._split(table) for concept, table in words._TABLES.items()}
+TABLES = {concept: words.split(table) for concept, table in words._TABLES.items()}
 DECIDES = frozenset({"criteria", "success", "gates", "depends", "verify", "covers", "never", *FIELDS})
 """Concepts that change what a plan holds; the others only say which text is not a criterion."""
 SETS = {

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
-from santiago.planner.findings import error, note, warning
+from santiago.planner.findings import error, few, note, warning
 from santiago.planner.known_tools import NO_CHECK
 
 if TYPE_CHECKING:
@@ -84,12 +84,9 @@ def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> list[Finding]:
 
 
 def _no_file(hint: Hint) -> Finding:
-    return warning(
-        "file_not_read",
-        hint.line,
-        f"this stands in a list of files but is not read as one: {hint.value[:SHOWN]}",
-        "Write each file as its path in the repository (`./name` where it could be any word), with commas between.",
-    )
+    message = f"this stands in a list of files but is not read as one: {hint.value[:SHOWN]}"
+    way = "Write each file as its path in the repository (`./name` where it could be any word), with commas between."
+    return warning("file_not_read", hint.line, message, way)
 
 
 def _about(
@@ -106,8 +103,7 @@ def _about(
 
 def names(stories: Sequence[Story], most: int = 12) -> str:
     """Return the ids of stories, a long list cut with its count."""
-    shown = ", ".join(story.id for story in stories[:most])
-    return shown if len(stories) <= most else f"{shown} and {len(stories) - most} more"
+    return few([story.id for story in stories], most)
 
 
 def _shared(stories: Sequence[Story]) -> Finding | None:
@@ -121,12 +117,8 @@ def _shared(stories: Sequence[Story]) -> Finding | None:
         return None
     path, found = shared[0]
     more = f" (and {len(shared) - 1} more files)" if len(shared) > 1 else ""
-    return note(
-        "shared_focus",
-        found[0].origin.line,
-        f"{names(found, 4)} name {path}{more}; they will not run side by side",
-        "Nothing to do; the order is kept.",
-    )
+    message = f"{names(found, 4)} name {path}{more}; they will not run side by side"
+    return note("shared_focus", found[0].origin.line, message, "Nothing to do; the order is kept.")
 
 
 def _commands(stories: Sequence[Story], run_verify: Sequence[str]) -> Finding | None:
@@ -136,9 +128,5 @@ def _commands(stories: Sequence[Story], run_verify: Sequence[str]) -> Finding | 
         return None
     line = found[0].provenance[0].line if found and found[0].provenance else 0
     what = "1 command stands" if count == 1 else f"{count} commands stand"
-    return note(
-        "document_commands",
-        line,
-        f"{what} in the document and will be run as checks after approval",
-        "Read them; approve them when asked, or with --trust-commands.",
-    )
+    message = f"{what} in the document and will be run as checks after approval"
+    return note("document_commands", line, message, "Read them; approve them when asked, or with --trust-commands.")

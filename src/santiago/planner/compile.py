@@ -80,12 +80,9 @@ def _arranged(document: Document) -> tuple[list[Planned], Graph, list[str], list
 
 def _nothing_left(document: Document) -> Finding:
     count = len(document.units)
-    return error(
-        "no_units",
-        document.units[0].line if document.units else 0,
-        f"nothing is left to plan: all {count} units are out of scope, put off or dropped",
-        "Take one of them out of its section or remove its mark; --units plans from another list, if there is one.",
-    )
+    message = f"nothing is left to plan: all {count} units are out of scope, put off or dropped"
+    hint = "Take one of them out of its section or remove its mark; --units plans from another list, if there is one."
+    return error("no_units", document.units[0].line if document.units else 0, message, hint)
 
 
 def _refusals(found: Sequence[Finding], *, strict: bool) -> tuple[Finding, ...]:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from santiago.contract.plan import Finding
+from santiago.planner.draft import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from santiago.planner.draft import Unit
 
 CATALOGUE: dict[str, str] = {
     # Refusals
@@ -77,6 +85,12 @@ def explain(code: str) -> str | None:
     return CATALOGUE.get(code)
 
 
+def few(names: Sequence[object], most: int = 8) -> str:
+    """Return names with commas between them, a long list cut with its count."""
+    shown = ", ".join(map(str, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
 def note(code: str, line: int, message: str, hint: str) -> Finding:
     """Return a finding that needs nothing from anybody."""
     return Finding(level="note", code=code, line=line, message=message, hint=hint)
@@ -90,3 +104,21 @@ def warning(code: str, line: int, message: str, hint: str) -> Finding:
 def error(code: str, line: int, message: str, hint: str) -> Finding:
     """Return a finding that refuses the plan."""
     return Finding(level="error", code=code, line=line, message=message, hint=hint)
+
+
+_SAID = {
+    Status.DROPPED: ("dropped", "marked as dropped, cancelled or removed; not planned", "Remove the mark to plan it."),
+    Status.FUTURE: ("out_of_scope", "out of scope or put off; not planned", "Remove the mark, or move it, to plan it."),
+    Status.OPTIONAL: ("optional", "marked as optional; planned like the others", "Remove it if it is not wanted."),
+}
+
+
+def left_out(units: Iterable[Unit]) -> list[Finding]:
+    """Return a note for every unit whose mark keeps it out of the plan, or should make one think."""
+    found = []
+    for unit in units:
+        if unit.status in _SAID:
+            code, says, hint = _SAID[unit.status]
+            name = f"{unit.id} {unit.title}" if unit.id else unit.title
+            found.append(note(code, unit.line, f"{name[:80]}: {says}", hint))
+    return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding, Provenance
 from santiago.planner import ids
 from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document
-from santiago.planner.findings import error
+from santiago.planner.findings import error, note, warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,84 +60,61 @@ class _Linker:
         for edge in self.document.edges:
             self.lift(edge.group, edge.target, edge.line)
         if self.mentions:
-            self.note(
-                "mentioned_id",
-                self.mention_line,
-                f"{self.mentions} ids are mentioned in prose beside a dependency label; no edge was made from them",
-                "Write the ids alone behind the label to declare a dependency.",
-            )
+            says = f"{self.mentions} ids are mentioned in prose beside a dependency label; no edge was made from them"
+            hint = "Write the ids alone behind the label to declare a dependency."
+            self.say(note("mentioned_id", self.mention_line, says, hint))
         return self.graph
 
     def one(self, position: int, dep: Dep) -> None:
         """Resolve one declared dependency of one unit."""
-        item = self.planned[position]
         name = ids.fold(dep.target)
-        found = self.by_id.get(name) or []
         if dep.carrier == "prose":
             self.mentions += 1
             self.mention_line = self.mention_line or dep.line
         elif dep.carrier == "unclear":
-            shown = dep.target if len(dep.target) <= 60 else f"{dep.target[:59]}…"
-            self.note(
-                "dependency_unclear",
-                dep.line,
-                f'{item.key} is said to depend on "{shown}", which is no id of this document; no edge was made',
-                "Name the id of a story to make it wait for that story.",
-                level="warning",
-            )
+            self.unclear(position, dep)
         elif dep.carrier == EXTERNAL:
             self.unresolved(position, dep, name)  # whatever is called like that in here, it is not what was meant
-        elif len(found) > 1:
-            where = ", ".join(str(self.planned[i].unit.line) for i in found)
-            self.error(
-                "ambiguous_dependency",
-                dep.line,
-                f"{item.key} depends on {dep.target}, which is defined {len(found)} times (lines {where})",
-                "Renumber the duplicates, so that the dependency names one of them.",
-            )
-        elif found == [position]:
-            self.error(
-                "self_dependency",
-                dep.line,
-                f"{item.key} depends on itself",
-                f"Remove {dep.target} from its dependencies.",
-            )
-        elif found:
-            self.edge(position, found[0], dep)
-        elif name in self.by_tag:
-            for target in self.by_tag[name]:
-                if target != position and position not in self.by_tag[name]:
-                    self.edge(position, target, dep)
+        elif found := self.by_id.get(name):
+            self.by_name(position, dep, found)
+        elif found := self.by_tag.get(name):
+            for target in found if position not in found else ():
+                self.edge(position, target, dep)
         else:
             self.unresolved(position, dep, name)
 
-    def unresolved(self, position: int, dep: Dep, name: str) -> None:
-        item = self.planned[position]
-        if name in self.left_out:
-            self.note(
-                "dependency_dropped",
-                dep.line,
-                f"{item.key} depends on {dep.target}, which is not planned",
-                "Plan that one too, or remove the dependency.",
-                level="warning",
-            )
-            return
-        if self.document.by_program and dep.carrier != EXTERNAL:
-            self.error(
-                "unknown_dependency",
-                dep.line,
-                f"{item.key} depends on {dep.target}, which the plan does not define",
-                "Define it, or remove it from depends_on.",
-            )
-            return
-        self.graph.external[position].setdefault(dep.target, _provenance("external_depends_on", dep))
-        self.note(
-            "external_dependency",
-            dep.line,
-            f"{item.key} depends on {dep.target}, which this document does not define",
-            "It is kept as external: the story is blocked until then, unless --assume-external.",
-            level="warning",
+    def unclear(self, position: int, dep: Dep) -> None:
+        shown = dep.target if len(dep.target) <= 60 else f"{dep.target[:59]}…"
+        says = f'{self.planned[position].key} is said to depend on "{shown}", which is no id of this document; no edge was made'
+        self.say(
+            warning("dependency_unclear", dep.line, says, "Name the id of a story to make it wait for that story.")
         )
+
+    def by_name(self, position: int, dep: Dep, found: list[int]) -> None:
+        key = self.planned[position].key
+        if len(found) > 1:
+            where = ", ".join(str(self.planned[i].unit.line) for i in found)
+            says = f"{key} depends on {dep.target}, which is defined {len(found)} times (lines {where})"
+            hint = "Renumber the duplicates, so that the dependency names one of them."
+            self.say(error("ambiguous_dependency", dep.line, says, hint))
+        elif found == [position]:
+            hint = f"Remove {dep.target} from its dependencies."
+            self.say(error("self_dependency", dep.line, f"{key} depends on itself", hint))
+        else:
+            self.edge(position, found[0], dep)
+
+    def unresolved(self, position: int, dep: Dep, name: str) -> None:
+        says = f"{self.planned[position].key} depends on {dep.target}, which"
+        if name in self.left_out:
+            hint = "Plan that one too, or remove the dependency."
+            self.say(warning("dependency_dropped", dep.line, f"{says} is not planned", hint))
+        elif self.document.by_program and dep.carrier != EXTERNAL:
+            hint = "Define it, or remove it from depends_on."
+            self.say(error("unknown_dependency", dep.line, f"{says} the plan does not define", hint))
+        else:
+            self.graph.external[position].setdefault(dep.target, _provenance("external_depends_on", dep))
+            hint = "It is kept as external: the story is blocked until then, unless --assume-external."
+            self.say(warning("external_dependency", dep.line, f"{says} this document does not define", hint))
 
     def lift(self, group: str, target: str, line: int) -> None:
         """Everything in a group waits for everything in another."""
@@ -145,19 +122,15 @@ class _Linker:
         needed = self.members(target)
         if not members or not needed:
             missing = target if members else group
-            self.note(
-                "dependency_unclear",
-                line,
-                f"{group} is said to depend on {target}, but {missing} is nothing that is planned",
-                "Name a phase, a story or a task of this document.",
-            )
+            says = f"{group} is said to depend on {target}, but {missing} is nothing that is planned"
+            self.say(note("dependency_unclear", line, says, "Name a phase, a story or a task of this document."))
             return
         dep = Dep(target=target, line=line, carrier="section")
         inside = set(members)
+        outside = [other for other in needed if other not in inside]
         for position in members:
-            for other in needed:
-                if other != position and other not in inside:
-                    self.edge(position, other, dep)
+            for other in outside:
+                self.edge(position, other, dep)
 
     def members(self, name: str) -> list[int]:
         folded = ids.fold(name)
@@ -167,11 +140,8 @@ class _Linker:
         if target not in self.graph.needs[position]:
             self.graph.needs[position][target] = _provenance("depends_on", dep)
 
-    def error(self, code: str, line: int, message: str, hint: str) -> None:
-        self.graph.findings.append(error(code, line, message, hint))
-
-    def note(self, code: str, line: int, message: str, hint: str, *, level: str = "note") -> None:
-        self.graph.findings.append(Finding(level=level, code=code, line=line, message=message, hint=hint))  # type: ignore[arg-type]
+    def say(self, finding: Finding) -> None:
+        self.graph.findings.append(finding)
 
 
 def _provenance(kind: str, dep: Dep) -> Provenance:

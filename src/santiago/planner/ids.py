@@ -67,6 +67,11 @@ class Found(NamedTuple):
         return prefix_of(self.id) if self.kind == "prefix" else self.kind
 
 
+def name(found: Found | None) -> str:
+    """Return the id itself, or nothing where there is none."""
+    return found.id if found else ""
+
+
 @lru_cache(maxsize=1 << 17)
 def prefix_of(identifier: str) -> str:
     """Return the letters in front of the first number: `FR` of FR-001, `TS-IAM` of TS-IAM-001."""

@@ -24,9 +24,9 @@ def read_document(source: Source) -> Document:
 
 def read_plan(source: Source) -> Document:
     """Return a plan.json that is to be carried out as it stands, with all that planning it again would put right."""
-    from santiago.planner.readers import plan_as_it_is
+    from santiago.planner.readers import santiago_plan
 
-    return _guarded(source, plan_as_it_is.read)
+    return _guarded(source, santiago_plan.as_it_is)
 
 
 def _chosen(source: Source) -> Document:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import sightings, words
-from santiago.planner.findings import error
+from santiago.planner.findings import error, few
 from santiago.planner.markdown.outline import Kind
+from santiago.planner.structured.records import vocabulary
+from santiago.planner.structured.tree import fold_key
 from santiago.planner.templates import survey
 
 if TYPE_CHECKING:
@@ -21,61 +23,34 @@ LOOKED_FOR = (
     'numbered headings with acceptance criteria; requirement tables; "As a ..." sentences; plain checkboxes'
 )
 _CONFLICT = pattern(r"^<{7} \S", re.MULTILINE)
-_CONFIGURATION = frozenset(
-    re.split(
-        r"\s+",
-        """environment environments env secrets secret dependencies devdependencies values version image replicas
-        apiversion services volumes networks ports resources scripts config settings server database logging hosts
-        roles channels packages plugins jobs steps stages on variables metadata repository engines license""",
+_CONFIGURATION = vocabulary.CONFIGURATION.union(
+    vocabulary.keys(
+        "environments dependencies version config settings server database logging packages steps stages variables metadata"
+        " repository license"
     )
 )
 """Keys of configuration files of every kind."""
-_SIBLINGS: tuple[tuple[str, str, frozenset[str], int], ...] = (
-    (
-        "an OpenSpec proposal",
-        "tasks.md and specs/**/spec.md beside it hold the units",
-        frozenset({"why", "what changes", "impact"}),
+_SIBLINGS = {
+    "an OpenSpec proposal; tasks.md and specs/**/spec.md beside it hold the units": (2, "why | what changes | impact"),
+    "an implementation plan of spec-kit; tasks.md beside it holds the tasks, spec.md the user stories": (
         2,
+        "technical context | constitution check | project structure | complexity tracking",
     ),
-    (
-        "an implementation plan of spec-kit",
-        "tasks.md beside it holds the tasks, spec.md the user stories",
-        frozenset({"technical context", "constitution check", "project structure", "complexity tracking"}),
-        2,
-    ),
-    (
-        "a design document",
-        "tasks.md or requirements.md beside it holds the units",
-        frozenset(
-            {
-                "architecture",
-                "components and interfaces",
-                "data models",
-                "error handling",
-                "testing strategy",
-                "correctness properties",
-                "high-level design",
-            }
-        ),
+    "a design document; tasks.md or requirements.md beside it holds the units": (
         3,
+        "architecture | components and interfaces | data models | error handling | testing strategy | correctness properties | high-level design",
     ),
-    (
-        "a decision record",
-        "the PRD or task list that it belongs to holds the units",
-        frozenset({"context", "decision", "consequences"}),
+    "a decision record; the PRD or task list that it belongs to holds the units": (
         3,
+        "context | decision | consequences",
     ),
-    ("a constitution", "a PRD, spec.md or tasks.md holds the units", frozenset({"core principles", "governance"}), 2),
-    (
-        "a research document",
-        "spec.md or tasks.md beside it holds the units",
-        frozenset({"research", "findings", "alternatives considered", "rationale"}),
+    "a constitution; a PRD, spec.md or tasks.md holds the units": (2, "core principles | governance"),
+    "a research document; spec.md or tasks.md beside it holds the units": (
         3,
+        "research | findings | alternatives considered | rationale",
     ),
-)
-"""Documents that go with a plan: what they are, where the units stand, their headings, and how many of these tell."""
-
-
+}
+"""Documents that go with a plan: what they are and where the units stand, how many headings tell, and their headings."""
 _HTML = pattern(r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 
 
@@ -88,12 +63,8 @@ def conflict(source: Source) -> Finding | None:
         block.kind is Kind.CODE and block.line <= line <= block.end for block in source.outline.blocks
     ):
         return None
-    return error(
-        "merge_conflict",
-        line,
-        "the document holds the markers of an unfinished merge (<<<<<<<, >>>>>>>)",
-        "Resolve the conflict and plan again.",
-    )
+    message = "the document holds the markers of an unfinished merge (<<<<<<<, >>>>>>>)"
+    return error("merge_conflict", line, message, "Resolve the conflict and plan again.")
 
 
 def page(source: Source) -> Finding | None:
@@ -101,12 +72,8 @@ def page(source: Source) -> Finding | None:
     if not _HTML.match(source.text):
         return None
     name = source.name.rpartition(".")[0] or "document"
-    return error(
-        "no_units",
-        1,
-        "this is HTML, which is not read",
-        f"Convert it and plan that: `pandoc {source.name} -t gfm -o {name}.md`.",
-    )
+    message = "this is HTML, which is not read"
+    return error("no_units", 1, message, f"Convert it and plan that: `pandoc {source.name} -t gfm -o {name}.md`.")
 
 
 def template(source: Source) -> Finding | None:
@@ -120,9 +87,8 @@ def template(source: Source) -> Finding | None:
     for placeholder in seen.found:
         first.setdefault(placeholder.text, placeholder.line)
     if first:
-        names = ", ".join(f"{_short(text)} (line {line})" for text, line in list(first.items())[:8])
-        more = f" and {len(first) - 8} more" if len(first) > 8 else ""
-        message = f"an unfilled template: {len(seen.found)} placeholders such as {names}{more}"
+        names = few([f"{_short(text)} (line {line})" for text, line in first.items()])
+        message = f"an unfilled template: {len(seen.found)} placeholders such as {names}"
     else:
         message = f"an unfilled template: {seen.empty_ids} of {seen.ids} ids have no text behind them"
     line = min(first.values(), default=0)
@@ -141,17 +107,12 @@ def nothing_found(source: Source) -> Finding:
         case "json" | "yaml":
             return _no_records(source)
         case "gherkin":
-            return _refusal(
-                source,
-                "a Gherkin file",
-                "no feature with a scenario was found",
-                "Write a Feature with at least one Scenario.",
-            )
+            said = "a Gherkin file; no feature with a scenario was found"
+            return _refusal(source, said, "Write a Feature with at least one Scenario.")
     if source.options.units is not None:
         return _no_such_list(source)
-    if (sibling := _sibling(source)) is not None:
-        what, where = sibling
-        return _refusal(source, what, where, "Give that file instead.")
+    if sibling := _sibling(source):
+        return _refusal(source, sibling, "Give that file instead.")
     seen = sightings.seen(source)
     listed = f" Seen but not taken: {'; '.join(str(sighting) for sighting in seen)}." if seen else ""
     fix = 'Add ids, e.g. "### FR-1: User registration" with "**Acceptance Criteria:**" bullets'
@@ -166,12 +127,8 @@ def nothing_found(source: Source) -> Finding:
 def _no_such_list(source: Source) -> Finding:
     lists = sightings.lists(source)
     offered = "; ".join(lists) if lists else "none"
-    return error(
-        "unknown_units",
-        0,
-        f'the document has no list called "{source.options.units}"; the lists that it has: {offered}',
-        "Name one of these with --units, or leave it out.",
-    )
+    message = f'the document has no list called "{source.options.units}"; the lists that it has: {offered}'
+    return error("unknown_units", 0, message, "Name one of these with --units, or leave it out.")
 
 
 def _no_records(source: Source) -> Finding:
@@ -182,16 +139,12 @@ def _no_records(source: Source) -> Finding:
         if match[1]
     ]
     keys += [match[1].lower() for match in re.finditer(r"^([A-Za-z][\w.-]*)[ \t]*:", source.text, re.MULTILINE)]
-    known = [key for key in dict.fromkeys(keys) if key.replace("_", "").replace("-", "") in _CONFIGURATION]
+    known = [key for key in dict.fromkeys(keys) if fold_key(key) in _CONFIGURATION]
     top = ", ".join(list(dict.fromkeys(keys))[:8])
     lines = _many(_lines(source), "line")
     if known and len(known) * 3 >= len(set(keys)):
-        return error(
-            "configuration",
-            0,
-            f"configuration, not a requirements document ({source.looks_like}, {lines}, keys {top})",
-            "Give a PRD, a task list or a user-story file.",
-        )
+        message = f"configuration, not a requirements document ({source.looks_like}, {lines}, keys {top})"
+        return error("configuration", 0, message, "Give a PRD, a task list or a user-story file.")
     return error(
         "no_units",
         0,
@@ -201,16 +154,13 @@ def _no_records(source: Source) -> Finding:
     )
 
 
-def _sibling(source: Source) -> tuple[str, str] | None:
+def _sibling(source: Source) -> str:
     names = {words.normal(block.text) for block in source.outline.blocks if block.kind is Kind.HEADING}
-    for what, where, headings, enough in _SIBLINGS:
-        if len(names & headings) >= enough:
-            return what, where
-    return None
+    return next((what for what, (enough, said) in _SIBLINGS.items() if len(names & words.table(said)) >= enough), "")
 
 
-def _refusal(source: Source, what: str, where: str, hint: str) -> Finding:
-    return error("no_units", 0, f"no requirement units found ({_shape(source)}): this is {what}; {where}", hint)
+def _refusal(source: Source, what: str, hint: str) -> Finding:
+    return error("no_units", 0, f"no requirement units found ({_shape(source)}): this is {what}", hint)
 
 
 def _shape(source: Source) -> str:

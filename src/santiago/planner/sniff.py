@@ -42,11 +42,15 @@ def _is_yaml(text: str) -> bool:
     rows = [line for line in lines if not line.lstrip().startswith("#") and line.strip() not in ("---", "...")]
     if not rows or not _YAML_KEY.match(rows[0]) or _ID_LINE.match(rows[0]) or any(_BOX_LINE.match(row) for row in rows):
         return False
-    share = sum(1 for row in rows if row[0] in " \t" or _YAML_KEY.match(row) or row.startswith("- ")) / len(rows)
+    others = sum(not row.startswith((" ", "\t", "- ")) and not _YAML_KEY.match(row) for row in rows)
     headings = [found[1] for line in lines if (found := _HEADING.match(line))]
     if not headings:
-        return share > 0.85
-    nested = any(row[0] == " " for row in rows) and not any(row.startswith(("- [", "* ")) for row in rows)
-    if len({row.partition(":")[0] for row in rows if row.startswith("- ")}) > 1:
-        return False  # records of YAML all begin with the same key; here each field has a bullet of its own
-    return share == 1 and nested and not any(ids.lead(heading) for heading in headings)
+        return others < 0.15 * len(rows)
+    return not others and _are_records(rows) and not any(map(ids.lead, headings))
+
+
+def _are_records(rows: list[str]) -> bool:
+    """Tell whether lines below headings are nested records, which all begin with the same key, and no list of fields."""
+    bullets = [row for row in rows if row.startswith(("- ", "* "))]
+    nested = any(row[0] == " " for row in rows) and not any(row.startswith(("- [", "* ")) for row in bullets)
+    return nested and len({row.partition(":")[0] for row in bullets}) < 2

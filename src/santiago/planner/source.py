@@ -223,16 +223,8 @@ _LEGEND = pattern(
     r"|under way|en cours|in arbeit|en progreso|em andamento|pågår|in corso|в работе|в процесі|в процессе|進行中|作業中|进行中|진행)",
     re.IGNORECASE,
 )
-_GATES = frozenset(
-    {
-        "quality gates",
-        "quality gate",
-        "validation commands",
-        "verification commands",
-        "verification",
-        "final verification",
-        "how to verify",
-    }
+_GATES = words.table(
+    "quality gates | quality gate | validation commands | verification commands | verification | final verification | how to verify"
 )
 """Names of sections whose boxes say how the work is checked, not what it is."""
 

@@ -54,8 +54,7 @@ def staff(document: Document) -> list[Finding]:
 
 def _staffed(unit: Unit) -> Unit:
     told = "\n".join((unit.title, unit.text, *unit.tags))
-    marked = "[" in told or "#" in told or "ags:" in told or "abels:" in told
-    if unit.role == "developer" and ((marked and _TAG.search(told)) or any(map(_ALONE.fullmatch, unit.tags))):
+    if unit.role == "developer" and _is_doubtful(unit, told):
         unit = replace(unit, role="scientist")
     found = _PROFILE.search(told) or _LINE.search(told) if "profile" in told.lower() else None
     slug = unit.profile or (found[1] if found else None)
@@ -68,10 +67,11 @@ def _staffed(unit: Unit) -> Unit:
     )
 
 
+def _is_doubtful(unit: Unit, told: str) -> bool:
+    marked = any(mark in told for mark in ("[", "#", "ags:", "abels:"))  # most texts need no closer look
+    return bool(marked and _TAG.search(told)) or any(map(_ALONE.fullmatch, unit.tags))
+
+
 def _unknown(slug: str, line: int) -> Finding:
-    return warning(
-        "unknown_profile",
-        line,
-        f"the profile {slug[:80]} is not known; {DEFAULT} is used for it",
-        f"Known are: {', '.join(_KNOWN)}.",
-    )
+    message = f"the profile {slug[:80]} is not known; {DEFAULT} is used for it"
+    return warning("unknown_profile", line, message, f"Known are: {', '.join(_KNOWN)}.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-from santiago.planner.markdown.lists.prefixes import kind_of
+from santiago.planner.markdown.lists.definitions import kind_of
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import labelled_id
 

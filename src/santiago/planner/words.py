@@ -11,6 +11,17 @@ from functools import lru_cache
 
 from santiago.contract.patterns import pattern
 
+
+def split(words: str) -> tuple[str, ...]:
+    """Return the words of a table, which stand between bars and line ends."""
+    return tuple(word.strip() for line in words.strip().splitlines() for word in line.split("|") if word.strip())
+
+
+def table(words: str) -> frozenset[str]:
+    """Return the words of a table as a set."""
+    return frozenset(split(words))
+
+
 CRITERIA = """
 acceptance criteria | acceptance criterion | acceptance | acceptance scenarios | acceptance tests | criteria | ac | acs
 criteria of acceptance | acceptance conditions | conditions of satisfaction | conditions of acceptance | satisfaction criteria
@@ -118,43 +129,44 @@ technical details | technical considerations | constraints | examples | example 
 change log | dev agent record | tests | outputs | inputs | output | input | trigger | triggers | actor | actors | data | filter | filters | non-functional requirements | nfr
 """
 
-EXCLUDED = """
+EXCLUDED_SECTIONS = table("""
 out of scope | out-of-scope | not in scope | non-goals | non goals | nongoals | non-goals / out of scope | non-requirements | explicitly out of scope | scope boundaries | won't have | won't do | wont have | will not have | excluded | exclusions
 future | future work | future considerations | future enhancements | future improvements | future features | future ideas | future phases | future scope | future versions | future roadmap | future requirements | deferred | deferred items | what's deferred | what's not included | not included | follow-ups | follow-up tickets | later | post-mvp | post mvp | post-launch | post-release | phase 2+ | backlog (future) | nice to have (future) | icebox | parking lot | someday | v2 ideas | stretch goals | wishlist | not now
 obsolete | rejected | rejected alternatives | removed | cancelled | canceled | superseded | archived | won't fix
 hors périmètre | hors scope | hors champ | fuera de alcance | fuera del alcance | fora de escopo | fora do escopo | nicht im umfang | nicht-ziele | außerhalb des umfangs | buiten scope | utanför scope | fuori ambito | poza zakresem | вне рамок | вне области | не входит в объем | kapsam dışı | di luar lingkup | 対象外 | スコープ外 | 範囲外 | 不在范围内 | 超出范围 | 范围外 | 非目标 | 범위 외 | 범위 밖 | 제외 | 비목표 | 향후 | 今後 | 将来
 évolutions futures | trabajo futuro | trabalhos futuros | zukünftige erweiterungen | framtida | будущее | в будущем | gelecek
-"""
+""")
 
-NEVER_UNITS = """
+NEVER_UNIT_SECTIONS = table("""
 success criteria | success metrics | success measures | metrics | kpis | key performance indicators | definition of done | definition of ready | dod | sign-off | sign off | signoff | approvals | approval | review checklist | checklist for review | quality checklist | validation checklist | release checklist | specification quality checklist | release criteria | exit criteria | launch criteria | go-live criteria | launch checklist | pre-launch checklist | deployment checklist | testing checklist | compliance checklist | pull request checklist
 format | format: | path conventions | notes | notes for implementation | dependencies & execution order | dependencies and execution order | dependencies | parallel opportunities | parallel example | parallel execution examples | implementation strategy | execution order | legend | task format | table of contents | contents | toc | glossary | references | open questions | questions | risks | risks and mitigations | assumptions | decisions | decision log | architecture decisions | changelog | change log | revision history | document history | version history | review & acceptance checklist | execution status | user scenarios | edge cases | task dependencies | dependency graph | recommendations | resources | appendix | related documents | related tickets | related issues | related work | key entities | goals | objectives | business goals | user goals | personas | user personas | target users | constraints | technical stack | tech stack
 dépendances | dependencias | dependências | abhängigkeiten | dipendenze | afhankelijkheden | beroenden | zależności | зависимости | залежності | 依赖 | 依赖关系 | 技术依赖 | 任务依赖 | 依賴關係 | 依存関係 | 의존성 | 의존 관계
 critères de succès | métricas de éxito | erfolgskriterien | 成功指標 | 成功指标 | 성공 지표 | 用語集 | 承認 | 术语表 | 词汇表 | 용어집 | glossar | glossaire | glosario | index | inhaltsverzeichnis | sommaire | 目次 | 目录 | 목차
-"""
+""")
 
-GROUPS = """
+GROUP_WORDS = split("""
 phase | epic | milestone | sprint | wave | stage | iteration | release | week | étape | etapa | fase | этап | фаза | етап | meilenstein | aşama | tahap | フェーズ | 段階 | 阶段 | 階段 | 里程碑 | 단계 | 마일스톤 | エピック | 史诗 | 에픽 | theme | module | track | workstream | bloc | lot
-"""
+""")
 
-"""Words that make a following number an id, and the one word that stands for them."""
-
-UNIT_COLUMNS = """
+ID_COLUMNS = table("""
 id | # | no | no. | nr | nr. | n° | № | req id | req. id | requirement id | ref | key | code | story id | task id | us | identifier | 编号 | 編號 | 序号 | 番号 | 번호 | ид
-"""
+""")
 
-TITLE_COLUMNS = """
+NAME_COLUMNS = table("""
 requirement | requirements | feature | features | story | user story | title | description | name | task | functionality | function | capability | statement | use case | item | deliverable | work item | action item | tarea | tarefa | aufgabe | tâche | задача | 任务 | タスク | 작업
 功能 | 功能点 | 功能描述 | 需求 | 描述 | 需求描述 | 機能 | 要件 | 요구 | 요구사항 | 기능 | 기능명 | fonctionnalité | exigence | description fonctionnelle | requisito | descripción | anforderung | beschreibung | требование | функция | kebutuhan | deskripsi | fitur
-"""
+""")
 
-OTHER_HEADERS = """
+OTHER_COLUMNS = table("""
 risk | risks | impact | probability | likelihood | mitigation | metric | metrics | kpi | target | goal | term | definition | decision | test case | test | endpoint | method
 type | default | version | date | author | technology | tool | cost | service | persona | question | assumption | use case
 risiko | riesgo | risco | risque | риск | 风险 | 風險 | リスク | 위험 | 指标 | 指標 | 术语 | 術語 | 用語 | 용어
-"""
+""")
+"""Headers of tables whose rows are never units."""
 
-NONE = "none | n/a | na | - | – | — | nothing | no | nil | null | aucune | aucun | ninguna | ninguno | nenhuma | nenhum | keine | inga | ingen | geen | nessuna | brak | нет | немає | yok | tidak ada | なし | 無し | 无 | 無 | 没有 | 없음 | all done | can start immediately | no dependencies | independent | tbd | -- | []"
+NONE_WORDS = table(
+    "none | n/a | na | - | – | — | nothing | no | nil | null | aucune | aucun | ninguna | ninguno | nenhuma | nenhum | keine | inga | ingen | geen | nessuna | brak | нет | немає | yok | tidak ada | なし | 無し | 无 | 無 | 没有 | 없음 | all done | can start immediately | no dependencies | independent | tbd | -- | []"
+)
 
 _NO_ROLE = (
     r"(?!(?:an? |the |any |our |some |una? |um |eine? |ein )?(?:result|consequence|rule|whole|example|reminder|note|fallback|default|matter|side|first"
@@ -261,14 +273,10 @@ _TABLES = {
 }
 
 
-def _split(table: str) -> tuple[str, ...]:
-    return tuple(word.strip() for line in table.strip().splitlines() for word in line.split("|") if word.strip())
-
-
 def _concepts() -> dict[str, str]:
     found: dict[str, str] = {}
     for concept, table in _TABLES.items():
-        for word in _split(table):
+        for word in split(table):
             found.setdefault(word, concept)
     for word, concept in list(found.items()):
         found.setdefault(_unaccented(word), concept)
@@ -311,56 +319,40 @@ step | schritt | étape | шаг | 步骤 | ステップ
 feature | функция | fitur | özellik | tính năng | fonctionnalité | funcionalidad | funcionalidade | 機能 | 功能 | 기능
 """,
     }.items()
-    for word in _split(table)
+    for word in split(table)
 }
 """Words in front of a number that make it the id of a unit, and the kind of unit that it is."""
 LABELS = _concepts()
-EXCLUDED_SECTIONS = frozenset(_split(EXCLUDED))
-NEVER_UNIT_SECTIONS = frozenset(_split(NEVER_UNITS))
-GROUP_WORDS = _split(GROUPS)
-ID_COLUMNS = frozenset(_split(UNIT_COLUMNS))
-NAME_COLUMNS = frozenset(_split(TITLE_COLUMNS))
-VAGUE_COLUMNS = frozenset(
-    _split("description | name | title | statement | function | 描述 | descripción | beschreibung | deskripsi")
+VAGUE_COLUMNS = table(
+    "description | name | title | statement | function | 描述 | descripción | beschreibung | deskripsi"
 )
 """Headers that every table may have: alone they do not make its rows requirements."""
-STATE_COLUMNS = frozenset(
-    _split(
-        "status | state | owner | assignee | assigned to | progress | responsible | estado | statut | статус | 状态 | 状態 | 상태"
-    )
+STATE_COLUMNS = table(
+    "status | state | owner | assignee | assigned to | progress | responsible | estado | statut | статус | 状态 | 状態 | 상태"
 )
 """Headers of a table that says how far work is, or whose it is."""
-OTHER_COLUMNS = frozenset(_split(OTHER_HEADERS))
-"""Headers of tables whose rows are never units."""
-NONE_WORDS = frozenset(_split(NONE)) | {"-"}
 
-STORY_SECTIONS = frozenset(
-    _split(
-        """user stories | stories | user story | epics | epics and stories | user stories & acceptance criteria | historias de usuario | histórias de usuário | histórias do usuário
+STORY_SECTIONS = table(
+    """user stories | stories | user story | epics | epics and stories | user stories & acceptance criteria | historias de usuario | histórias de usuário | histórias do usuário
         récits utilisateurs | histoires utilisateurs | user stories utilisateur | nutzergeschichten | gebruikersverhalen | användarberättelser | storie utente | пользовательские истории
         historyjki użytkowników | historyjki użytkownika | historie użytkownika | opowieści użytkowników | uživatelské příběhy | історії користувачів
         kullanıcı hikayeleri | cerita pengguna | ユーザーストーリー | 用户故事 | 使用者故事 | 用戶故事 | 사용자 스토리 | features | core features | requirements | functional requirements
         """
-    )
 )
 """Headings that hold a list of stories or requirements and are none themselves."""
 
-REQUIREMENT_SECTIONS = frozenset(
-    _split(
-        """requirements | functional requirements | non-functional requirements | nonfunctional requirements | product requirements | system requirements | user requirements
+REQUIREMENT_SECTIONS = table(
+    """requirements | functional requirements | non-functional requirements | nonfunctional requirements | product requirements | system requirements | user requirements
         core requirements | key requirements | business requirements | detailed requirements | feature requirements | mvp requirements | anforderungen | funktionale anforderungen
         nichtfunktionale anforderungen | exigences | exigences fonctionnelles | requisitos | requisitos funcionales | requisitos funcionais | requisitos no funcionales | requisiti | requisiti funzionali
         eisen | functionele eisen | krav | funktionella krav | wymagania | wymagania funkcjonalne | требования | функциональные требования | вимоги | 要件 | 機能要件 | 功能需求 | 需求 | 요구사항 | 기능 요구사항
         """
-    )
 )
 """Headings under which every numbered line is a requirement."""
-STEP_SECTIONS = frozenset(
-    _split(
-        """build steps | implementation steps | build order | build plan | implementation order | implementation plan | task list | tasks | action plan | development steps | development plan | work plan
+STEP_SECTIONS = table(
+    """build steps | implementation steps | build order | build plan | implementation order | implementation plan | task list | tasks | action plan | development steps | development plan | work plan
         work breakdown | umsetzungsschritte | arbeitsschritte | étapes de réalisation | pasos de implementación | etapas de implementação | план работ | 実装手順 | 开发步骤 | 实施步骤 | 구현 순서 | 개발 순서
         """
-    )
 )
 """Headings under which every numbered line is a step of the work."""
 
@@ -369,32 +361,24 @@ _ENUMERATED = pattern(r"^\(?[a-zA-Z]\)\s+")
 _SEPARATORS = pattern(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+")
 
 
-DONE_SECTIONS = frozenset(
-    _split(
-        "completed | complete | done | finished | completed tasks | completed items | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 완료 | 완료됨"
-    )
+DONE_SECTIONS = table(
+    "completed | complete | done | finished | completed tasks | completed items | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 완료 | 완료됨"
 )
 """Sections whose boxes are history."""
-BACKLOG_SECTIONS = frozenset(
-    _split("backlog | product backlog | task backlog | バックログ | 待办 | 待辦 | 백로그 | бэклог")
-)
+BACKLOG_SECTIONS = table("backlog | product backlog | task backlog | バックログ | 待办 | 待辦 | 백로그 | бэклог")
 """Sections that are the list itself, or what was put off, depending on what else there is."""
-OPTIONAL_SECTIONS = frozenset(
-    _split(
-        "optional | nice to have | nice-to-have | nice to haves | could have | optional tasks | optionnel | opcional | facultatif | valfritt | optioneel | опционально | 任意 | 可选 | 可選 | 선택 | 선택 사항"
-    )
+OPTIONAL_SECTIONS = table(
+    "optional | nice to have | nice-to-have | nice to haves | could have | optional tasks | optionnel | opcional | facultatif | valfritt | optioneel | опционально | 任意 | 可选 | 可選 | 선택 | 선택 사항"
 )
 
 
-CHAPTERS = frozenset(
-    _split("""
+CHAPTERS = table("""
 overview | introduction | executive summary | summary | purpose | background | context | problem | problem statement | vision | scope | goals | objectives
 architecture | system architecture | technical architecture | tech stack | technology stack | timeline | schedule | roadmap | budget | team | risks | testing strategy | deployment | monitoring
 概述 | 产品概述 | 产品介绍 | 项目概述 | 项目背景 | 背景 | 目标 | 产品目标 | 目标用户 | 用户画像 | 范围 | 总体架构 | 技术架构 | 里程碑 | 风险 | 附录 | 概要 | 背景と目的 | 対象ユーザー | 用語集 | 개요 | 배경 | 목표 | 대상 사용자
 wprowadzenie | przegląd produktu | problem użytkownika | cele | zakres | introducción | visión general | introdução | visão geral | présentation | contexte | einleitung | überblick | введение | обзор | цели
 product vision | user persona | persona | target user | target audience | use cases | appendix | conclusion | next steps | requirements | functional requirements | non-functional requirements | user stories | user personas | data model | api | security | performance | open questions | references | glossary
 """)
-)
 """What the chapters of a text are called; numbered or not, they are no units."""
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import words
+from santiago.planner import ids, words
 from santiago.planner.findings import note, warning
 from santiago.planner.markdown.carriers import is_group
-from santiago.planner.markdown.outline import Kind
-from santiago.planner.markdown.unclaimed import unclaimed
+from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from santiago.contract.plan import Finding
     from santiago.planner.markdown.harvest import Carrier
+    from santiago.planner.source import Source
+
 
 _FENCED_UNIT = pattern(r"^\s*(?:- \[[ xX]\] |#{1,6} |(?:- )?\**[A-Z]{1,6}-?\d+[:. ])")
 
@@ -71,9 +74,14 @@ def _odd_boxes(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
 
 def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
     """Report plain lines that begin as the units do and have a list below, but are neither headings nor items."""
-    blocks = source.outline.blocks
     leads = [lead for carrier in carriers if carrier.at >= 0 and (lead := source.leads[carrier.at]) is not None]
     defined, prefixes = {lead.id for lead in leads}, {lead.prefix for lead in leads if lead.kind == "prefix"}
+    blocks = source.outline.blocks
+    plain = [
+        (block, lead)
+        for block, below, lead in zip(blocks, blocks[1:], source.leads, strict=False)
+        if block.kind is Kind.PARA and below.kind is Kind.ITEM and lead is not None and len(block.lines) == 1
+    ]
     return [
         warning(
             "plain_head",
@@ -81,13 +89,8 @@ def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
             f"this line begins like a story of its own, {lead.id}, and was read as part of what stands above it",
             f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`",
         )
-        for block, below, lead in zip(blocks, blocks[1:], source.leads, strict=False)
-        if block.kind is Kind.PARA
-        and below.kind is Kind.ITEM
-        and lead is not None
-        and lead.prefix in prefixes
-        and lead.id not in defined
-        and len(block.lines) == 1
+        for block, lead in plain
+        if lead.prefix in prefixes and lead.id not in defined
     ]
 
 
@@ -98,16 +101,17 @@ def _free_criteria(source: Source, taken: bytearray) -> list[Finding]:
     for index, block in enumerate(blocks):
         if taken[index] or block.kind is not Kind.HEADING or words.concept(block.text) != "criteria":
             continue
-        inside = [
-            i
-            for i in source.outline.inside(index)
-            if not taken[i] and blocks[i].kind is Kind.ITEM and blocks[i].level == 0
-        ]
-        if inside:
-            message = f'{len(inside)} criteria under "{block.text}" belong to no story; they are not checked by any'
+        if items := _outer_items(source, index, taken):
+            message = f'{items} criteria under "{block.text}" belong to no story; they are not checked by any'
             hint = "Move each under the requirement that it judges, or give the run a command that checks them."
             found.append(warning("criteria_of_no_story", block.line, message, hint))
     return found
+
+
+def _outer_items(source: Source, heading: int, taken: bytearray) -> int:
+    """Return how many items of a section stand outside every other item and every unit."""
+    inside = [source.outline.blocks[i] for i in source.outline.inside(heading) if not taken[i]]
+    return sum(block.kind is Kind.ITEM and block.parent < 0 for block in inside)
 
 
 def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> list[Finding]:
@@ -115,21 +119,16 @@ def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> list[Findi
     blocks = source.outline.blocks
     by_section: dict[int, list[int]] = {}
     for index, block in enumerate(blocks):
-        is_free = (
-            block.kind is Kind.ITEM
-            and block.box is not None
-            and block.parent < 0
-            and not taken[index]
-            and index not in known
-        )
-        if is_free and not (block.section >= 0 and words.concept(blocks[block.section].text) == "criteria"):
+        if block.box is not None and block.parent < 0 and not taken[index] and index not in known:
             by_section.setdefault(block.section, []).append(index)
     found = []
     for section, boxes in by_section.items():
-        where = f'under "{blocks[section].text}"' if section >= 0 else "before the first heading"
-        message = f"{len(boxes)} check boxes {where} are outside every story; not planned"
-        hint = "Move them under a story, or into the list of stories, if they are work to be done."
-        found.append(note("boxes_left_out", blocks[boxes[0]].line, message, hint))
+        name = blocks[section].text if section >= 0 else ""
+        if words.concept(name) != "criteria":
+            where = f'under "{name}"' if section >= 0 else "before the first heading"
+            message = f"{len(boxes)} check boxes {where} are outside every story; not planned"
+            hint = "Move them under a story, or into the list of stories, if they are work to be done."
+            found.append(note("boxes_left_out", blocks[boxes[0]].line, message, hint))
     return found
 
 
@@ -138,14 +137,10 @@ def _empty_groups(source: Source, taken: bytearray) -> list[Finding]:
     blocks = source.outline.blocks
     units = [0, *accumulate(taken)]
     items = [0, *accumulate(int(b.kind is Kind.ITEM and b.parent < 0 and b.box is None) for b in blocks)]
-    groups = [
-        i
-        for i, b in enumerate(blocks)
-        if b.kind is Kind.HEADING and not taken[i] and is_group(b.text) and source.zones[i] == Zone.PLAIN
-    ]
+    plain = [index for index, zone in enumerate(source.zones) if zone == Zone.PLAIN and not taken[index]]
+    groups = [index for index in plain if blocks[index].kind is Kind.HEADING and is_group(blocks[index].text)]
     ends = source.outline.ends
-    if not any(units[ends[i]] > units[i] for i in groups):
-        return []
+    empty = [index for index in groups if units[ends[index]] == units[index]]
     return [
         warning(
             "group_without_units",
@@ -153,25 +148,19 @@ def _empty_groups(source: Source, taken: bytearray) -> list[Finding]:
             f'"{blocks[i].text}" holds {items[ends[i]] - items[i]} list items, none of them a story; not planned',
             "Write them the way the other groups are written.",
         )
-        for i in groups
-        if units[ends[i]] == units[i] and items[ends[i]] > items[i]
+        for i in (empty if len(empty) < len(groups) else [])
+        if items[ends[i]] > items[i]
     ]
 
 
 def _excluded_sections(source: Source, taken: bytearray) -> list[Finding]:
     """Report how many items stand in sections that are out of scope or put off, where they are no units."""
-    blocks = source.outline.blocks
     found, behind = [], 0
-    for index, block in enumerate(blocks):
+    for index, block in enumerate(source.outline.blocks):
         if index < behind or block.kind is not Kind.HEADING or source.zones[index] != Zone.EXCLUDED:
             continue
         behind = source.outline.ends[index]
-        items = sum(
-            1
-            for i in source.outline.inside(index)
-            if blocks[i].kind is Kind.ITEM and blocks[i].parent < 0 and not taken[i]
-        )
-        if items:
+        if items := _outer_items(source, index, taken):
             message = f'{items} items under "{block.text}" are out of scope or put off; not planned'
             hint = "Move them out of that section to plan them."
             found.append(note("out_of_scope", block.line, message, hint))
@@ -202,3 +191,70 @@ def _open_markers(source: Source) -> list[Finding]:
 
 def _listed(lines: Sequence[int]) -> str:
     return ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+
+
+_SENTENCE = pattern(r"(?<=[.:;!?])\s+")
+_MOST = 2_000
+"""Characters of a block that are looked through."""
+_WORK = words.table("task|tasks|feature|features|requirement|user story|story|deliverable|work item|action|action item")
+
+
+def unclaimed(source: Source, carriers: Sequence[Carrier], taken: bytearray, known: set[int]) -> list[Finding]:
+    """Return a finding for every place of this kind that no unit took and nothing else speaks of."""
+    free = [
+        (index, block)
+        for index, block in enumerate(source.outline.blocks)
+        if not taken[index] and index not in known and source.zones[index] != Zone.EXCLUDED
+    ]
+    defined = {ids.fold(made.id) for made in carriers if made.id}
+    return [*_explained_ids(carriers, free), *_untold_stories(free), *_task_tables(source, free, defined)]
+
+
+def _explained_ids(carriers: Sequence[Carrier], free: list[tuple[int, Block]]) -> Iterator[Finding]:
+    """Yield the ids that are explained somewhere (`also FR-4: …`), by the prefixes that the units have."""
+    defined = {ids.fold(made.id) for made in carriers if made.id}
+    prefixes = sorted({ids.prefix_of(made.id) for made in carriers if made.id and made.id[0].isalpha()} - {""})
+    if not prefixes:
+        return
+    explained = re.compile(
+        rf"(?<![\w/-])((?:{'|'.join(map(re.escape, prefixes[:40]))})[-_ ]?\d[\w.]{{0,12}})[*_`]{{0,2}}\s?[:：—–]\s?\S"
+    )
+    texts = [block for _, block in free if block.kind in (Kind.PARA, Kind.ITEM, Kind.ROW)]
+    for line, text in ((line, text) for block in texts for line, text in enumerate(block.lines, block.line)):
+        names = [name for name in explained.findall(text[:_MOST]) if ids.fold(name) not in defined]
+        if names:
+            defined |= set(map(ids.fold, names))
+            message = f"{', '.join(names)} is explained here and was not taken as a story"
+            hint = "Give it a line of its own that begins with the id, if it is one."
+            yield warning("looks_like_a_unit", line, message, hint)
+
+
+def _untold_stories(free: list[tuple[int, Block]]) -> Iterator[Finding]:
+    lines = [
+        block.line
+        for _, block in free
+        if block.kind in (Kind.PARA, Kind.ITEM) and any(map(words.is_story, _SENTENCE.split(block.text[:_MOST])))
+    ]
+    if lines:
+        many = "sentence is a user story" if len(lines) == 1 else "sentences are user stories"
+        message = f"{len(lines)} {many} outside the planned list (line {_listed(lines)})"
+        hint = "Write each as an item or heading of its own to plan it, or use --units as-a."
+        yield note("looks_like_a_unit", lines[0], message, hint)
+
+
+def _task_tables(source: Source, free: list[tuple[int, Block]], defined: set[str]) -> Iterator[Finding]:
+    tables: dict[tuple[int, tuple[str, ...]], list[Block]] = {}
+    for index, block in free:
+        about = bool(block.cells) and ids.fold(block.cells[0].strip(" *`")) in defined  # a row about a unit
+        if block.kind is Kind.ROW and source.zones[index] == Zone.PLAIN and not about and _lists_work(block.header):
+            tables.setdefault((block.section, block.header), []).append(block)
+    for (_, header), rows in tables.items():
+        many = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+        message = f"{many} of the table {' | '.join(header[:5])} were not taken as stories"
+        hint = "Begin each row with an id in a column of its own to plan from it (--units table)."
+        yield warning("looks_like_a_unit", rows[0].line, message, hint)
+
+
+def _lists_work(header: tuple[str, ...]) -> bool:
+    names = {words.normal(cell) for cell in header}
+    return bool(names & _WORK and names & words.STATE_COLUMNS)

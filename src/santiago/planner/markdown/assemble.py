@@ -10,8 +10,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands, ids, plan_spec, words
 from santiago.planner.draft import Dep, Document, Hint, Unit
-from santiago.planner.findings import note
-from santiago.planner.left_out import left_out
+from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.accounts import account
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
@@ -98,15 +97,11 @@ def _settled(units: list[Unit]) -> list[Unit]:
     """Take back dependencies in brackets that cannot be ids of this document: `(requires OAuth2)`, `(blocked on Q1)`."""
     names = {ids.fold(name) for unit in units for name in (unit.id, *unit.tags) if name}
     prefixes = {ids.prefix_of(unit.id) for unit in units if unit.id}
-    return [
-        replace(
-            unit,
-            deps=tuple(dep if _is_id(dep, names, prefixes) else replace(dep, carrier="prose") for dep in unit.deps),
-        )
-        if any(dep.carrier == "inline" for dep in unit.deps)
-        else unit
-        for unit in units
-    ]
+
+    def settled(dep: Dep) -> Dep:
+        return dep if _is_id(dep, names, prefixes) else replace(dep, carrier="prose")
+
+    return [replace(unit, deps=tuple(map(settled, unit.deps))) if unit.deps else unit for unit in units]
 
 
 def _is_id(dep: Dep, names: set[str], prefixes: set[str]) -> bool:
@@ -129,23 +124,23 @@ def _run_checks(source: Source, taken: bytearray) -> tuple[commands.Found, list[
     active = False
     into = found
     for index, block in enumerate(source.outline.blocks):
-        if block.kind is Kind.HEADING:
+        heading = block.kind is Kind.HEADING
+        if heading:
             active, into = words.concept(block.text) in ("verify", "gates"), found
         elif taken[index]:
             continue
-        if active and block.kind in (Kind.HEADING, Kind.PARA) and _OF_EACH.search(block.text):
+        if active and (heading or block.kind is Kind.PARA) and _OF_EACH.search(block.text):
             into = of_each
-        if block.kind is Kind.HEADING:
-            continue
-        if block.kind is Kind.CODE and active:
-            into.add(commands.in_fence(block.lines, block.line, "section", block.info))
-        elif block.kind in (Kind.ITEM, Kind.PARA):
-            into.add(_checks_of(block, active=active))
+        into.add(_checks_of(block, active=active))
     found.left.extend(of_each.left)
     return found, of_each.taken
 
 
 def _checks_of(block: Block, *, active: bool) -> commands.Found:
+    if block.kind is Kind.CODE and active:
+        return commands.in_fence(block.lines, block.line, "section", block.info)
+    if block.kind not in (Kind.ITEM, Kind.PARA):
+        return commands.Found([], [])
     label = read_label(block.text)
     named = split_label(block.text) if active else None
     if named or (label.is_label and label.concept in ("verify", "gates") and label.rest):

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
-from santiago.planner.markdown.harvest import clean
+from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
@@ -50,15 +49,12 @@ def number_of(block: Block, lead: ids.Found | None) -> ids.Found | None:
     return lead
 
 
-_SURVEYS: WeakKeyDictionary[Source, Boxes] = WeakKeyDictionary()
-"""Several readers ask for the boxes of one document; they are sorted once."""
-
-
 def survey(source: Source) -> Boxes:
-    """Return the boxes of a document that stand for units, and those that group them."""
-    if source not in _SURVEYS:
-        _SURVEYS[source] = _Survey(source).run()
-    return _SURVEYS[source]
+    """Return the boxes of a document that stand for units, and those that group them; several readers ask for them."""
+    found = source.memo.get("boxes")
+    if not isinstance(found, Boxes):
+        source.memo["boxes"] = found = _Survey(source).run()
+    return found
 
 
 class _Survey:
@@ -100,21 +96,15 @@ class _Survey:
         if number is None or (number.kind == "prefix" and self.prefixes[number.prefix] < self.few):
             self.candidates.append(index)
             return
+        if self.owner[index] >= 0 and number.kind == "number":
+            return  # a list number inside another box counts steps of that box; it is no id
         self.numbers[index] = number
-        if self.is_step(index, number):
-            del self.numbers[index]
-            return
         group = self.group_for(index, number)
         if group >= 0:
             self.groups.add(group)
             self.group_of[index] = group
         self.latest[stem(number.id)] = index
         self.candidates.append(index)
-
-    def is_step(self, index: int, number: ids.Found) -> bool:
-        """A list number inside another box counts steps of that box; it is no id."""
-        outer = self.owner[index]
-        return not (outer < 0 or number.kind != "number")
 
     def group_for(self, index: int, number: ids.Found) -> int:
         outer = self.owner[index]
@@ -170,22 +160,15 @@ def merged(source: Source, units: list[Box], groups: dict[int, ids.Found | None]
     A summary list repeats the id and the title of what follows in detail; the same id with another title is another
     unit. The one that holds more is kept.
     """
-    size = source.outline.ends
-    best: dict[tuple[str, str], int] = {}
-    for index, number in groups.items():
-        if number is not None:
-            best[_identity(number)] = index
-    for box in units:
-        if box.found is None:
-            continue
-        identity = _identity(box.found)
-        rival = best.get(identity)
-        if rival is None or (rival not in groups and size[box.at] - box.at > size[rival] - rival):
-            best[identity] = box.at
+    ends = source.outline.ends
+    best = {_identity(number): index for index, number in groups.items() if number is not None}
+    for at, identity in ((box.at, _identity(box.found)) for box in units if box.found is not None):
+        rival = best.setdefault(identity, at)
+        if rival not in groups and ends[at] - at > ends[rival] - rival:
+            best[identity] = at
     repeated = [box for box in units if box.found and best[_identity(box.found)] != box.at]
     gone = {box.at for box in repeated}
-    kept = [box for box in units if box.at not in gone]
-    return kept, repeated
+    return [box for box in units if box.at not in gone], repeated
 
 
 def _identity(number: ids.Found) -> tuple[str, str]:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Status
-from santiago.planner.markdown.harvest import Carrier, clean, status_of
-from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.harvest import Carrier, status_of
+from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 _GROUP = pattern(
     r"^[\W\d_]*(?:final\s+|initial\s+)?(?:"
@@ -68,22 +68,23 @@ def chunk_of(source: Source, index: int, *, numbered: bool = False) -> str | Non
 def section_chunks(source: Source, starts: list[int], *, numbered: bool = False) -> list[str | None]:
     """Return the chunk label of each unit: its phase or group, else the nearest section that holds more than one."""
     blocks = source.outline.blocks
-    sections = Counter(blocks[index].section for index in starts)
     first = {blocks[index].section: index for index in reversed(starts)}
-    paths = {section: source.outline.path(index) for section, index in first.items()}
-    held: Counter[int] = Counter()
-    for section, count in sections.items():
-        held.update(dict.fromkeys(paths[section], count))
     tops = [index for index, block in enumerate(blocks) if block.kind is Kind.HEADING and block.level == 1]
-    labels: dict[int, str | None] = {}
-    for section, path in paths.items():
-        near = [heading for heading in path if held[heading] > 1 and tops != [heading]]
-        named = label(blocks[near[-1]].text) if near else None
-        labels[section] = chunk_of(source, first[section], numbered=numbered) or named
+    lone = tops[0] if len(tops) == 1 else -1
+    paths = {section: [at for at in source.outline.path(index) if at != lone] for section, index in first.items()}
+    held = Counter(heading for index in starts for heading in paths[blocks[index].section])
+    labels = {
+        section: chunk_of(source, first[section], numbered=numbered)
+        or _last(source, [at for at in path if held[at] > 1])
+        for section, path in paths.items()
+    }
     if any(labels.values()):  # then a section with one unit is a group like the others, in its place
-        for section, path in paths.items():
-            labels[section] = labels[section] or (label(blocks[path[-1]].text) if path and tops != path[-1:] else None)
+        labels = {section: labels[section] or _last(source, path) for section, path in paths.items()}
     return [labels[blocks[index].section] for index in starts]
+
+
+def _last(source: Source, path: list[int]) -> str | None:
+    return label(source.outline.blocks[path[-1]].text) if path else None
 
 
 def is_unit_prefix(lead: ids.Found) -> bool:
@@ -111,17 +112,14 @@ def priority_in(text: str) -> str | None:
 def box_status(source: Source, block: Block) -> Status:
     """Return what a box and the text behind it claim; a legend of the document may say that `[~]` is under way."""
     status = Status.OPEN if block.box in source.underway else BOX_STATUS.get(block.box or " ", Status.OPEN)
-    if block.starred and status is Status.OPEN:
+    if status is not Status.OPEN:
+        return status
+    if block.starred:
         return Status.OPTIONAL
-    if status is Status.OPEN and block.text.startswith("~~"):
+    if block.text.startswith("~~"):
         return Status.DROPPED
-    if (
-        status is Status.OPEN
-        and (mark := _LAST_BRACKET.search(block.text))
-        and words.normal(mark[1]) in words.EXCLUDED_SECTIONS
-    ):
-        return Status.FUTURE
-    return status
+    mark = _LAST_BRACKET.search(block.text)
+    return Status.FUTURE if mark and words.normal(mark[1]) in words.EXCLUDED_SECTIONS else status
 
 
 def carrier(
@@ -146,8 +144,8 @@ def carrier(
     return Carrier(
         at=index,
         end=source.outline.ends[index] if end is None else end,
-        title=clean(text) or (found.id if found else ""),
-        id=found.id if found else None,
+        title=clean(text) or ids.name(found),
+        id=ids.name(found) or None,
         chunk=chunk,
         tags=tuple(tags),
         status=status,
@@ -181,13 +179,16 @@ def _headline(block: Block, text: str) -> str:
     return bold[1] if bold else text
 
 
-def indexes(source: Source, kind: Kind, wanted: Callable[[int, Block], bool]) -> list[int]:
-    """Return the blocks of one kind, outside sections that never hold units, that a reader wants."""
-    return [
-        index
-        for index, block in enumerate(source.outline.blocks)
-        if block.kind is kind and source.zones[index] != Zone.NEVER and wanted(index, block)
-    ]
+def indexes(source: Source, *kinds: Kind) -> list[int]:
+    """Return the blocks of these kinds, outside sections that never hold units."""
+    places = enumerate(zip(source.outline.blocks, source.zones, strict=True))
+    return [index for index, (block, zone) in places if block.kind in kinds and zone != Zone.NEVER]
+
+
+def places(source: Source, starts: list[int], *, numbered: bool = False) -> list[tuple[int, int, str | None]]:
+    """Return (start, end, chunk) for carriers that end where the next one begins."""
+    labels = section_chunks(source, starts, numbered=numbered)
+    return [(start, end, chunk) for (start, end), chunk in zip(bounded(source, starts), labels, strict=True)]
 
 
 def bounded(source: Source, starts: list[int]) -> list[tuple[int, int]]:

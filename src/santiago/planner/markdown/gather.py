@@ -14,7 +14,7 @@ from santiago.planner.markdown.labels import Label, read_label
 from santiago.planner.markdown.outline import Block, Kind, Outline
 
 if TYPE_CHECKING:
-    from santiago.planner.markdown.criteria import Criteria
+    from santiago.planner.markdown.gathered import Criteria
 
 _SCENARIO = pattern(
     r"^[\W\d_]*(?:scenario|scénario|escenario|cenário|szenario|szenariusz|scenariusz|сценарий|сценарій|シナリオ|场景|場景|시나리오)"
@@ -26,6 +26,8 @@ _BREAK = pattern(r"<br\s*/?>|[;；]")
 _SEMICOLON = pattern(r"[;；]")
 _KEYED = pattern(r"^[*_`]*\w[\w-]*(?: [\w-]+){0,3}[*_`]*(?:[:：][*_`]*\s|：)")
 
+_SPOKEN = frozenset({"description", "work", "other", "never", "success"})
+"""Concepts whose names begin ordinary sentences as well: `Note: …`."""
 FIELDS = frozenset({"priority", "role", "id", "title", "status", "chunk", "profile"})
 """Concepts whose value is one short text."""
 
@@ -97,7 +99,7 @@ class Walk:
         level, outer = self.section
         label = read_label(block.text)
         if label.concept in FIELDS and label.rest:
-            self.found.fields.setdefault(label.concept or "", label.rest.strip(" *_`."))
+            self.found.field(label.concept, label.rest)
         known = words.concept(block.text)
         inherits = known is None and block.level > level
         concept = outer if inherits else (known or "other")
@@ -129,14 +131,16 @@ class Walk:
         elif self.scenario_item is not None:
             self.open_scenarios().go_on(raw)
         elif self.concept in FIELDS:
-            self.found.fields.setdefault(self.concept or "", raw.strip(" *_`."))
+            self.found.field(self.concept, raw)
             self.concept = None
-        elif self.goes_on(raw, line):
-            return
-        else:
-            if self.concept == "criteria" and single and words.normal(raw) not in words.NONE_WORDS:
-                self.found.spoken.add(raw, line)
-            self.found.text.append(raw)
+        elif not self.goes_on(raw, line):
+            self.spoken(raw, line, single=single)
+
+    def spoken(self, raw: str, line: int, *, single: bool) -> None:
+        """A plain sentence; alone under a criteria label it is one, where no list follows."""
+        if self.concept == "criteria" and single and words.normal(raw) not in words.NONE_WORDS:
+            self.found.spoken.add(raw, line)
+        self.found.text.append(raw)
 
     def begins_or_continues(self, raw: str, line: int) -> bool:
         """Take a Given, When or Then line of a criterion written as a paragraph."""
@@ -157,63 +161,65 @@ class Walk:
         if self.label_item >= 0 and not self.is_under(index, self.label_item):
             self.label_item = -1
             self.set_concept(None)
-        text = block.text
-        if _SCENARIO.match(text):
-            self.scenario(text, block.line, index)
+        if self.in_scenario(index, block):
             return
-        if self.scenario_item is not None and (self.scenario_item < 0 or self.is_under(index, self.scenario_item)):
-            self.open_scenarios().go_on(text)
-            return
-        self.scenario_item = None
         label = read_label(block.lines[0])
         if block.box is None and self.is_field(index, label):
             self.label_from_item(index, block, label)
             return
-        self.plain_item(block, text)
+        self.plain_item(block, block.text)
         if self.concept == "execute":
             return  # what is run to do the work is no check of it
         self.found.deps += hints.inline_deps(block)
         self.take_hints(block)
 
+    def in_scenario(self, index: int, block: Block) -> bool:
+        """Take an item that opens a scenario, or goes on with the open one."""
+        if _SCENARIO.match(block.text):
+            self.scenario(block.text, block.line, index)
+            return True
+        if self.scenario_item is not None and (self.scenario_item < 0 or self.is_under(index, self.scenario_item)):
+            self.open_scenarios().go_on(block.text)
+            return True
+        self.scenario_item = None
+        return False
+
     def is_field(self, index: int, label: Label) -> bool:
         """Tell whether an item is a field of the unit, and not one of its criteria that happens to have a colon."""
-        if not label.is_label or label.concept is None:
+        if label.concept is None or (self.concept == "criteria" and (label.concept == "criteria" or not label.marked)):
             return False
-        if self.concept == "criteria" and (label.concept == "criteria" or not label.marked):
-            return False
-        has_children = self.outline.ends[index] > index + 1
         if label.concept in ("files", "touched"):
             sure = label.concept == "files" and label.marked
             paths = behind_files(label.rest).paths if sure else listed_files(label.rest)
-            return has_children or bool(paths) or not label.rest
-        if label.concept in ("description", "work", "other", "never", "success") and label.rest and not label.marked:
-            return label.concept == "description" and not words.is_note(self.blocks[index].lines[0])
-        return True
+            return self.outline.ends[index] > index + 1 or bool(paths) or not label.rest
+        if label.marked or not label.rest or label.concept not in _SPOKEN:
+            return True
+        return label.concept == "description" and not words.is_note(self.blocks[index].lines[0])
 
     def plain_item(self, block: Block, text: str) -> None:
         """An item that is no label: it belongs to what the last label announced."""
         if self.item_level is None:
             self.item_level = block.level
         outermost = block.level <= self.item_level
+        if self.concept in ("criteria", "success"):
+            self.criterion(self.criteria(), block, text, outermost=outermost)
+        elif self.concept in ("never", "gates"):
+            if self.concept == "gates":
+                self.found.take(commands.under_label(text, block.line, "field"))
+            self.found.text.append(text)
+        elif block.box is not None:
+            self.box(block, text, outermost=outermost)
+        else:
+            self.boxless_item(block, text, outermost=outermost)
+
+    def boxless_item(self, block: Block, text: str, *, outermost: bool) -> None:
         match self.concept:
-            case "criteria":
-                self.criterion(self.found.labelled, block, text, outermost=outermost)
-            case "success":
-                self.criterion(self.found.success, block, text, outermost=outermost)
-            case "never" | "gates":
-                if self.concept == "gates":
-                    self.found.take(commands.under_label(text, block.line, "field"))
-                self.found.text.append(text)
-            case "depends" if block.box is None:
+            case "depends":
                 deps = hints.field_deps(text, block.line, "section") if outermost else []
                 self.found.deps += [dep for dep in deps if dep.carrier != "unclear"]
                 self.found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
-            case "files" | "touched" if block.box is None and self.listed(
-                text, block.line, self.concept, said=outermost
-            ):
+            case "files" | "touched" if self.listed(text, block.line, self.concept, said=outermost):
                 pass
-            case _ if block.box is not None:
-                self.box(block, text, outermost=outermost)
             case "verify":
                 self.check(block, text, outermost=outermost)
             case "covers" if (names := hints.targets(text))[1] and names[0]:
@@ -222,6 +228,10 @@ class Walk:
                 self.bullet(block, text, outermost=outermost)
             case _:
                 self.found.text.append(text)
+
+    def criteria(self) -> Criteria:
+        """The criteria that the last label announced."""
+        return self.found.labelled if self.concept == "criteria" else self.found.success
 
     def criterion(self, into: Criteria, block: Block, text: str, *, outermost: bool) -> None:
         if not outermost:
@@ -322,18 +332,20 @@ class Walk:
         if concept == "touched" and self.concept == "files":
             concept = "files"
         self.set_concept(concept)
-        if not rest:
-            return
+        if rest:
+            self.concept = None
+            self.said(concept, rest, line)
+
+    def said(self, concept: str, rest: str, line: int) -> None:
+        """What stands behind a label on its own line."""
         found = self.found
-        self.concept = None
         match concept:
             case "criteria" | "success":
                 self.concept = concept
-                self.inline = found.labelled if concept == "criteria" else found.success
+                self.inline = self.criteria()
                 self.one_line(self.inline, rest, line)
             case "depends":
-                deps = hints.field_deps(rest, line, "field")
-                found.deps += deps
+                found.deps += (deps := hints.field_deps(rest, line, "field"))
                 found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
             case "files" | "touched":
                 self.listed(rest, line, concept)
@@ -345,11 +357,13 @@ class Walk:
             case "execute":
                 found.text.append(f"Execute: {rest}")
                 self.concept = concept
-            case "description" | "work" | "other" | "never":
+            case "description":
                 found.text.append(rest)
-                self.concept = None if concept == "description" else concept
+            case "work" | "other" | "never":
+                found.text.append(rest)
+                self.concept = concept
             case _:
-                found.fields.setdefault(concept, rest.strip(" *_`."))
+                found.field(concept, rest)
 
     def listed(self, text: str, line: int, concept: str, *, said: bool = True) -> bool:
         """Take a list of files; what names none is kept as text, and said unless it explains an entry above."""

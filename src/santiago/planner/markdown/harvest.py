@@ -15,13 +15,11 @@ from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Hint, Status, Unit
 from santiago.planner.markdown.gather import Walk
-from santiago.planner.markdown.labels import clean, label_of, split_label
+from santiago.planner.markdown.labels import clean
 
 if TYPE_CHECKING:
     from santiago.planner.markdown.gathered import Gathered
     from santiago.planner.markdown.outline import Outline
-
-__all__ = ["Carrier", "Harvester", "clean", "label_of", "split_label", "status_of"]
 
 
 @record
@@ -83,18 +81,18 @@ class Harvester:
             self.unknown_labels += found.unknown_labels
             criteria = found.implied if self.implicit else []
         role = _ROLE.search(found.fields.get("role", ""))
+        own = found.fields.get("title") if carrier.title == (carrier.id or "") else None
         return Unit(
             id=carrier.id or found.fields.get("id", "").strip(" `*") or None,
-            title=(carrier.title if carrier.title != (carrier.id or "") else found.fields.get("title"))
-            or carrier.title,
+            title=own or carrier.title,
             line=carrier.line or self.blocks[carrier.at].line,
             text="\n".join([*self.rest_of_head(carrier), *found.text]),
             status=_status(carrier.status, found),
-            chunk=found.fields.get("chunk") or carrier.chunk,
+            chunk=found.fields.get("chunk", carrier.chunk),
             tags=carrier.tags,
-            priority=carrier.priority or found.fields.get("priority") or None,
+            priority=carrier.priority or found.fields.get("priority"),
             role="scientist" if role and role[1].lower() == "scientist" else "developer",
-            profile=found.fields.get("profile") or None,
+            profile=found.fields.get("profile"),
             criteria=tuple(criteria),
             deps=_unique_deps(found.deps),
             covers=_unique(found.covers),

@@ -57,12 +57,7 @@ def read_label(text: str) -> Label:
     marked = bool(_MARKED.match(text))
     parts = split_label(text)
     if parts is None:
-        lead = _BOLD_LEAD.match(text) if "**" in text else None
-        if lead and (concept := words.concept(lead["label"])) in _BOLD_FIELDS:
-            return Label(concept, lead["rest"], is_label=True, marked=True)
-        if len(text) < 60 and (concept := words.concept(text)) == "criteria":
-            return Label(concept, "", is_label=True, marked=marked)
-        return Label(None, text, is_label=False)
+        return _without_colon(text, marked=marked)
     label, rest = parts
     concept = words.concept(label)
     if concept == "profile" and not _SLUG.fullmatch(rest):
@@ -74,9 +69,13 @@ def read_label(text: str) -> Label:
     return Label(None, rest, is_label=not rest, marked=marked)
 
 
-def label_of(text: str) -> tuple[str | None, str, bool]:
-    """Return (concept, rest, is_label) of a line."""
-    return read_label(text)[:3]
+def _without_colon(text: str, *, marked: bool) -> Label:
+    lead = _BOLD_LEAD.match(text) if "**" in text else None
+    if lead and (concept := words.concept(lead["label"])) in _BOLD_FIELDS:
+        return Label(concept, lead["rest"], is_label=True, marked=True)
+    if len(text) < 60 and (concept := words.concept(text)) == "criteria":
+        return Label(concept, "", is_label=True, marked=marked)
+    return Label(None, text, is_label=False)
 
 
 def clean(text: str) -> str:

@@ -21,8 +21,6 @@ from santiago.planner.markdown.outline import Block, Kind
 if TYPE_CHECKING:
     from santiago.planner.source import Source
 
-__all__ = ["Declared", "contradictions", "declared", "ordered", "targets"]
-
 _PARALLEL = pattern(
     r"\bparallel|concurrent|parallèle|paralelo|samtidigt|параллельно|паралельно|並列|并行|並行|병렬", re.IGNORECASE
 )
@@ -135,12 +133,11 @@ class _Names:
             return [group], []
         body = _BRACKETS.sub(" ", text)
         found, sure = targets(_FILLER.sub(" ", body))
-        if found and sure and all(ids.fold(name) in self.units for name in found):
+        if found and sure and self.units.keys() >= set(map(ids.fold, found)):
             return [], [self.units[ids.fold(name)] for name in found]
-        groups = [self.group(part) for part in _LIST.split(body) if part.strip(" *_`.")]
-        if not groups or None in groups:
-            return None
-        return [group for group in groups if group], []
+        parts = [part for part in _LIST.split(body) if part.strip(" *_`.")]
+        groups = list(filter(None, map(self.group, parts)))
+        return (groups, []) if parts and len(groups) == len(parts) else None
 
 
 def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
@@ -158,25 +155,19 @@ def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
 
 def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
     """Report tasks that a sentence calls parallel although one of them waits for another."""
-    known = {unit.id for unit in units if unit.id}
     needs = {unit.id: {dep.target for dep in unit.deps if dep.is_declared} for unit in units if unit.id}
+    texts = [block for block in source.outline.blocks if block.kind in (Kind.ITEM, Kind.PARA) and block.box is None]
     found = []
-    for block in source.outline.blocks:
-        if block.kind not in (Kind.ITEM, Kind.PARA) or block.box is not None or not _PARALLEL.search(block.text):
-            continue
-        names = [name for name in targets(_LABELS.sub(" ", block.text))[0] if name in known][:_MOST]
+    for block in (block for block in texts if _PARALLEL.search(block.text)):
+        names = [name for name in targets(_LABELS.sub(" ", block.text))[0] if name in needs][:_MOST]
         pairs = [(name, other) for name in names for other in names if other in needs[name]]
         found += [_contradiction(block, *pair) for pair in pairs]
     return found
 
 
 def _contradiction(block: Block, name: str, other: str) -> Finding:
-    return warning(
-        "parallel_contradiction",
-        block.line,
-        f"{name} and {other} are called parallel here, but {name} depends on {other}; the dependency is kept",
-        "Remove the dependency, or the claim.",
-    )
+    message = f"{name} and {other} are called parallel here, but {name} depends on {other}; the dependency is kept"
+    return warning("parallel_contradiction", block.line, message, "Remove the dependency, or the claim.")
 
 
 def _statement(block: Block, names: _Names, found: Declared) -> None:
@@ -194,17 +185,11 @@ def _statement(block: Block, names: _Names, found: Declared) -> None:
     (groups, units), (on_groups, on_units) = read
     for group in groups:
         on_groups = [target for target in on_groups if not names.is_kept(group, target)]
-        found.edges += [
-            GroupEdge(group=group, target=target, line=block.line)
-            for target in [*on_groups, *on_units]
-            if target != group
-        ]
+        wanted = [target for target in [*on_groups, *on_units] if target != group]
+        found.edges += [GroupEdge(group=group, target=target, line=block.line) for target in wanted]
     for unit in units:
-        deps = [
-            Dep(target=target, line=block.line, carrier="section")
-            for target in [*on_groups, *on_units]
-            if target != unit
-        ]
+        wanted = [target for target in [*on_groups, *on_units] if target != unit]
+        deps = [Dep(target=target, line=block.line, carrier="section") for target in wanted]
         found.deps.setdefault(unit, []).extend(deps)
 
 
@@ -242,9 +227,6 @@ def _says_none(sentence: str) -> bool:
 
 def _unread(block: Block) -> Finding:
     text = block.text if len(block.text) <= 80 else block.text[:79] + "…"
-    return note(
-        "mentioned_id",
-        block.line,
-        f'the order in "{text}" could be read in more than one way; no dependency was taken from it',
-        'Write "T012 depends on T008", or put "(depends on T008)" behind the task.',
-    )
+    message = f'the order in "{text}" could be read in more than one way; no dependency was taken from it'
+    hint = 'Write "T012 depends on T008", or put "(depends on T008)" behind the task.'
+    return note("mentioned_id", block.line, message, hint)

@@ -141,6 +141,17 @@ class _Scanner:
         self.section = -1
         self.headings: list[int] = []
         self.after_blank = True
+        self.takes: dict[str, tuple[Callable[[int, str, int], bool], ...]] = {
+            "#": (self.heading,),
+            "=": (self.underlined,),
+            "-": (self.underlined, self.rule, self.item),
+            "*": (self.rule, self.item),
+            "_": (self.rule,),
+            ">": (self.quote,),
+            "<": (self.tag,),
+            **dict.fromkeys("+•0123456789", (self.item,)),
+        }
+        """By the first character of a line, what it may be; each tells whether it was."""
         self.last_comment_end = max((i for i, line in enumerate(lines) if "-->" in line), default=-1)
 
     def run(self) -> None:
@@ -175,22 +186,7 @@ class _Scanner:
         first = text[0]
         if first in "`~" and (fence := _FENCE.match(text)) and "`" not in fence[2]:
             return self.fence(at, indent, fence)
-        if first == "#" and indent < 4 and (heading := _HEADING.match(text)):
-            self.heading(at, len(heading[1]), heading[2] or "")
-            return at + 1
-        if first in "-=" and self.underlined(text, first):
-            return at + 1
-        if first in "-*_" and _RULE.match(text):
-            self.open, self.stack = None, [] if indent < 2 else self.stack
-            return at + 1
-        if first == ">":
-            self.quote(at, text)
-            return at + 1
-        if (first in "-*+•" or first.isdigit()) and (item := _ITEM.match(text)) and self.starts_item(item[1]):
-            self.item(at, indent, item)
-            return at + 1
-        if first == "<" and _TAG.match(text):
-            self.open = None
+        if any(take(at, text, indent) for take in self.takes.get(first, ())):
             return at + 1
         if "|" in text and at + 1 < len(self.source) and self.is_table(at, text):
             return self.table(at, indent)
@@ -210,22 +206,36 @@ class _Scanner:
         self.blocks.append(block)
         return block
 
-    def heading(self, at: int, level: int, text: str) -> None:
+    def heading(self, at: int, text: str, indent: int) -> bool:
+        found = _HEADING.match(text) if indent < 4 else None
+        if found is None:
+            return False
         self.stack = []
         self.open = None
-        self.add(Block(Kind.HEADING, self.first + at, [_plain(text)], level=level))
+        self.add(Block(Kind.HEADING, self.first + at, [_plain(found[2] or "")], level=len(found[1])))
+        return True
 
-    def underlined(self, text: str, first: str) -> bool:
+    def underlined(self, _at: int, text: str, _indent: int) -> bool:
         """Turn an open paragraph into a heading where this line underlines it."""
         block = self.open
-        if block is None or block.kind is not Kind.PARA or block.parent >= 0 or text.strip(first):
-            return False
-        if first == "-" and len(text) < 2:
+        if block is None or block.kind is not Kind.PARA or block.parent >= 0 or text.strip(text[0]) or text == "-":
             return False
         self.blocks.pop()
         self.open = None
         self.stack = []
-        self.add(Block(Kind.HEADING, block.line, [block.text], level=1 if first == "=" else 2))
+        self.add(Block(Kind.HEADING, block.line, [block.text], level=1 if text[0] == "=" else 2))
+        return True
+
+    def rule(self, _at: int, text: str, indent: int) -> bool:
+        if not _RULE.match(text):
+            return False
+        self.open, self.stack = None, [] if indent < 2 else self.stack
+        return True
+
+    def tag(self, _at: int, text: str, _indent: int) -> bool:
+        if not _TAG.match(text):
+            return False
+        self.open = None
         return True
 
     def fence(self, at: int, indent: int, fence: re.Match[str]) -> int:
@@ -248,45 +258,43 @@ class _Scanner:
         self.open = None
         return last + 1
 
-    def quote(self, at: int, text: str) -> None:
+    def quote(self, at: int, text: str, _indent: int) -> bool:
         body = _plain(text.lstrip("> "))
         if self.open is not None and self.open.kind is Kind.QUOTE:
             self.open.lines.append(body)
-            return
-        self.open = self.add(Block(Kind.QUOTE, self.first + at, [body]))
+        else:
+            self.open = self.add(Block(Kind.QUOTE, self.first + at, [body]))
+        return True
+
+    def item(self, at: int, text: str, indent: int) -> bool:
+        found = _ITEM.match(text)
+        if found is None or not self.starts_item(found[1]):
+            return False
+        self.close_items(indent - 1)
+        if len(self.stack) >= MAX_DEPTH:
+            raise TooDeepError(self.first + at)
+        body = found[2] or ""
+        nested = _ITEM.match(body)
+        inner = bool(nested and nested[1] in "-*+" and nested[2] is not None)
+        box = _BOX.match(body)
+        text = "" if inner else (box[3] or "") if box else body
+        block = Block(Kind.ITEM, self.first + at, [_plain(text)], level=len(self.stack), marker=found[1])
+        if box is not None:
+            block.box, block.starred = box[1] or " ", box[2] is not None
+        block.parent = self.stack[-1][1] if self.stack else -1
+        self.stack.append((indent, len(self.blocks)))
+        self.open = self.add(block)
+        return self.item(at, body, indent + 2) if inner else True
 
     def starts_item(self, marker: str) -> bool:
         """A number in the middle of a paragraph is text, unless a list is open or it begins one."""
         in_prose = self.open is not None and self.open.kind is Kind.PARA and self.open.parent < 0
         return not (in_prose and marker[0].isdigit() and marker[:-1] != "1")
 
-    def item(self, at: int, indent: int, item: re.Match[str]) -> None:
-        self.close_items(indent - 1)
-        if len(self.stack) >= MAX_DEPTH:
-            raise TooDeepError(self.first + at)
-        text, box, starred = item[2] or "", None, False
-        if (found := _BOX.match(text)) is not None:
-            box, starred, text = found[1] or " ", found[2] is not None, found[3] or ""
-        parent = self.stack[-1][1] if self.stack else -1
-        block = Block(Kind.ITEM, self.first + at, [_plain(text)], level=len(self.stack), marker=item[1], box=box)
-        block.starred, block.parent = starred, parent
-        self.stack.append((indent, len(self.blocks)))
-        self.open = self.add(block)
-        nested = _ITEM.match(text)
-        if box is None and nested and nested[1] in "-*+" and nested[2] is not None:
-            block.lines = [""]
-            self.item(at, indent + 2, nested)
-
     def paragraph(self, at: int, text: str, indent: int) -> None:
-        if self.open is not None and self.open.kind in (Kind.PARA, Kind.ITEM, Kind.QUOTE):
-            new = self.breaks is not None and self.open.kind is Kind.PARA and self.breaks(self.open.lines[0], text)
-            if self.open.kind is Kind.ITEM and indent <= self.stack[-1][0] and self.ends_list(text):
-                # Markdown would read `**Status:** done` right under a list as part of its last item; authors do not.
-                self.close_items(indent)
-                new = True
-            if not new:
-                self.open.lines.append(_plain(text))
-                return
+        if self.open is not None and self.continues(self.open, text, indent):
+            self.open.lines.append(_plain(text))
+            return
         if self.after_blank:
             self.close_items(indent)
         parent = self.stack[-1][1] if self.stack else -1
@@ -294,6 +302,16 @@ class _Scanner:
         kind = Kind.CODE if indent >= base + 4 and self.after_blank else Kind.PARA
         block = self.add(Block(kind, self.first + at, [_plain(text)], parent=parent))
         self.open = block if kind is Kind.PARA else None
+
+    def continues(self, block: Block, text: str, indent: int) -> bool:
+        """Tell whether a line goes on with the open block."""
+        if block.kind is Kind.PARA:
+            return self.breaks is None or not self.breaks(block.lines[0], text)
+        if block.kind is Kind.ITEM and indent <= self.stack[-1][0] and self.ends_list(text):
+            # Markdown would read `**Status:** done` right under a list as part of its last item; authors do not.
+            self.close_items(indent)
+            return False
+        return True
 
     def ends_list(self, text: str) -> bool:
         return bool(_BOLD_LABEL.match(text)) or (self.breaks is not None and self.breaks("", text))

@@ -20,24 +20,25 @@ if TYPE_CHECKING:
 
 ORDER: dict[str, tuple[str, ...]] = {
     "csv": ("tickets",),
-    "json": ("tickets", "santiago_plan", "project_plan", "house_json", "taskmaster_json", "beads", "records"),
+    "json": ("tickets", "santiago_plan", "project_plan", "house_json", "taskmaster_json", "records.beads", "records"),
     "gherkin": ("gherkin",),
-    "yaml": ("yaml_records",),
+    "yaml": ("records.yaml",),
     "markdown": (
         "gsd_plan",
         "gsd_roadmap",
         "issue",
-        "house_tasks",
+        "house.tasks",
         "openspec_delta",
-        "speckit_tasks",
-        "kiro_tasks",
-        "openspec_tasks",
-        "kiro_requirements",
-        "speckit_spec",
+        "task_lists.gsd",
+        "task_lists.speckit",
+        "task_lists.kiro",
+        "task_lists.openspec",
+        "unit_lists.kiro",
+        "unit_lists.speckit",
         "fenced_stories",
-        "bmad",
+        "unit_lists.bmad",
         "plan_steps",
-        "house_criteria",
+        "house.criteria",
         "prd",
         "requirement-tables",
         "user-stories",
@@ -50,24 +51,17 @@ ORDER: dict[str, tuple[str, ...]] = {
 """More particular formats first: a spec-kit task list is also a checklist."""
 
 
-_RULES: dict[str, frozenset[int]] = {
-    "prd": frozenset({8, 9, 10, 12}),
-    "requirement-tables": frozenset({11}),
-    "user-stories": frozenset({13}),
-    "numbered-requirements": frozenset({14}),
-    "status-tables": frozenset({15}),
-}
-"""Formats that are nothing but a list of units: the rules by which their list was found."""
-
-_LISTS = ("kiro_requirements", "speckit_spec", "bmad", *_RULES)
-_BOXES = ("speckit_tasks", "kiro_tasks", "openspec_tasks", "plan_steps", "checklist")
+_PLAIN = ("prd", "requirement-tables", "user-stories", "numbered-requirements", "status-tables")
+"""Formats that are nothing but a list of units; `unit_lists` knows the rules by which each was found."""
+_LISTS = ("unit_lists.kiro", "unit_lists.speckit", "unit_lists.bmad", *_PLAIN)
+_BOXES = ("task_lists.gsd", "task_lists.speckit", "task_lists.kiro", "task_lists.openspec", "plan_steps", "checklist")
 _CHOSEN: dict[str, tuple[str, ...]] = {
     "box": _BOXES,
     "boxes": _BOXES,
     "task": (*_LISTS, *_BOXES),
     "tasks": (*_LISTS, *_BOXES),
-    "ac": ("house_criteria",),
-    "criteria": ("house_criteria",),
+    "ac": ("house.criteria",),
+    "criteria": ("house.criteria",),
 }
 """Who is asked where the user names the list to plan from; any other name is asked of the readers of lists."""
 
@@ -75,9 +69,10 @@ _CHOSEN: dict[str, tuple[str, ...]] = {
 _MARKS: dict[str, tuple[str, ...]] = {
     "gsd_plan": ("\nplan:",),
     "gsd_roadmap": ("Phase ",),
-    "speckit_tasks": ("]",),
-    "kiro_tasks": ("]",),
-    "openspec_tasks": ("]",),
+    "task_lists.gsd": ("`est:", "`risk:", "`depends:"),
+    "task_lists.speckit": ("]",),
+    "task_lists.kiro": ("]",),
+    "task_lists.openspec": ("]",),
     "checklist": ("]",),
     "fenced_stories": ("```", "~~~"),
 }
@@ -111,15 +106,10 @@ def _may_be(source: Source, name: str) -> bool:
 def _readers(names: Iterable[str]) -> Iterator[Callable[[Source], Document | None]]:
     # Imported one by one, so that a document pays only for the readers that looked at it.
     for name in names:
-        if name in _RULES:
-            yield partial(_of_list, name)
+        if name in _PLAIN:
+            from santiago.planner.readers.unit_lists import of_rule
+
+            yield partial(of_rule, name)
         else:
-            yield import_module(f"santiago.planner.readers.{name}").read
-
-
-def _of_list(name: str, source: Source) -> Document | None:
-    """Read a document that offers a list of units, where the strongest one was found by a rule of this format."""
-    from santiago.planner.markdown.lists.choice import choose
-
-    choice = choose(source)
-    return choice.document(name) if choice is not None and choice.taken.rule in _RULES[name] else None
+            module, _, function = name.partition(".")
+            yield getattr(import_module(f"santiago.planner.readers.{module}"), function or "read")

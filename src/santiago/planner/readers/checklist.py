@@ -15,6 +15,8 @@ from santiago.planner.draft import Document, Status
 from santiago.planner.markdown import assemble, boxes, carriers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from santiago.planner.markdown.boxes import Box
     from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
@@ -31,28 +33,20 @@ def read(source: Source) -> Document | None:
     found = [box for box in boxes.survey(source).units if boxes.is_plain(source, box.at)]
     if not found or (len(found) < 2 and source.outline.line_count > _SHORT):
         return None
-    made = [_carrier(source, *place) for place in _places(source, found)]
     sections = _Sections(source, found)
-    made = [sections.judged(carrier) for carrier in made]
+    made = [sections.judged(carrier) for carrier in _carriers(source, found)]
     kept, repeated = sections.merged(made)
     evidence = [f"{len(found)} check boxes outside criteria and sign-off"]
     return assemble.document(source, "checklist", evidence, kept, repeated=repeated)
 
 
-def _places(source: Source, found: list[Box]) -> list[tuple[Box, int, str | None]]:
-    starts = [box.at for box in found]
-    labels = carriers.section_chunks(source, starts, numbered=True)
-    return [
-        (box, end, label) for box, (_, end), label in zip(found, carriers.bounded(source, starts), labels, strict=True)
-    ]
-
-
-def _carrier(source: Source, box: Box, end: int, section: str | None) -> Carrier:
-    chunk = carriers.label(source.outline.blocks[box.group].text) if box.group >= 0 else section
-    made = carriers.carrier(source, box.at, end=end, found=box.found, chunk=chunk)
-    if box.found is not None and box.found.kind == "number":
-        return replace(made, id=None, tags=(box.found.id,))
-    return made
+def _carriers(source: Source, found: list[Box]) -> Iterator[Carrier]:
+    places = carriers.places(source, [box.at for box in found], numbered=True)
+    for box, (at, end, section) in zip(found, places, strict=True):
+        chunk = carriers.label(source.outline.blocks[box.group].text) if box.group >= 0 else section
+        made = carriers.carrier(source, at, end=end, found=box.found, chunk=chunk)
+        is_count = box.found is not None and box.found.kind == "number"
+        yield replace(made, id=None, tags=(made.id or "",)) if is_count else made
 
 
 class _Sections:
@@ -61,7 +55,8 @@ class _Sections:
     def __init__(self, source: Source, found: list[Box]) -> None:
         self.source = source
         blocks = source.outline.blocks
-        by_section = {blocks[box.at].section: self.name_of(box.at) for box in _one_of_each_section(source, found)}
+        one_of_each = {blocks[box.at].section: box.at for box in found}
+        by_section = {section: self.name_of(at) for section, at in one_of_each.items()}
         self.names = {box.at: by_section[blocks[box.at].section] for box in found}
         self.has_others = any(
             name not in words.DONE_SECTIONS | words.BACKLOG_SECTIONS
@@ -72,13 +67,10 @@ class _Sections:
 
     def name_of(self, index: int) -> str:
         """Return the name of the nearest section around a box that says something about its state."""
-        blocks = self.source.outline.blocks
+        outline = self.source.outline
         known = words.DONE_SECTIONS | words.BACKLOG_SECTIONS | words.OPTIONAL_SECTIONS
-        for heading in reversed(self.source.outline.path(index)):
-            name = words.section_name(blocks[heading].text, known)
-            if name:
-                return name
-        return ""
+        names = (words.section_name(outline.blocks[at].text, known) for at in reversed(outline.path(index)))
+        return next(filter(None, names), "")
 
     def judged(self, carrier: Carrier) -> Carrier:
         name = self.names[carrier.at]
@@ -91,29 +83,21 @@ class _Sections:
     def merged(self, made: list[Carrier]) -> tuple[list[Carrier], list[int]]:
         """Return the carriers with each one that a Completed section repeats counted once, as done."""
         done = {_same(carrier) for carrier in made if self.is_done(carrier)}
-        if not done:
-            return made, []
         others = {_same(carrier) for carrier in made if not self.is_done(carrier)}
-        again = {name for name in done if _opens(name, others)} | {
-            opening for name in others for opening in _opens(name, done)
-        }
-        ticked = {name for name in others if _opens(name, done)} | {
-            opening for name in done for opening in _opens(name, others)
-        }
-        kept = []
-        for carrier in made:
-            if not self.is_done(carrier) and _same(carrier) in ticked and carrier.status is Status.OPEN:
-                kept.append(replace(carrier, status=Status.DONE))
-            elif not (self.is_done(carrier) and _same(carrier) in again):
-                kept.append(carrier)
-        return kept, [carrier.at for carrier in made if self.is_done(carrier) and _same(carrier) in again]
+        twins = [(opening, name) for name in others for opening in _opens(name, done)]
+        twins += [(name, opening) for name in done for opening in _opens(name, others)]
+        again, ticked = {name for name, _ in twins}, {name for _, name in twins}
+        repeated = [carrier.at for carrier in made if self.is_done(carrier) and _same(carrier) in again]
+        gone = set(repeated)
+        kept = [carrier for carrier in made if carrier.at not in gone]
+        return [self.ticked(carrier) if _same(carrier) in ticked else carrier for carrier in kept], repeated
+
+    def ticked(self, carrier: Carrier) -> Carrier:
+        counts = not self.is_done(carrier) and carrier.status is Status.OPEN
+        return replace(carrier, status=Status.DONE) if counts else carrier
 
     def is_done(self, carrier: Carrier) -> bool:
         return self.names[carrier.at] in words.DONE_SECTIONS
-
-
-def _one_of_each_section(source: Source, found: list[Box]) -> list[Box]:
-    return list({source.outline.blocks[box.at].section: box for box in found}.values())
 
 
 def _same(carrier: Carrier) -> str:

@@ -11,6 +11,7 @@ from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import carrier, label, section_chunks
 from santiago.planner.markdown.lists.extent import extents
 from santiago.planner.markdown.lists.model import View
+from santiago.planner.markdown.outline import Kind
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 def read(source: Source) -> Document | None:
     if not source.options.allow_fallback:
         return None
-    for find in (_phases, _headings, _bullets, _loose):
-        carriers, what = find(source)
-        if carriers:
-            break
-    else:
+    ways = (_phases, _headings, _bullets, _loose)
+    starts, what = next((found for find in ways if (found := find(source))[0]), ([], ""))
+    if not starts:
         return None
+    places = zip(extents(View(source), starts), section_chunks(source, starts), strict=True)
+    carriers = [carrier(source, at, end=end, title=_title(source, at), chunk=chunk) for (at, end), chunk in places]
     document = assemble.document(source, "fallback", (what,), carriers)
     document.findings += _shared_criteria(source, carriers)
     document.findings.insert(
@@ -41,53 +42,38 @@ def read(source: Source) -> Document | None:
     return document
 
 
-def _phases(source: Source) -> tuple[list[Carrier], str]:
+def _title(source: Source, index: int) -> str | None:
+    lead = source.leads[index]
+    return lead.rest if lead is not None and source.outline.blocks[index].kind is Kind.HEADING else None
+
+
+def _phases(source: Source) -> tuple[list[int], str]:
     """Return the steps of the phases as units, each phase a chunk."""
-    blocks = source.outline.blocks
     headings = sightings.phases(source)
-    starts: dict[int, str] = {}
-    for heading in headings:
-        for index in sightings.items_under(source, heading):
-            starts[index] = label(blocks[heading].text)
-    made = [carrier(source, at, end=end, chunk=starts[at]) for at, end in extents(View(source), sorted(starts))]
-    return made, f"the steps of {len(headings)} phases"
+    return _items(source, headings), f"the steps of {len(headings)} phases"
 
 
-def _headings(source: Source) -> tuple[list[Carrier], str]:
+def _headings(source: Source) -> tuple[list[int], str]:
     """Return the numbered headings, unless a section of features says more."""
     found = sightings.numbered_heads(source)
-    if not found or not set(sightings.feature_sections(source)) <= {*found, *_around(source, found)}:
-        return [], ""
-    chunks = section_chunks(source, found)
-    places = zip(extents(View(source), found), found, chunks, strict=True)
-    made = [
-        carrier(source, at, end=end, title=lead.rest if (lead := source.leads[index]) else None, chunk=chunk)
-        for (at, end), index, chunk in places
-    ]
-    return made, f"{len(found)} numbered headings"
+    around = {heading for index in found for heading in source.outline.path(index)}
+    says_more = not set(sightings.feature_sections(source)) <= {*found, *around}
+    return ([] if says_more else found), f"{len(found)} numbered headings"
 
 
-def _around(source: Source, found: list[int]) -> set[int]:
-    return {heading for index in found for heading in source.outline.path(index)}
-
-
-def _loose(source: Source) -> tuple[list[Carrier], str]:
-    starts = sightings.loose_items(source)
-    places = zip(extents(View(source), starts), section_chunks(source, starts), strict=True)
-    return [carrier(source, at, end=end, chunk=chunk) for (at, end), chunk in places], f"{len(starts)} bullets"
-
-
-def _bullets(source: Source) -> tuple[list[Carrier], str]:
-    blocks = source.outline.blocks
+def _bullets(source: Source) -> tuple[list[int], str]:
     sections = sightings.feature_sections(source)
-    starts = sorted({index for heading in sections for index in sightings.items_under(source, heading)})
-    chunks = section_chunks(source, starts)
-    named = ", ".join(f'"{label(blocks[heading].text)}"' for heading in sections[:3])
-    made = [
-        carrier(source, at, end=end, chunk=chunk)
-        for (at, end), chunk in zip(extents(View(source), starts), chunks, strict=True)
-    ]
-    return made, f"the bullets under {named}"
+    named = ", ".join(f'"{label(source.outline.blocks[heading].text)}"' for heading in sections[:3])
+    return _items(source, sections), f"the bullets under {named}"
+
+
+def _loose(source: Source) -> tuple[list[int], str]:
+    starts = sightings.loose_items(source)
+    return starts, f"{len(starts)} bullets"
+
+
+def _items(source: Source, headings: list[int]) -> list[int]:
+    return sorted({index for heading in headings for index in sightings.items_under(source, heading)})
 
 
 def _shared_criteria(source: Source, carriers: list[Carrier]) -> list[Finding]:

@@ -19,13 +19,13 @@ from santiago.planner.findings import note, warning
 from santiago.planner.markdown import carriers
 from santiago.planner.markdown.harvest import Harvester
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.readers.yaml_records import repaired_lines
+from santiago.planner.readers.records import repaired_lines
 from santiago.planner.source import Source, Zone
 from santiago.planner.structured import json_tree, yaml_repair
 from santiago.planner.structured.records import listing
 from santiago.planner.structured.records.criteria import has_criteria
 from santiago.planner.structured.records.lists import Candidate, Group, Member
-from santiago.planner.structured.tree import Array, Node, Object, Scalar, as_text
+from santiago.planner.structured.tree import Node, Object, Scalar, as_text, objects
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
@@ -73,15 +73,12 @@ class _Reading:
             if last >= 0:
                 self.broken.append((index, last, error))
             return
-        records_ = [each for each in (node.items if isinstance(node, Array) else [node]) if isinstance(each, Object)]
-        found = [each for each in records_ if each.text("id")]
-        for record in found:
-            name = record.text("id")
-            lead = self.source.leads[last] if last >= 0 else None
-            announced = last if lead is not None and ids.fold(lead.id) == ids.fold(name) else -1
+        found = [(each, each.text("id")) for each in objects(node) if each.text("id")]
+        lead = self.source.leads[last] if last >= 0 else None
+        for record, name in found:
+            announced = last if ids.fold(ids.name(lead)) == ids.fold(name) else -1
             self.fences.append(_Fence(record, name, index, announced))
-        if found:
-            self.repaired += repaired
+        self.repaired += repaired if found else []
 
 
 def _names_unit(lead: ids.Found | None) -> bool:
@@ -99,18 +96,10 @@ def _parse(block: Block) -> tuple[Node, list[int]]:
 
 
 def read(source: Source) -> Document | None:
-    if "```" not in source.text and "~~~" not in source.text:
-        return None
     reading = _Reading(source)
     reading.run()
     templates, stories = _told_apart(reading.fences)
-    announced = [fence for fence in stories if fence.announced >= 0]
-    if (
-        not announced
-        and len([fence for fence in stories if has_criteria(fence.record) and ids.prefix_of(fence.id)]) < 2
-    ):
-        return None
-    if announced and not any(has_criteria(fence.record) or fence.record.text("title") for fence in announced):
+    if not _are_stories(stories):
         return None
     document = _document(source, stories)
     document.units += _unfenced(source, stories, reading)
@@ -119,6 +108,13 @@ def read(source: Source) -> Document | None:
     if reading.repaired:
         document.findings.append(repaired_lines(reading.repaired))
     return document
+
+
+def _are_stories(stories: list[_Fence]) -> bool:
+    """Tell whether records are announced by headings or items, or judged at least."""
+    if announced := [fence for fence in stories if fence.announced >= 0]:
+        return any(has_criteria(fence.record) or fence.record.text("title") for fence in announced)
+    return sum(has_criteria(fence.record) and bool(ids.prefix_of(fence.id)) for fence in stories) > 1
 
 
 def _told_apart(fences: list[_Fence]) -> tuple[list[_Fence], list[_Fence]]:
@@ -168,36 +164,31 @@ def _document(source: Source, stories: list[_Fence]) -> Document:
 def _unfenced(source: Source, stories: list[_Fence], reading: _Reading) -> list[Unit]:
     """Return the stories of the same kind that have no fence, or one that cannot be read."""
     kinds = {lead.prefix for fence in stories if (lead := ids.lead(fence.id))}
-    done = {fence.announced for fence in stories} | {fence.announced for fence in reading.fences}
+    done = {fence.announced for fence in (*stories, *reading.fences)}
     known = {ids.fold(fence.id) for fence in stories}
     broken = {announced for _, announced, _ in reading.broken}
     starts = [
         index
-        for index, block in enumerate(source.outline.blocks)
+        for index in carriers.indexes(source, *Kind)
         if index not in done
+        and (source.outline.blocks[index].kind is Kind.HEADING or index in broken)
         and (lead := source.leads[index]) is not None
         and lead.prefix in kinds
-        and source.zones[index] != Zone.NEVER
         and ids.fold(lead.id) not in known
-        and (block.kind is Kind.HEADING or index in broken)
     ]
     harvester = Harvester(source.outline)
     return [
         harvester.unit(
-            carriers.carrier(source, index, end=end, found=source.leads[index], chunk=carriers.chunk_of(source, index))
+            carriers.carrier(source, at, end=end, found=source.leads[at], chunk=carriers.chunk_of(source, at))
         )
-        for index, end in carriers.bounded(source, starts)
+        for at, end in carriers.bounded(source, starts)
     ]
 
 
 def _template(source: Source, fence: _Fence) -> Finding:
     line = source.outline.blocks[fence.at].line
-    return note(
-        "fence_not_read",
-        line,
-        f"the record {fence.id} in this code fence is a template, not a story",
-        "Nothing to do; fill in its placeholders to plan it.",
-    )
+    message = f"the record {fence.id} in this code fence is a template, not a story"
+    return note("fence_not_read", line, message, "Nothing to do; fill in its placeholders to plan it.")
 
 
 def _unread(source: Source, reading: _Reading) -> list[Finding]:

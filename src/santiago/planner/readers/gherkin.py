@@ -126,31 +126,34 @@ def read(source: Source) -> Document | None:
         title=reading.units[0].title,
         units=[_unit(unit) for unit in units],
     )
-    document.findings += [
-        _without_then(scenario) for unit in units for scenario in unit.scenarios if not scenario.has_then
-    ]
+    every = [scenario for unit in units for scenario in unit.scenarios]
+    document.findings += [_without_then(scenario) for scenario in every if not scenario.has_then]
     return document
 
 
 def _unit(unit: _Unit) -> Unit:
-    lead = ids.lead(unit.title)
-    named = lead is not None and lead.kind not in ("number", "dotted") and bool(lead.rest)
-    from_tags = [
-        tag
-        for tag in unit.tags
-        if (found := ids.lead(tag)) and found.kind == "prefix" and found.id == tag and found.prefix not in ids.SIDE
-    ]
+    name, title = _named(unit)
     text = "\n".join(unit.text)
     return Unit(
-        id=lead.id if lead and named else from_tags[0] if len(from_tags) == 1 and unit.chunk is None else None,
-        title=(lead.rest if lead and named else unit.title) or "",
+        id=name,
+        title=title,
         line=unit.line,
         text=text,
-        chunk=unit.chunk if unit.chunk is not None else unit.title if unit.has_rules else None,
+        chunk=unit.title if unit.chunk is None and unit.has_rules else unit.chunk,
         tags=tuple(dict.fromkeys(unit.tags)),
         criteria=tuple(_criterion(scenario) for scenario in unit.scenarios),
         files=unique(Hint(value=path, line=unit.line, carrier="text") for path in hints.files_in(text)),
     )
+
+
+def _named(unit: _Unit) -> tuple[str | None, str]:
+    """Return the id and the title: an id in the title, else the one tag of a feature that is an id."""
+    lead = ids.lead(unit.title)
+    if lead is not None and lead.kind not in ("number", "dotted") and lead.rest:
+        return lead.id, lead.rest
+    leads = [found for tag in unit.tags if (found := ids.lead(tag)) and found.kind == "prefix" and found.id == tag]
+    names = [found.id for found in leads if found.prefix not in ids.SIDE]
+    return names[0] if len(names) == 1 and unit.chunk is None else None, unit.title
 
 
 def _criterion(scenario: _Scenario) -> DraftCriterion:
@@ -164,9 +167,5 @@ def _criterion(scenario: _Scenario) -> DraftCriterion:
 
 def _without_then(scenario: _Scenario) -> Finding:
     what = "has no steps" if not scenario.has_steps else "has no Then"
-    return warning(
-        "scenario_without_then",
-        scenario.line,
-        f'the scenario "{scenario.title}" {what}: it does not say what must be the case',
-        "Add a Then step that can be checked.",
-    )
+    message = f'the scenario "{scenario.title}" {what}: it does not say what must be the case'
+    return warning("scenario_without_then", scenario.line, message, "Add a Then step that can be checked.")

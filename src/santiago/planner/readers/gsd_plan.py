@@ -51,17 +51,12 @@ def read(source: Source) -> Document | None:
     tasks = list(_tasks(source.text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").split("\n")))
     if not tasks:
         return None
-    deps = tuple(
-        Dep(target=name, line=line, carrier="front-matter")
-        for key in ("depends_on", "depends")
-        for name, line in issue.values(front.get(key))
-    )
     work = [task for task in tasks if not task.kind.startswith("checkpoint") or "name" in task.fields]
-    units = [_unit(task, number) for number, task in enumerate(work, 1)]
-    if units:
-        units[0] = replace(units[0], deps=deps)
     # The tasks of a plan build on each other in the order in which they stand.
-    units = [replace(unit, rank=number) for number, unit in enumerate(units)]
+    units = [replace(_unit(task, number), rank=number) for number, task in enumerate(work, 1)]
+    named = [*issue.values(front.get("depends_on")), *issue.values(front.get("depends"))]
+    deps = tuple(Dep(target=name, line=line, carrier="front-matter") for name, line in named)
+    units[:1] = [replace(unit, deps=deps) for unit in units[:1]]
     return Document(
         format="gsd-plan",
         evidence=(f"{len(tasks)} blocks <task> of plan {front['plan'].value} in phase {front['phase'].value}",),
@@ -143,9 +138,5 @@ def _criteria(task: _Task) -> Iterator[DraftCriterion]:
 
 def _checkpoint(task: _Task) -> Finding:
     built = task.text("what-built", "how-to-verify").replace("\n", " ")[:100]
-    return warning(
-        "checkpoint",
-        task.line,
-        f"here a person is to look or to act ({task.kind}): {built}; not planned",
-        "Do it yourself after the run, or write a check that proves it.",
-    )
+    message = f"here a person is to look or to act ({task.kind}): {built}; not planned"
+    return warning("checkpoint", task.line, message, "Do it yourself after the run, or write a check that proves it.")

@@ -50,12 +50,10 @@ def read(source: Source) -> Document | None:
     divided = sum(bool(phase.plans) for phase in phases)
     evidence = [f"{len(phases)} headings Phase N with their goal and success criteria", f"{divided} of them with plans"]
     document = assemble.document(source, "gsd-roadmap", evidence, made, repeated=repeated)
-    by_chunk = {phase.label: head for phase, head in zip(phases, heads, strict=True)}
-    document.units = _closed(document.units, by_chunk)
-    document.edges += [edge for phase, head in zip(phases, heads, strict=True) for edge in _edges(phase, head, phases)]
-    document.findings += [
-        _shared(phase, head) for phase, head in zip(phases, heads, strict=True) if phase.plans and head.criteria
-    ]
+    document.units = _closed(document.units, {phase.label: head for phase, head in zip(phases, heads, strict=True)})
+    for phase, head in zip(phases, heads, strict=True):
+        document.edges += _edges(phase, head, phases)
+        document.findings += [_shared(phase, head)] if phase.plans and head.criteria else []
     return document
 
 
@@ -122,24 +120,22 @@ def _carriers(source: Source, phase: _Phase, ticks: dict[str, Status]) -> list[C
 def _closed(units: list[Unit], heads: dict[str, Unit]) -> list[Unit]:
     """Give each plan what its phase covers, and the last one of a phase what the phase must reach."""
     last = {unit.chunk: position for position, unit in enumerate(units) if unit.status is not Status.DROPPED}
-    made = []
-    for position, unit in enumerate(units):
-        head = heads[unit.chunk or ""]
-        deps = tuple(dep for dep in unit.deps if not _NAMED.search(dep.target) and dep.carrier != "unclear")
-        closes = last.get(unit.chunk) == position and not (unit.id or "").startswith("Phase")
-        criteria = (*unit.criteria, *head.criteria) if closes else unit.criteria
-        # Plans stand in the order in which they are carried out, whatever their numbers are.
-        made.append(
-            replace(
-                unit,
-                rank=position,
-                text=unit.text or head.text,
-                deps=deps,
-                criteria=criteria,
-                covers=unit.covers or head.covers,
-            )
-        )
-    return made
+    # Plans stand in the order in which they are carried out, whatever their numbers are.
+    return [
+        replace(_with_head(unit, heads[unit.chunk or ""], closes=last.get(unit.chunk) == position), rank=position)
+        for position, unit in enumerate(units)
+    ]
+
+
+def _with_head(unit: Unit, head: Unit, *, closes: bool) -> Unit:
+    is_plan = not (unit.id or "").startswith("Phase")
+    return replace(
+        unit,
+        text=unit.text or head.text,
+        deps=tuple(dep for dep in unit.deps if not _NAMED.search(dep.target) and dep.carrier != "unclear"),
+        criteria=(*unit.criteria, *head.criteria) if closes and is_plan else unit.criteria,
+        covers=unit.covers or head.covers,
+    )
 
 
 def _edges(phase: _Phase, head: Unit, phases: list[_Phase]) -> list[GroupEdge]:
@@ -156,9 +152,5 @@ def _edges(phase: _Phase, head: Unit, phases: list[_Phase]) -> list[GroupEdge]:
 
 
 def _shared(phase: _Phase, head: Unit) -> Finding:
-    return note(
-        "criteria_shared",
-        head.criteria[0].line,
-        f'the criteria of "{phase.label}" were attached to its last story, which closes it',
-        "Give each story criteria of its own.",
-    )
+    message = f'the criteria of "{phase.label}" were attached to its last story, which closes it'
+    return note("criteria_shared", head.criteria[0].line, message, "Give each story criteria of its own.")

@@ -11,7 +11,7 @@ from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
 from santiago.planner.file_lists import behind_files
 from santiago.planner.findings import error, note
 from santiago.planner.structured.records.units import unique
-from santiago.planner.structured.tree import Array, Node, Object, Scalar, as_text, flat, items
+from santiago.planner.structured.tree import Array, Node, Object, Scalar, as_text, flat, items, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +33,7 @@ def read(source: Source) -> Document | None:
     root = source.tree
     if not isinstance(root, Object) or not _is_house(root):
         return None
-    requirements = [each for each in items(root.get("requirements")) if isinstance(each, Object)]
-    criteria = [each for each in items(root.get("acceptance_criteria")) if isinstance(each, Object)]
+    requirements, criteria = objects(root.get("requirements")), objects(root.get("acceptance_criteria"))
     document = Document(
         format="house-json",
         evidence=(f"{len(requirements)} requirements and {len(criteria)} criteria with given, when and then",),
@@ -49,17 +48,11 @@ def read(source: Source) -> Document | None:
 
 def _is_house(root: Object) -> bool:
     """Tell the format by its two lists; whatever else is wrong with the document is then said."""
-    requirements, criteria = (
-        items(root.fields["requirements"].value if "requirements" in root.fields else None),
-        items(root.fields["acceptance_criteria"].value if "acceptance_criteria" in root.fields else None),
-    )
-    numbered = [
-        each
-        for each in requirements
-        if isinstance(each, Object) and {"id", "text"} <= set(each.fields) and _REQUIREMENT["id"].match(each.text("id"))
-    ]
-    judged = [each for each in criteria if isinstance(each, Object) and {"given", "when", "then"} <= set(each.fields)]
-    return bool(numbered and judged) and {"id", "title"} <= set(root.fields)
+    if not {"id", "title", "requirements", "acceptance_criteria"} <= set(root.fields):
+        return False
+    numbered = [each for each in objects(root.get("requirements")) if {"id", "text"} <= set(each.fields)]
+    judged = [each for each in objects(root.get("acceptance_criteria")) if set(_CRITERION) - {"id"} <= set(each.fields)]
+    return any(_REQUIREMENT["id"].match(each.text("id")) for each in numbered) and bool(judged)
 
 
 def _unit(root: Object, requirement: Object, criteria: list[DraftCriterion]) -> Unit:

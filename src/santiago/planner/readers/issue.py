@@ -15,8 +15,8 @@ from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, Hint, Status, Unit
 from santiago.planner.findings import note, warning
 from santiago.planner.markdown import assemble, carriers
-from santiago.planner.markdown.harvest import Carrier, clean, status_of
-from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.harvest import Carrier, status_of
+from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
@@ -33,6 +33,7 @@ _ID_KEYS = ("id", "task_number", "task_id", "story_id", "issue_id", "key", "plan
 _DEP_KEYS = ("depends_on", "dependencies", "depends", "dependson", "depends-on", "blocked_by", "blockedby")
 _FILE_KEYS = ("files", "modified_files", "files_modified", "files_to_modify", "files_to_create")
 _STATUS_KEYS = ("status", "state")
+_TITLE_KEYS = ("title", "name")
 _CHUNK_KEYS = ("epic", "milestone", "phase", "sprint")
 _WITHOUT_CRITERIA = 150
 """Lines up to which a task that labels no criteria counts as one; longer ones are specifications or reports."""
@@ -53,22 +54,17 @@ def _children(source: Source) -> Document | None:
     if not found:
         return None
     made = []
-    findings = []
     for index, match in found:
         lead = ids.Found(match["id"], "prefix", clean(match["title"]))
-        made.append(
-            carriers.carrier(source, index, found=lead, tags=["[P]"] if match["parallel"].strip() == "true" else [])
-        )
-        if not lead.rest:
-            findings.append(_no_title(blocks[index], lead.id))
+        tags = ["[P]"] if match["parallel"].strip() == "true" else []
+        made.append(carriers.carrier(source, index, found=lead, tags=tags))
     document = assemble.document(source, "ccpm-epic", [f"{len(found)} child tasks with a parallel mark"], made)
-    document.findings += findings
+    document.findings += [
+        warning("no_title", blocks[one.at].line, f"{one.id} has no title", "Write what the task is behind its number.")
+        for one in made
+        if one.title == one.id
+    ]
     return document
-
-
-def _no_title(block: Block, identifier: str) -> Finding:
-    hint = "Write what the task is behind its number."
-    return warning("no_title", block.line, f"{identifier} has no title", hint)
 
 
 def _single(source: Source) -> Document | None:
@@ -86,17 +82,18 @@ def _single(source: Source) -> Document | None:
 
 
 def _by_front_matter(source: Source) -> list[str]:
-    front = source.front_matter
-    named = next((key for key in _ID_KEYS if key in front), None)
-    titled = "title" in front or "name" in front
-    depends = next((key for key in _DEP_KEYS if key in front), None)
-    if named and (lead := ids.lead(front[named].value)) and lead.kind == "prefix" and lead.prefix in ids.SIDE:
+    keys = source.front_matter.keys()
+    named = next((key for key in _ID_KEYS if key in keys), None)
+    depends = next((key for key in _DEP_KEYS if key in keys), None)
+    titled = not keys.isdisjoint(_TITLE_KEYS)
+    if named is None:
+        return [f"front matter with {depends}"] if depends and titled else []
+    lead = ids.lead(source.front_matter[named].value)
+    if lead is not None and lead.kind == "prefix" and lead.prefix in ids.SIDE:
         return []
-    if named and (titled or depends or any(key in front for key in _STATUS_KEYS)):
+    if titled or depends or not keys.isdisjoint(_STATUS_KEYS):
         return [f"front matter with {named}"]
-    if "plan" in front and "phase" in front:
-        return ["front matter with phase and plan"]
-    return [f"front matter with {depends}"] if depends and titled else []
+    return ["front matter with phase and plan"] if {"plan", "phase"} <= keys else []
 
 
 def _by_heading(source: Source) -> list[str]:
@@ -116,38 +113,39 @@ def _first_heading(source: Source) -> int:
 def _has_other_units(source: Source) -> bool:
     """Tell whether headings or several items define units of their own."""
     first = _first_heading(source)
-    blocks = source.outline.blocks
-    is_story = first >= 0 and (lead := source.leads[first]) is not None and lead.kind == "story"
+    others = [
+        (index, lead)
+        for index in carriers.indexes(source, *Kind)
+        if index != first and (lead := source.leads[index]) is not None
+    ]
+    if any(_is_unit_heading(source, index, lead, first) for index, lead in others):
+        return True
     items: dict[str, set[str]] = {}
-    for index, block in enumerate(blocks):
-        lead = source.leads[index]
-        if lead is None or index == first or source.zones[index] == Zone.NEVER:
-            continue
-        if block.kind is Kind.HEADING and lead.kind in ("story", "requirement", "task"):
-            own_work = (
-                "plan" not in source.front_matter
-                and block.section >= 0
-                and words.concept(blocks[block.section].text) == "work"
-            )
-            if lead.kind != "task" or not (is_story or own_work):
-                return True
-        if (
-            lead.kind == "prefix"
-            and carriers.is_unit_prefix(lead)
-            and block.box is None
-            and not source.under_criteria[index]
-        ):
+    for index, lead in others:
+        plain = source.outline.blocks[index].box is None and not source.under_criteria[index]
+        if plain and carriers.is_unit_prefix(lead):
             items.setdefault(lead.prefix, set()).add(lead.id)
     return any(len(found) > 2 for found in items.values())
 
 
+def _is_unit_heading(source: Source, index: int, lead: ids.Found, first: int) -> bool:
+    """Tell whether a heading defines a unit; tasks of a story, or under its heading Tasks, are parts of it."""
+    blocks = source.outline.blocks
+    if blocks[index].kind is not Kind.HEADING or lead.kind not in ("story", "requirement", "task"):
+        return False
+    if lead.kind != "task":
+        return True
+    title = source.leads[first] if first >= 0 else None
+    section = blocks[index].section
+    own_work = "plan" not in source.front_matter and section >= 0 and words.concept(blocks[section].text) == "work"
+    return not own_work and not (title is not None and title.kind == "story")
+
+
 def _criteria_sections(source: Source) -> int:
-    headings = [b for b in source.outline.blocks if b.kind is Kind.HEADING and words.concept(b.text) == "criteria"]
-    if headings:
-        return len(headings)
-    return sum(
-        1 for b in source.outline.blocks if b.kind in (Kind.PARA, Kind.ITEM) and b.parent < 0 and _labels_criteria(b)
-    )
+    blocks = source.outline.blocks
+    headings = sum(block.kind is Kind.HEADING and words.concept(block.text) == "criteria" for block in blocks)
+    outer = [block for block in blocks if block.kind in (Kind.PARA, Kind.ITEM) and block.parent < 0]
+    return headings or sum(map(_labels_criteria, outer))
 
 
 def _labels_criteria(block: Block) -> bool:
@@ -167,61 +165,61 @@ def _is_bare_task(source: Source) -> bool:
 
 
 def _carrier(source: Source) -> Carrier:
-    front = source.front_matter
-    first = _first_heading(source)
     blocks = source.outline.blocks
-    identity = next((front[key] for key in _ID_KEYS if key in front), None)
-    has_title = first >= 0 and blocks[first].level == 1
-    lead = source.leads[first] if has_title else None
-    heading = blocks[first].text if has_title else ""
-    own = _TITLE.match(heading)
-    title = lead.rest if lead is not None and lead.kind in ("task", "story") else (own["title"] if own else heading)
-    named = front.get("title") or front.get("name")
-    line = blocks[first].line if has_title else _line(identity, named)
+    first = _first_heading(source)
+    at = first if first >= 0 and blocks[first].level == 1 else -1
+    own_id, title = _of_title(source, at) if at >= 0 else (None, "")
+    entries = [found for keys in (_ID_KEYS, _TITLE_KEYS) if (found := _first(source, keys))]
     return Carrier(
-        at=first if has_title else -1,
+        at=at,
         end=len(blocks),
-        title=clean((named.value if named else "") or title or heading),
-        id=(identity.value if identity else None)
-        or (lead.id if lead is not None and lead.kind in ("task", "story") else None),
-        line=line,
-        chunk=next((front[key].value for key in _CHUNK_KEYS if front.get(key) and front[key].value), None),
-        priority=front["priority"].value or None if "priority" in front else None,
+        title=clean(_said(source, _TITLE_KEYS) or title),
+        id=_said(source, _ID_KEYS) or own_id,
+        line=blocks[at].line if at >= 0 else min((entry.line for entry in entries), default=1),
+        chunk=_said(source, _CHUNK_KEYS),
+        priority=_said(source, ("priority",)),
     )
 
 
-def _line(*entries: Entry | None) -> int:
-    return min((entry.line for entry in entries if entry is not None), default=1)
+def _of_title(source: Source, at: int) -> tuple[str | None, str]:
+    """Return the id and the title that the first heading says."""
+    text, lead = source.outline.blocks[at].text, source.leads[at]
+    if lead is not None and lead.kind in ("task", "story"):
+        return lead.id, lead.rest or text
+    own = _TITLE.match(text)
+    return None, own["title"] if own else text
+
+
+def _first(source: Source, keys: tuple[str, ...]) -> Entry | None:
+    return next((source.front_matter[key] for key in keys if key in source.front_matter), None)
+
+
+def _said(source: Source, keys: tuple[str, ...]) -> str | None:
+    """Return the first value that the front matter gives under one of these keys."""
+    entries = (source.front_matter.get(key) for key in keys)
+    return next((entry.value for entry in entries if entry is not None and entry.value), None)
 
 
 def _with_front_matter(source: Source, unit: Unit) -> Unit:
     """Add what the front matter says; its status decides over the boxes, its dependencies over a section of prose."""
-    front = source.front_matter
-    deps = [
-        Dep(target=name, line=line, carrier="front-matter")
-        for key in _DEP_KEYS
-        for name, line in values(front.get(key))
-    ]
-    known = {ids.fold(dep.target) for dep in deps}
-    files = [
-        Hint(value=name, line=line, carrier="front-matter")
-        for key in _FILE_KEYS
-        for name, line in values(front.get(key))
-    ]
-    listed = {hint.value for hint in files}
-    status = unit.status
-    said = next((front[key].value for key in _STATUS_KEYS if key in front and front[key].value), None)
-    if said is not None:
-        status = status_of(said) or Status.OPEN
+    deps = [Dep(target=name, line=line, carrier="front-matter") for name, line in _listed(source, _DEP_KEYS)]
+    files = [Hint(value=name, line=line, carrier="front-matter") for name, line in _listed(source, _FILE_KEYS)]
+    known, listed = {ids.fold(dep.target) for dep in deps}, {hint.value for hint in files}
+    said = _said(source, _STATUS_KEYS)
+    scientist = (_said(source, ("role",)) or "").lower() == "scientist"
     return replace(
         unit,
-        status=status,
-        tags=(*unit.tags, *(name for key in ("tags", "labels") for name, _ in values(front.get(key)))),
-        role="scientist" if "role" in front and front["role"].value.lower() == "scientist" else unit.role,
-        profile=front["profile"].value or None if "profile" in front else unit.profile,
+        status=unit.status if said is None else status_of(said) or Status.OPEN,
+        tags=(*unit.tags, *(name for name, _ in _listed(source, ("tags", "labels")))),
+        role="scientist" if scientist else unit.role,
+        profile=_said(source, ("profile",)) or unit.profile,
         deps=(*deps, *(dep for dep in unit.deps if ids.fold(dep.target) not in known)),
         files=(*files, *(hint for hint in unit.files if hint.value not in listed)),
     )
+
+
+def _listed(source: Source, keys: tuple[str, ...]) -> list[tuple[str, int]]:
+    return [named for key in keys for named in values(source.front_matter.get(key))]
 
 
 def values(entry: Entry | None) -> list[tuple[str, int]]:

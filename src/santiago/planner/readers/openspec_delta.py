@@ -11,8 +11,9 @@ from santiago.planner import ids
 from santiago.planner.draft import Document, Status
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble, carriers
-from santiago.planner.markdown.harvest import Carrier, clean
-from santiago.planner.markdown.outline import Kind
+from santiago.planner.markdown.harvest import Carrier
+from santiago.planner.markdown.labels import clean
+from santiago.planner.markdown.outline import Block, Kind
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source
@@ -23,22 +24,22 @@ _RENAME = pattern(r"^(?P<end>FROM|TO)\s*:\s*[`#\s]*(?:Requirement\s*[:：]\s*)?(
 
 
 def read(source: Source) -> Document | None:
-    blocks = source.outline.blocks
     deltas = _deltas(source)
-    heads = [i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and _REQUIREMENT.match(b.text)]
-    removed = [
-        i
-        for i, b in enumerate(blocks)
-        if b.kind is Kind.ITEM and b.level == 0 and deltas[i] == "REMOVED" and _REQUIREMENT.match(b.text)
-    ]
-    if not heads and not removed:
+    named = [index for index, block in enumerate(source.outline.blocks) if _REQUIREMENT.match(block.text)]
+    heads = [index for index in named if source.outline.blocks[index].kind is Kind.HEADING]
+    found = [index for index in named if index in heads or _is_removed(source.outline.blocks[index], deltas[index])]
+    if not found:
         return None
-    found = [_carrier(source, index, deltas[index]) for index in sorted([*heads, *removed])]
     evidence = [f'{len(heads)} headings "Requirement:"']
-    evidence += [f"a section of {what} requirements" for what in dict.fromkeys(d for d in deltas if d)]
-    document = assemble.document(source, "openspec-delta", evidence, found)
+    evidence += [f"a section of {what} requirements" for what in dict.fromkeys(filter(None, deltas))]
+    made = [_carrier(source, index, deltas[index]) for index in found]
+    document = assemble.document(source, "openspec-delta", evidence, made)
     document.findings += _renames(source, deltas)
     return document
+
+
+def _is_removed(block: Block, delta: str) -> bool:
+    return block.kind is Kind.ITEM and block.level == 0 and delta == "REMOVED"
 
 
 def _deltas(source: Source) -> list[str]:

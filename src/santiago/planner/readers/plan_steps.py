@@ -1,4 +1,4 @@
-"""Plans whose units are headings: `### Task 1:`, `## Step 1:`, `### 1. Title` with boxes; and tickets in other dress.
+"""Plans whose units are headings: `### Task 1:`, `## Step 1:`, `### DOC-030`, `### 1. Title` with boxes; and tables of issues.
 
 A checklist that repeats the headings adds its ticks; a numbered list of boxes that holds more than the headings is
 itself the list of units, and the headings are their details.
@@ -8,23 +8,79 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import ids
+from santiago.planner import hints, ids, words
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.findings import note
-from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, substeps, tickets
-from santiago.planner.markdown.outline import Kind
+from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, substeps
+from santiago.planner.markdown.harvest import Carrier, status_of
+from santiago.planner.markdown.labels import clean
+from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
+
+_ISSUE = pattern(r"^[*_`\[]*#(\d+)[\]*_`]*(?:\([^)]*\))?$")
 
 
 def read(source: Source) -> Document | None:
-    return (
-        tickets.roadmap(source)
-        or tickets.issue_table(source)
-        or _worded(source)
-        or tickets.headings(source)
-        or _numbered(source)
-    )
+    return _issue_table(source) or _worded(source) or _named(source) or _numbered(source)
+
+
+def _issue_table(source: Source) -> Document | None:
+    """Read tables whose first column holds issue numbers and another one their status."""
+    blocks = source.outline.blocks
+    tables = [i for i, block in enumerate(blocks) if block.kind is Kind.ROW and _column(block, "status") > 0]
+    rows = [index for index in tables if _ISSUE.match(blocks[index].cells[0])]
+    if len(rows) < 2 or heads.has_stories(source, len(rows)):
+        return None
+    kept = sorted({blocks[index].cells[:2]: index for index in reversed(rows)}.values())
+    made = [_row(source, index, chunk) for index, _, chunk in carriers.places(source, kept)]
+    evidence = [f"{len(kept)} table rows with issue numbers and a status"]
+    again = sorted(set(rows) - set(kept))
+    document = assemble.document(source, "issue-table", evidence, made, repeated=again)
+    # Issue numbers say when somebody wrote it down, not what comes first.
+    document.units = [
+        replace(unit, deps=tuple(hints.field_deps(_cell(row, "depends"), row.line, "table")), rank=place)
+        for place, (unit, row) in enumerate(zip(document.units, (blocks[at] for at in kept), strict=True))
+    ]
+    return document
+
+
+def _row(source: Source, index: int, chunk: str | None) -> Carrier:
+    row = source.outline.blocks[index]
+    number = _ISSUE.match(row.cells[0])
+    title = next(filter(None, row.cells[1:]), "")
+    status = status_of(_cell(row, "status")) or Status.OPEN
+    found = carriers.carrier(source, index, title=title, chunk=chunk, status=status)
+    return replace(found, id=number[1] if number else None, priority=clean(_cell(row, "priority")) or found.priority)
+
+
+def _column(row: Block, concept: str) -> int:
+    return next((at for at, name in enumerate(row.header) if words.concept(name) == concept), -1)
+
+
+def _cell(row: Block, concept: str) -> str:
+    at = _column(row, concept)
+    return row.cells[at] if 0 <= at < len(row.cells) else ""
+
+
+def _named(source: Source) -> Document | None:
+    """Read headings with ids (`DOC-030`) whose boxes are their steps; boxes outside of them are units too."""
+    by_prefix: dict[str, list[int]] = {}
+    for index in carriers.indexes(source, Kind.HEADING):
+        lead = source.leads[index]
+        if lead is not None and carriers.is_unit_prefix(lead):
+            by_prefix.setdefault(lead.prefix, []).append(index)
+    found = max(by_prefix.values(), key=len, default=[])
+    if len(found) < 2 or any(source.under_criteria) or not heads.many_own(source, found, frozenset()):
+        return None
+    within = heads.inside(source, found)
+    loose = [box.at for box in boxes.survey(source).units if not within[box.at] and boxes.is_plain(source, box.at)]
+    made = [
+        carriers.carrier(source, start, end=end, found=source.leads[start] if within[start] else None, chunk=chunk)
+        for start, end, chunk in carriers.places(source, sorted([*found, *loose]))
+    ]
+    return assemble.document(source, "plan-steps", [f"{len(found)} headings with ids that own boxes"], made)
 
 
 def _worded(source: Source) -> Document | None:
@@ -77,9 +133,9 @@ def _steps(source: Source, found: list[int]) -> Document:
 def _numbered(source: Source) -> Document | None:
     """Read headings `1. Title`, at least half of which own boxes, a criteria label or a dependency."""
     levels: dict[int, list[int]] = {}
-    for index, block in enumerate(source.outline.blocks):
-        if block.kind is Kind.HEADING and heads.is_numbered(source, index) and source.zones[index] != Zone.NEVER:
-            levels.setdefault(block.level, []).append(index)
+    for index in carriers.indexes(source, Kind.HEADING):
+        if heads.is_numbered(source, index):
+            levels.setdefault(source.outline.blocks[index].level, []).append(index)
     for level in sorted(levels, reverse=True):
         found = levels[level]
         if (
@@ -99,11 +155,11 @@ def _numbered(source: Source) -> Document | None:
 def _without_list_numbers(units: list[Unit]) -> list[Unit]:
     """Numbers are ids only where the document refers to a unit by one; else they merely count."""
     numbers = {unit.id for unit in units}
-    referred = any(dep.target in numbers for unit in units for dep in unit.deps if dep.is_declared)
-    if referred and len(numbers) == len(units):
+    deps = [dep for unit in units for dep in unit.deps if dep.is_declared]
+    if len(numbers) == len(units) and any(dep.target in numbers for dep in deps):
         return units
     return [
-        unit if "." in (unit.id or "") else replace(unit, id=None, tags=(*unit.tags, unit.id or "")) for unit in units
+        unit if "." in (name := unit.id or "") else replace(unit, id=None, tags=(*unit.tags, name)) for unit in units
     ]
 
 
@@ -137,9 +193,8 @@ def _listed(source: Source, found: list[int]) -> list[boxes.Box]:
 def _boxes_with_details(source: Source, found: list[int], listed: list[boxes.Box], evidence: list[str]) -> Document:
     """The boxes are the units; a heading with the same number adds its criteria, files and commands."""
     details = {ids.fold(made.id or ""): made for made in heads.made(source, found)}
-    labels = carriers.section_chunks(source, [box.at for box in listed])
     made = []
-    for box, chunk in zip(listed, labels, strict=True):
+    for box, (_, _, chunk) in zip(listed, carriers.places(source, [box.at for box in listed]), strict=True):
         own = carriers.carrier(source, box.at, found=box.found, chunk=chunk)
         detail = details.get(ids.fold(own.id or ""))
         line = source.outline.blocks[box.at].line

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from santiago.contract.plan import Finding
 from santiago.planner import commands
 from santiago.planner.draft import Dep, Document, Unit
-from santiago.planner.findings import error
-from santiago.planner.left_out import left_out
+from santiago.planner.findings import error, few, left_out
 from santiago.planner.structured.records import units
 from santiago.planner.structured.records.deps import mentions_of
 from santiago.planner.structured.records.lists import Member
-from santiago.planner.structured.tree import Array, Object, as_text
+from santiago.planner.structured.tree import Array, Object, as_text, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,18 +23,14 @@ if TYPE_CHECKING:
     from santiago.planner.source import Source
 
 _OWN = ("chunk", "task_type", "verification_method", "verification_group")
-SHOWN = 8
-"""Tasks that the message about missing chunks names."""
 
 
 def read(source: Source) -> Document | None:
     root = source.tree
-    tasks = root.get("tasks") if isinstance(root, Object) else None
-    if not isinstance(tasks, Array) or not isinstance(root, Object):
+    if not isinstance(root, Object) or not isinstance(tasks := root.get("tasks"), Array):
         return None
-    found = [task for task in tasks.items if isinstance(task, Object)]
-    own = [task for task in found if any(_get(task, key) for key in _OWN)]
-    if not own:
+    found = objects(tasks)
+    if not any(_get(task, key) for task in found for key in _OWN):
         return None
     document = Document(
         format="project-plan",
@@ -44,12 +39,7 @@ def read(source: Source) -> Document | None:
         units=[_unit(task) for task in found],
         by_program=True,
     )
-    document.findings += [
-        *_not_tasks(tasks),
-        *_without_id(found),
-        *_without_chunk(document.units),
-        *left_out(document.units),
-    ]
+    document.findings += [*_invalid(tasks), *_without_chunk(document.units), *left_out(document.units)]
     return document
 
 
@@ -76,48 +66,27 @@ def _unit(task: Object) -> Unit:
 
 def _checks(task: Object) -> Iterator[commands.Found]:
     """Yield the commands of the sentences that say how a task is verified."""
-    inner = task.get("metadata")
-    for node in (task, inner):
-        if not isinstance(node, Object):
-            continue
-        for key in ("verification_method", "verification"):
-            entry = node.field(key)
+    for node in (task, *objects(task.get("metadata"))):
+        for entry in (node.field("verification_method"), node.field("verification")):
             if entry is not None:
                 yield commands.behind_label(as_text(entry.value), entry.line, "json")
 
 
-def _not_tasks(tasks: Array) -> list[Finding]:
-    return [
-        error(
-            "invalid_field",
-            item.line,
-            "an element of tasks is no object",
-            "Write each task as an object with id, chunk and description.",
-        )
-        for item in tasks.items
-        if not isinstance(item, Object)
-    ]
-
-
-def _without_id(tasks: list[Object]) -> list[Finding]:
-    return [
-        error("invalid_field", task.line, "a task has no id", 'Give each task a unique "id".')
-        for task in tasks
-        if not task.text("id")
-    ]
+def _invalid(tasks: Array) -> Iterator[Finding]:
+    """Yield what is no task, and each task without an id."""
+    for item in tasks.items:
+        if not isinstance(item, Object):
+            hint = "Write each task as an object with id, chunk and description."
+            yield error("invalid_field", item.line, "an element of tasks is no object", hint)
+        elif not item.text("id"):
+            yield error("invalid_field", item.line, "a task has no id", 'Give each task a unique "id".')
 
 
 def _without_chunk(units: list[Unit]) -> list[Finding]:
     missing = [unit for unit in units if not unit.chunk]
     if not missing:
         return []
-    names = ", ".join(unit.id or f"line {unit.line}" for unit in missing[:SHOWN])
-    more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
-    return [
-        error(
-            "missing_chunk",
-            missing[0].line,
-            f"{len(missing)} of {len(units)} tasks have no chunk: {names}{more}",
-            'Add "chunk": "C01_name" to each task; chunks run one after the other, as they first appear.',
-        )
-    ]
+    names = few([unit.id or f"line {unit.line}" for unit in missing])
+    says = f"{len(missing)} of {len(units)} tasks have no chunk: {names}"
+    hint = 'Add "chunk": "C01_name" to each task; chunks run one after the other, as they first appear.'
+    return [error("missing_chunk", missing[0].line, says, hint)]

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import CONTRACT_VERSION, Finding
+from santiago.planner import ids
 from santiago.planner.draft import EXTERNAL, Dep, Document, DraftCriterion, Hint, Status, Unit
-from santiago.planner.findings import error, warning
-from santiago.planner.structured.tree import Array, Object, Scalar, as_bool, as_text, items
+from santiago.planner.findings import error, few, warning
+from santiago.planner.structured.tree import Array, Object, Scalar, as_bool, as_text, items, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from santiago.planner.source import Source
 
+_AGREE = "Make the two agree, or let `santiago plan` plan it again."
+
 
 def read(source: Source) -> Document | None:
     root = source.tree
     if not isinstance(root, Object) or not {"contract_version", "stories", "chunks"} <= set(root.fields):
         return None
-    stories = [each for each in items(root.get("stories")) if isinstance(each, Object)]
+    stories = objects(root.get("stories"))
     criteria = _criteria(root)
     document = Document(
         format="santiago-plan",
@@ -42,12 +46,10 @@ def read(source: Source) -> Document | None:
 def _criteria(root: Object) -> dict[str, DraftCriterion]:
     """Return the criteria of all requirements by their id."""
     found: dict[str, DraftCriterion] = {}
-    for requirement in items(root.get("requirements")):
-        for each in items(requirement.get("criteria")) if isinstance(requirement, Object) else ():
-            entry = each.field("id") if isinstance(each, Object) else None
-            if isinstance(each, Object) and entry is not None:
-                name = as_text(entry.value)
-                found.setdefault(name, DraftCriterion(text=each.text("text"), line=entry.line, id=name))
+    for each in (each for one in objects(root.get("requirements")) for each in objects(one.get("criteria"))):
+        if (entry := each.field("id")) is not None:
+            name = as_text(entry.value)
+            found.setdefault(name, DraftCriterion(text=each.text("text"), line=entry.line, id=name))
     return found
 
 
@@ -83,12 +85,8 @@ def hints(node: Object, key: str) -> Iterator[Hint]:
 def _version(root: Object) -> Iterator[Finding]:
     entry = root.fields["contract_version"]
     if as_text(entry.value) != str(CONTRACT_VERSION):
-        yield error(
-            "invalid_field",
-            entry.line,
-            f"contract_version is {as_text(entry.value) or 'empty'}, and only {CONTRACT_VERSION} is known",
-            "Plan the document again with this version.",
-        )
+        message = f"contract_version is {as_text(entry.value) or 'empty'}, and only {CONTRACT_VERSION} is known"
+        yield error("invalid_field", entry.line, message, "Plan the document again with this version.")
     stories = root.fields["stories"]
     if not isinstance(stories.value, Array):
         yield error("invalid_field", stories.line, "stories is no list", "Put the stories in [ ].")
@@ -101,60 +99,113 @@ def _missing(stories: list[Object]) -> Iterator[Finding]:
                 yield error("invalid_field", story.line, f"a story has no {key}", f'Give it a "{key}".')
     without = [story for story in stories if not story.text("chunk")]
     if without:
-        names = ", ".join(story.text("id") or f"line {story.line}" for story in without[:8])
-        more = f" and {len(without) - 8} more" if len(without) > 8 else ""
-        yield error(
-            "missing_chunk",
-            without[0].line,
-            f"{len(without)} stories have no chunk: {names}{more}",
-            'Add "chunk": "C01" to each of them.',
-        )
+        names = few([story.text("id") or f"line {story.line}" for story in without])
+        says = f"{len(without)} stories have no chunk: {names}"
+        yield error("missing_chunk", without[0].line, says, 'Add "chunk": "C01" to each of them.')
 
 
 def _unknown_criteria(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Iterator[Finding]:
     for story in stories:
         for hint in hints(story, "criteria"):
             if hint.value not in criteria:
-                yield error(
-                    "invalid_field",
-                    hint.line,
-                    f"{story.text('id')} names the criterion {hint.value}, which no requirement has",
-                    "Add it to the criteria of a requirement, or remove it.",
-                )
+                says = f"{story.text('id')} names the criterion {hint.value}, which no requirement has"
+                yield error("invalid_field", hint.line, says, "Add it to the criteria of a requirement, or remove it.")
 
 
 def _unused(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Iterator[Finding]:
     used = {hint.value for story in stories for hint in hints(story, "criteria")}
     left = [criterion for name, criterion in criteria.items() if name not in used]
     if left:
-        names = ", ".join(str(criterion.id) for criterion in left[:8]) + (
-            "" if len(left) <= 8 else f" and {len(left) - 8} more"
-        )
-        yield warning(
-            "criteria_of_no_story",
-            left[0].line,
-            f"no story names these criteria: {names}",
-            "Add each to the criteria of the story that meets it.",
-        )
+        says = f"no story names these criteria: {few([criterion.id for criterion in left])}"
+        hint = "Add each to the criteria of the story that meets it."
+        yield warning("criteria_of_no_story", left[0].line, says, hint)
 
 
 def _members(root: Object, units: list[Unit]) -> Iterator[Finding]:
     """Yield where the list of chunks says something else than the stories."""
     chunk = {unit.id: unit.chunk for unit in units}
-    for each in items(root.get("chunks")):
-        if not isinstance(each, Object):
-            continue
+    for each in objects(root.get("chunks")):
         label = each.text("label")
         for hint in hints(each, "stories"):
-            if hint.value not in chunk or chunk[hint.value] not in (label, None):
-                says = (
-                    f'whose own chunk is "{chunk[hint.value]}"'
-                    if hint.value in chunk
-                    else "which is no story of the plan"
-                )
-                yield error(
-                    "invalid_field",
-                    hint.line,
-                    f'the chunk "{label}" lists {hint.value}, {says}',
-                    "Make the two agree; the chunk of a story decides.",
-                )
+            if hint.value not in chunk:
+                wrong = "which is no story of the plan"
+            elif chunk[hint.value] not in (label, None):
+                wrong = f'whose own chunk is "{chunk[hint.value]}"'
+            else:
+                continue
+            says = f'the chunk "{label}" lists {hint.value}, {wrong}'
+            yield error("invalid_field", hint.line, says, "Make the two agree; the chunk of a story decides.")
+
+
+def as_it_is(source: Source) -> Document:
+    """Return a plan that is to be carried out as it is: what planning it again would put right is an error here."""
+    root, document = source.tree, read(source)
+    if document is None or not isinstance(root, Object):
+        return Document(format="santiago-plan", findings=[error("no_units", 0, "this is no plan", "Name a plan.json.")])
+    stories = objects(root.get("stories"))
+    document.findings += [
+        *_known_requirements(root, stories),
+        *_exact_dependencies(stories),
+        *_chunks_as_listed(root, stories),
+    ]
+    return document
+
+
+def _known_requirements(root: Object, stories: list[Object]) -> Iterator[Finding]:
+    """Yield ids of requirements and criteria that are not unique, and requirements that are not there."""
+    requirements = objects(root.get("requirements"))
+    yield from _twice("requirement", requirements)
+    yield from _twice("criterion", [each for one in requirements for each in objects(one.get("criteria"))])
+    known = {one.text("id") for one in requirements}
+    for story in stories:
+        for hint in hints(story, "requirements"):
+            if known and hint.value not in known:  # a program need not repeat the document's requirements
+                says = f"{story.text('id')} names the requirement {hint.value}, which the plan does not define"
+                yield error("invalid_field", hint.line, says, "Define it, or remove it from the story.")
+
+
+def _twice(what: str, found: list[Object]) -> Iterator[Finding]:
+    first: dict[str, int] = {}
+    for one in found:
+        name, line = one.text("id"), one.line
+        if first.setdefault(name, line) != line:
+            says = f"the {what} {name} is defined twice, at line {first[name]} and at line {line}"
+            yield error("duplicate_id", line, says, "Give each an id of its own.")
+
+
+def _exact_dependencies(stories: list[Object]) -> Iterator[Finding]:
+    """Yield dependencies that only another spelling, or the label of a chunk, would explain."""
+    exact = {story.text("id") for story in stories}
+    known = {ids.fold(name) for name in exact} | {ids.fold(story.text("chunk")) for story in stories}
+    for story in stories:
+        for hint in hints(story, "depends_on"):
+            if hint.value not in exact and ids.fold(hint.value) in known:
+                says = f"{story.text('id')} depends on {hint.value}, which is the id of no story"
+                yield error("unknown_dependency", hint.line, says, "Name each story that it waits for by its id.")
+
+
+def _chunks_as_listed(root: Object, stories: list[Object]) -> Iterator[Finding]:
+    """Yield where the chunks are not listed as the stories stand."""
+    members: dict[str, list[str]] = {}
+    for story in stories:
+        members.setdefault(story.text("chunk"), []).append(story.text("id"))
+    listed = [(chunk.text("label"), chunk) for chunk in objects(root.get("chunks"))]
+    labels = [label for label, _ in listed]
+    if labels != list(members):
+        says = (
+            f"the chunks are listed as {few(labels) or 'none'}, and the stories stand in {few(list(members)) or 'none'}"
+        )
+        yield error("invalid_field", root.fields["chunks"].line, says, _AGREE)
+    for label, chunk in listed:
+        names, own = [hint.value for hint in hints(chunk, "stories")], members.get(label, [])
+        # A name that belongs elsewhere is said by name already.
+        if set(names) <= set(own) and names != own:
+            yield error("invalid_field", chunk.line, f'the chunk "{label}" {_misses(names, own)}', _AGREE)
+
+
+def _misses(names: list[str], own: list[str]) -> str:
+    if missing := [name for name in own if name not in names]:
+        return f"does not list {few(missing)}"
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        return f"lists {few(twice)} more than once"
+    return "lists its stories in another order than they stand in"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
-from santiago.planner.findings import error, note
-from santiago.planner.left_out import left_out
+from santiago.planner.findings import error, left_out, note
 from santiago.planner.structured.records import fields, units
 from santiago.planner.structured.records.deps import mentions_of
 from santiago.planner.structured.records.lists import Member
@@ -103,12 +102,8 @@ def _meta_title(root: Object) -> str:
 
 
 def _other(tag: _Tag, chosen: _Tag) -> Finding:
-    return note(
-        "other_tags",
-        tag.line,
-        f'{len(tag.tasks)} tasks under the tag "{tag.name}" are not planned; "{chosen.name}" was chosen',
-        f"Use --units {tag.name} to plan these instead.",
-    )
+    message = f'{len(tag.tasks)} tasks under the tag "{tag.name}" are not planned; "{chosen.name}" was chosen'
+    return note("other_tags", tag.line, message, f"Use --units {tag.name} to plan these instead.")
 
 
 @dataclass(slots=True)

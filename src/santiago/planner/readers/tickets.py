@@ -15,8 +15,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
 from santiago.planner.draft import Dep, Document, Status, Unit
 from santiago.planner.errors import DocumentError
-from santiago.planner.findings import note
-from santiago.planner.left_out import left_out
+from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import Array, Object, as_text, fold_key, items
@@ -226,9 +225,5 @@ def _status(word: str, read: Status) -> Status:
 
 
 def _grouping(ticket: Ticket) -> Finding:
-    return note(
-        "context_list",
-        ticket.line,
-        f"{ticket.get('id')} {ticket.get('title')} holds other tickets: a chunk, and no story of its own",
-        "Nothing to do.",
-    )
+    message = f"{ticket.get('id')} {ticket.get('title')} holds other tickets: a chunk, and no story of its own"
+    return note("context_list", ticket.line, message, "Nothing to do.")

@@ -76,6 +76,10 @@ class Object:
         found = [(ranks[name], entry) for name, entry in folded.items() if name in ranks]
         return [entry for _, entry in sorted(found)] if len(found) > 1 else [entry for _, entry in found]
 
+    def said(self, names: tuple[str, ...]) -> Field | None:
+        """Return the first entry with one of these folded names that has a text."""
+        return next((entry for entry in self.pick(names) if as_text(entry.value)), None)
+
     def _fold(self) -> dict[str, Field]:
         self._folded = {}
         for name, entry in self.fields.items():
@@ -132,6 +136,11 @@ def items(node: Node | None) -> list[Node]:
     if node is None or (isinstance(node, Scalar) and (node.kind == "null" or not node.text.strip())):
         return []
     return [node]
+
+
+def objects(node: Node | None) -> list[Object]:
+    """Return the elements of a list that are objects."""
+    return [each for each in items(node) if isinstance(each, Object)]
 
 
 def text_lines(node: Scalar) -> Iterator[tuple[str, int]]:

@@ -114,11 +114,8 @@ class _Builder:
         if node is None:
             raise YamlSyntaxError(line, f"not valid YAML: there is no anchor &{_one_line(anchor)}", line)
         if not isinstance(node, Scalar):
-            raise DocumentError(
-                line,
-                f"*{_one_line(anchor)} repeats a list or object",
-                "Write it out; santiago does not expand YAML aliases.",
-            )
+            message = f"*{_one_line(anchor)} repeats a list or object"
+            raise DocumentError(line, message, "Write it out; santiago does not expand YAML aliases.")
         self.add(Scalar(line, node.text, node.kind))
 
     def check_tag(self, tag: str | None, line: int) -> None:

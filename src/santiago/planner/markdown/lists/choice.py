@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,16 +15,15 @@ from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.labels import clean
-from santiago.planner.markdown.lists.as_a import as_a_lists
-from santiago.planner.markdown.lists.chain import chain_lists
 from santiago.planner.markdown.lists.definitions import side_lists, span_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.named import named_lists
-from santiago.planner.markdown.lists.numbered import numbered_lists, requirement_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
+from santiago.planner.markdown.lists.unnamed import as_a_lists, chain_lists, numbered_lists, requirement_lists
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
+    from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
 
 MAX_TITLE = 120
@@ -76,11 +74,9 @@ def titled(unit: Unit) -> Unit:
     lines = [clean(line) for line in unit.text.split("\n") if line.strip()]
     improved = next((found[1] for line in lines if (found := _IMPROVED.match(line))), None)
     title = improved or (_OTHER_LABEL.sub("", lines[0]) if lines else "")
-    return (
-        replace(unit, title=title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1].rstrip() + "…")
-        if title
-        else unit
-    )
+    if len(title) > MAX_TITLE:
+        title = title[: MAX_TITLE - 1].rstrip() + "…"
+    return replace(unit, title=title) if title else unit
 
 
 def _in_order(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
@@ -89,18 +85,18 @@ def _in_order(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
     for unit in units:
         place.setdefault(unit.chunk, len(place))
     chunk_of = {ids.fold(unit.id): unit.chunk for unit in units if unit.id}
-    for unit in units:
-        for dep in unit.deps:
-            other = chunk_of.get(ids.fold(dep.target), unit.chunk)
-            loose = not (is_group(unit.chunk or "") and is_group(other or ""))
-            if dep.is_declared and loose and place[other] > place[unit.chunk]:
-                message = (
-                    f"{unit.id or unit.title} depends on {dep.target} of a later section; sections are no chunks here"
-                )
-                hint = "Put the sections into the order of their dependencies, or call them phases, if they are stages."
-                joined = note("chunks_joined", dep.line, message, hint)
-                return [replace(u, chunk=u.chunk if is_group(u.chunk or "") else None) for u in units], [joined]
+    for unit, dep in [(one, dep) for one in units for dep in one.deps if dep.is_declared]:
+        other = chunk_of.get(ids.fold(dep.target), unit.chunk)
+        if place[other] > place[unit.chunk] and not (_binds(unit.chunk) and _binds(other)):
+            message = f"{unit.id or unit.title} depends on {dep.target} of a later section; sections are no chunks here"
+            hint = "Put the sections into the order of their dependencies, or call them phases, if they are stages."
+            joined = note("chunks_joined", dep.line, message, hint)
+            return [replace(u, chunk=u.chunk if _binds(u.chunk) else None) for u in units], [joined]
     return units, []
+
+
+def _binds(chunk: str | None) -> bool:
+    return is_group(chunk or "")
 
 
 def offers(view: View) -> list[UnitList]:
@@ -137,13 +133,10 @@ def _choose(source: Source) -> Choice | None:
 
 def _asked(view: View, lists: list[UnitList], names: list[str]) -> UnitList | None:
     """Return the list that the user named, or the lists as one where several were named; None where one is missing."""
-    found: list[UnitList] = []
-    for name in names:
-        offers_of_name = [offer for offer in lists if name.strip() in offer.keys]
-        if not offers_of_name:
-            return None
-        if (best := _strongest(view, offers_of_name)) not in found:
-            found.append(best)
+    named = [[offer for offer in lists if name.strip() in offer.keys] for name in names]
+    if not all(named):
+        return None
+    found = list({id(best): best for offers in named if (best := _strongest(view, offers))}.values())
     carriers = sorted((made for offer in found for made in offer.carriers), key=lambda made: made.at)
     return replace(
         found[0],
@@ -198,30 +191,29 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
         if offer.rule != 11 or whole is None:
             kept.append(offer)
             continue
-        known = {ids.fold(made.id or "") for made in whole.carriers}
         inside = _cover(view, whole)
-        rows = [made for made in offer.carriers if ids.fold(made.id or "") not in known]
-        about = _tables_about(view, offer, known)
-        rows = [made for made in rows if made.id or id(view.blocks[made.at].header) not in about]
-        within = sum(inside[made.at] for made in rows)
-        if within * 2 > len(rows):
+        rows = _new_rows(view, offer, {ids.fold(made.id or "") for made in whole.carriers})
+        outside = [made for made in rows if not inside[made.at]]
+        if len(outside) * 2 < len(rows):
             kept.append(replace(offer, carriers=tuple(rows)))
-        elif len(rows) > within:
-            more = [*whole.carriers, *(made for made in rows if not inside[made.at])]
-            joined = replace(whole, carriers=tuple(sorted(more, key=lambda made: made.at)))
+        elif outside:
+            more = sorted([*whole.carriers, *outside], key=lambda made: made.at)
+            joined = replace(whole, carriers=tuple(more))
             kept[kept.index(whole)] = named[offer.kind] = joined
     return kept
 
 
-def _tables_about(view: View, offer: UnitList, known: set[str]) -> set[int]:
-    """Return the tables (by their header) that speak of the list, such as one of its state, and define nothing."""
-    rows: Counter[int] = Counter()
-    again: Counter[int] = Counter()
+def _new_rows(view: View, offer: UnitList, known: set[str]) -> list[Carrier]:
+    """Return the rows of tables that define something: no known id, and no table about the list, such as one of its state."""
+    tables: dict[int, list[Carrier]] = {}
     for made in offer.carriers:
-        header = id(view.blocks[made.at].header)
-        rows[header] += 1
-        again[header] += ids.fold(made.id or "") in known
-    return {header for header, count in rows.items() if again[header] * 2 > count}
+        tables.setdefault(id(view.blocks[made.at].header), []).append(made)
+    rows = []
+    for members in tables.values():
+        new = [made for made in members if ids.fold(made.id or "") not in known]
+        about = len(new) * 2 < len(members)
+        rows += [made for made in new if made.id or not about]
+    return rows
 
 
 def _cover(view: View, offer: UnitList) -> bytearray:
@@ -250,9 +242,5 @@ def _not_taken(view: View, other: UnitList, taken: UnitList) -> Finding:
 
 def _never_units(view: View, prefix: str, span: str, index: int, count: int) -> Finding:
     line = view.blocks[index].line
-    return note(
-        "side_list",
-        line,
-        f"{span} ({count} from line {line} on) are goals, metrics, decisions, rules or the like; not planned",
-        f"Give them another prefix than {prefix} if they are requirements.",
-    )
+    message = f"{span} ({count} from line {line} on) are goals, metrics, decisions, rules or the like; not planned"
+    return note("side_list", line, message, f"Give them another prefix than {prefix} if they are requirements.")

@@ -1,23 +1,73 @@
-"""Definitions: blocks that open with an id and say what it stands for, told from sentences that only mention one."""
+"""Definitions: blocks that open with an id and say what it stands for, and which list the prefix of an id belongs to."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
+from santiago.planner.markdown.carriers import CRITERION_PREFIXES
 from santiago.planner.markdown.labels import read_label
-from santiago.planner.markdown.lists.prefixes import is_sure, kind_of
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Zone, labelled_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from santiago.planner.markdown.lists.model import View
     from santiago.planner.markdown.outline import Block
+
+
+def _set(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_KNOWN: dict[str, frozenset[str]] = {
+    "story": _set("US HU STORY USERSTORY USER-STORY UST HDU JS JTBD"),
+    "nfr": _set("NFR NF RNF NFA ENF KNF NR QR НФТ"),
+    "requirement": _set("FR REQ R RQ RF REQUIREMENT SRS SR UR FA EF KF FN FUNC FRQ PRD ФТ"),
+    "feature": _set("F FEAT FEATURE FT"),
+    "task": _set("T TASK TSK TK TODO ISSUE TICKET BUG WP WI"),
+}
+_GROUPS = _set("E EP EPIC PHASE SPRINT MILESTONE WAVE STAGE STEP")
+_WORDS = {"story": "story", "requirement": "requirement", "feature": "feature", "task": "task", "slug": "task"}
+_TWO_PART = pattern(r"\D+\d+[-.]\d")
+
+
+def kind_of(found: ids.Found) -> str | None:
+    """Return the kind of list that an id belongs to: a known one, `other`, `side`, or None where it is no unit's."""
+    if found.kind != "prefix":
+        return _WORDS.get(found.kind)
+    parts = found.prefix.split("-")
+    if not CRITERION_PREFIXES.isdisjoint(parts):
+        return None
+    for kind, prefixes in _KNOWN.items():
+        if found.prefix in prefixes or not prefixes.isdisjoint(parts):
+            return kind
+    if not ids.SIDE.isdisjoint(parts):
+        return "side"
+    if not _GROUPS.isdisjoint(parts):
+        return None
+    # `P1` alone is a priority or a persona; `P0-1` is the first requirement of that priority.
+    return None if found.prefix == "P" and not _TWO_PART.match(found.id) else "other"
+
+
+def is_sure(found: ids.Found, kind: str) -> bool:
+    """Tell whether an id says by itself that it is a requirement or story; `R1` may be a risk, `T1` a test."""
+    return kind in ("story", "requirement", "nfr") and (found.kind != "prefix" or len(found.prefix) > 1)
+
+
+def is_listlike(identifiers: list[str]) -> bool:
+    """Tell whether ids without a hyphen are counted (`R1, R2`) rather than names (`S3, S4 and EC2`, `E2E`)."""
+    hyphened = [name for name in identifiers if re.search(r"[-_.]\d", name)]
+    if len(hyphened) * 2 >= len(identifiers):
+        return True
+    numbers = sorted({int(found[0]) for name in identifiers if (found := re.search(r"\d+", name))})
+    return numbers[0] <= 1 or any(b - a == 1 for a, b in pairwise(numbers))
+
 
 _JOINED = pattern(r"[*_`\])]*\s*(?:[:：.)|]|[-–—]\s)|[*`\]]+(?:\s|$)")
 _LETTERED = pattern(r"[\W_]*([A-Z]\d+[a-z]?(?:\.\d+)*)[*_`]*\s*[:.)\-–—]+\s+(.*)")
@@ -38,23 +88,36 @@ class Definition(NamedTuple):
 
 def definitions(view: View) -> list[Definition]:
     """Return every heading, item and paragraph that defines an id, in document order."""
-    found = []
-    lettered = _lettered(view)
+    lettered = [Definition(at, found, "lettered") for at, found in _lettered(view).items()]
+    known = {definition.at for definition in lettered}
+    found = [
+        Definition(index, lead, kind)
+        for index, lead, kind in _openings(view)
+        if index not in known and kind != "side" and (view.source.zones[index] != Zone.NEVER or is_sure(lead, kind))
+    ]
+    return _without_title(view, _not_repeated(view, _under_headings(view, sorted([*lettered, *found]))))
+
+
+def side_lists(view: View) -> dict[str, list[Definition]]:
+    """Return the lists that are never units (decisions, metrics, goals), by prefix."""
+    found: dict[str, list[Definition]] = defaultdict(list)
+    for index, lead, kind in _openings(view):
+        if kind == "side":
+            found[lead.prefix].append(Definition(index, lead, kind))
+    return {prefix: members for prefix, members in found.items() if len({m.found.id for m in members}) > 1}
+
+
+def _openings(view: View) -> Iterator[tuple[int, ids.Found, str]]:
+    """Yield the blocks that define the id which they open with, each with the kind of its list."""
     weights = _moscow(view)
     for index, (block, lead) in enumerate(zip(view.blocks, view.source.leads, strict=True)):
-        if index in lettered:
-            found.append(Definition(index, lettered[index], "lettered"))
+        kind = kind_of(lead) if lead is not None and block.kind is not Kind.ROW else None
+        if lead is None or kind is None:
             continue
-        if lead is None or block.kind is Kind.ROW:
-            continue
-        kind = kind_of(lead)
         if kind == "side" and (lead.prefix in weights or _is_boxed_requirement(view, index)):
             kind = "other"
-        if kind is None or (view.source.zones[index] == Zone.NEVER and not is_sure(lead, kind)):
-            continue
         if block.kind is Kind.HEADING or _defines(view, index, block, lead):
-            found.append(Definition(index, lead, kind))
-    return _without_title(view, _not_repeated(view, _under_headings(view, found)))
+            yield index, lead, kind
 
 
 def _moscow(view: View) -> frozenset[str]:
@@ -77,21 +140,17 @@ def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
     if not fields:
         return found
     per_section = Counter(view.blocks[at].section for at in fields)
-    raised = {}
-    for at in fields:
-        section = view.blocks[at].section
-        if section == at - 1 and per_section[section] == 1 and view.blocks[section].level > 1:
-            raised[at] = section
+    raised = {at: at - 1 for at in fields if view.blocks[at].section == at - 1 and per_section[at - 1] == 1}
+    raised = {at: heading for at, heading in raised.items() if view.blocks[heading].level > 1}
     if len(raised) * 2 <= len(fields):
         return found  # the headings hold stories; that one of them holds a single one says nothing
     taken = {d.at for d in found}
-    return sorted(
-        d
-        if d.at not in raised
-        else Definition(raised[d.at], d.found._replace(rest=_title_of(view, raised[d.at])), d.kind)
-        for d in found
-        if raised.get(d.at, -1) not in taken
-    )
+    kept = [d for d in found if raised.get(d.at, -1) not in taken]
+    return sorted(_raised(view, d, raised[d.at]) if d.at in raised else d for d in kept)
+
+
+def _raised(view: View, field: Definition, heading: int) -> Definition:
+    return Definition(heading, field.found._replace(rest=_title_of(view, heading)), field.kind)
 
 
 def _title_of(view: View, heading: int) -> str:
@@ -141,12 +200,15 @@ def _defines(view: View, index: int, block: Block, lead: ids.Found) -> bool:
     marked = block.box is not None or raw.lstrip().startswith(("**", "__", "`", "["))
     if not marked and not _JOINED.match(behind):
         return False
-    if not lead.rest.strip() and len(block.lines) == 1:
-        return view.ends[index] > index + 1 or block.kind is Kind.PARA
-    if len(lead.rest) > 120:
-        return True
-    names, nothing_else = hints.targets(lead.rest)
-    return not (names and nothing_else and len(block.lines) == 1)
+    return len(block.lines) > 1 or _says_what(view, index, lead)
+
+
+def _says_what(view: View, index: int, lead: ids.Found) -> bool:
+    """Tell whether something stands behind an id that is more than other ids."""
+    if not lead.rest.strip():
+        return view.ends[index] > index + 1 or view.blocks[index].kind is Kind.PARA
+    names, nothing_else = hints.targets(lead.rest) if len(lead.rest) <= 120 else ([], False)
+    return not (names and nothing_else)
 
 
 def is_form(view: View, index: int) -> bool:
@@ -172,20 +234,6 @@ def _without_title(view: View, found: list[Definition]) -> list[Definition]:
         others = sum(1 for block in view.blocks[first + 1 :] if block.kind is Kind.HEADING and block.level == 1)
         return found if others else found[1:]
     return found
-
-
-def side_lists(view: View) -> dict[str, list[Definition]]:
-    """Return the lists that are never units (decisions, metrics, goals), by prefix."""
-    found: dict[str, list[Definition]] = defaultdict(list)
-    weights = _moscow(view)
-    for index, (block, lead) in enumerate(zip(view.blocks, view.source.leads, strict=True)):
-        if lead is None or block.kind is Kind.ROW or kind_of(lead) != "side" or _is_boxed_requirement(view, index):
-            continue
-        if lead.prefix in weights:
-            continue
-        if block.kind is Kind.HEADING or _defines(view, index, block, lead):
-            found[lead.prefix].append(Definition(index, lead, "side"))
-    return {prefix: members for prefix, members in found.items() if len({m.found.id for m in members}) > 1}
 
 
 def former_ids(title: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.markdown.carriers import chunk_of, is_group, label
-from santiago.planner.markdown.harvest import split_label
+from santiago.planner.markdown.labels import split_label
 from santiago.planner.markdown.lists.definitions import is_form
 from santiago.planner.markdown.outline import Kind
 

@@ -11,7 +11,8 @@ from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.planner import words
 from santiago.planner.markdown.carriers import is_group, label
-from santiago.planner.markdown.harvest import Carrier, label_of
+from santiago.planner.markdown.harvest import Carrier
+from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
@@ -164,6 +165,6 @@ def marks_criteria(block: Block) -> bool:
 def _is_criteria_line(line: str) -> bool:
     if len(line) > 400 and ":" not in line[:80] and "：" not in line[:80]:
         return False
-    concept, _, is_label = label_of(line)
+    concept = read_label(line).concept
     # Inside a unit a list called "Success Criteria" is that unit's; a section of that name is the document's.
-    return is_label and concept in ("criteria", "success")
+    return concept in ("criteria", "success")

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 from santiago.planner import ids
 from santiago.planner.markdown.carriers import BOX_STATUS, carrier
-from santiago.planner.markdown.lists.definitions import Definition, definitions, former_ids, span_of
+from santiago.planner.markdown.lists.definitions import (
+    Definition,
+    definitions,
+    former_ids,
+    is_listlike,
+    is_sure,
+    span_of,
+)
 from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
-from santiago.planner.markdown.lists.prefixes import is_listlike, is_sure
 from santiago.planner.markdown.outline import Kind
 
 if TYPE_CHECKING:

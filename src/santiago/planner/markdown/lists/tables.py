@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,11 @@ from santiago.planner import hints, ids, words
 from santiago.planner.draft import DraftCriterion, Status
 from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.carriers import carrier
-from santiago.planner.markdown.harvest import clean, status_of
+from santiago.planner.markdown.harvest import status_of
+from santiago.planner.markdown.labels import clean
+from santiago.planner.markdown.lists.definitions import is_listlike, kind_of
 from santiago.planner.markdown.lists.extent import grouped
 from santiago.planner.markdown.lists.model import UnitList, View
-from santiago.planner.markdown.lists.prefixes import is_listlike, kind_of
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone
 
@@ -43,7 +44,7 @@ class Columns:
 def table_lists(view: View) -> list[UnitList]:
     """Return the tables whose rows are units, one list per kind."""
     found: dict[str, list[Carrier]] = defaultdict(list)
-    explicit: dict[str, int] = defaultdict(int)
+    explicit: Counter[str] = Counter()
     repeated: dict[str, list[int]] = defaultdict(list)
     for rows in _tables(view):
         columns = columns_of(view.blocks[rows[0]].header)
@@ -52,31 +53,36 @@ def table_lists(view: View) -> list[UnitList]:
             continue
         made = [made for index in rows if (made := _carrier(view, index, columns)) is not None]
         kind = "story" if kind == "other" and view.tells_stories(made) else kind
-        known = {ids.fold(one.id) for one in found[kind] if one.id}
-        again = [one for one in made if one.id and ids.fold(one.id) in known]
-        if len(again) * 2 > len(made):  # a table about the list, such as one of its state
-            repeated[kind] += [one.at for one in again]
-            made = [one for one in made if one not in again]
+        again = _again(made, found[kind])
+        made = [one for one in made if one.at not in again]
+        repeated[kind] += again
         found[kind] += made
         explicit[kind] += len(made) if columns.criteria >= 0 else 0
-    lists = []
-    for kind, carriers in found.items():
-        named = kind not in ("table", "status")
-        name = f"{carriers[0].id} to {carriers[-1].id}" if named and carriers[0].id else "table rows"
-        prefixes = {ids.prefix_of(made.id or "").lower() for made in carriers} - {""}
-        keys = frozenset({"table", "row", kind, *prefixes})
-        lists.append(
-            UnitList(
-                rule=15 if kind == "status" else 11,
-                kind="table" if kind == "status" else kind,
-                name=name,
-                carriers=tuple(grouped(view, carriers)),
-                explicit=explicit[kind] * 2 >= len(carriers),
-                keys=keys,
-                repeated=tuple(repeated[kind]),
-            )
-        )
-    return lists
+    return [
+        _as_list(view, kind, carriers, explicit=explicit[kind] * 2 >= len(carriers), repeated=repeated[kind])
+        for kind, carriers in found.items()
+    ]
+
+
+def _again(made: list[Carrier], found: list[Carrier]) -> list[int]:
+    """Return the rows that a table repeats, where it is one about the list, such as one of its state."""
+    known = {ids.fold(one.id) for one in found if one.id}
+    again = [one.at for one in made if one.id and ids.fold(one.id) in known]
+    return again if len(again) * 2 > len(made) else []
+
+
+def _as_list(view: View, kind: str, carriers: list[Carrier], *, explicit: bool, repeated: list[int]) -> UnitList:
+    named = kind not in ("table", "status") and carriers[0].id
+    prefixes = {ids.prefix_of(made.id).lower() for made in carriers if made.id} - {""}
+    return UnitList(
+        rule=15 if kind == "status" else 11,
+        kind="table" if kind == "status" else kind,
+        name=f"{carriers[0].id} to {carriers[-1].id}" if named else "table rows",
+        carriers=tuple(grouped(view, carriers)),
+        explicit=explicit,
+        keys=frozenset({"table", "row", kind, *prefixes}),
+        repeated=tuple(repeated),
+    )
 
 
 def _tables(view: View) -> list[list[int]]:
@@ -104,31 +110,32 @@ def columns_of(header: tuple[str, ...]) -> Columns:
 
 def _kind(view: View, rows: list[int], columns: Columns) -> str | None:
     """Return the kind of list that a table is, or None where its rows are no units."""
-    header = view.blocks[rows[0]].header
-    if any(words.normal(cell) in words.OTHER_COLUMNS for cell in header):
+    names = {words.normal(cell) for cell in view.blocks[rows[0]].header}
+    if names & words.OTHER_COLUMNS:
         return None
-    leads = [view.source.leads[index] for index in rows]
-    weighed = columns.priority >= 0 or columns.criteria >= 0
-    says_what = any(words.normal(cell) in words.NAME_COLUMNS - words.VAGUE_COLUMNS for cell in header)
-    kinds = [kind_of(lead) for lead in leads if lead is not None and lead.kind == "prefix"]
-    if says_what and weighed:  # the header says what the rows are, whatever `SC` means elsewhere
-        kinds = ["other" if kind == "side" else kind for kind in kinds]
-    named = [kind for kind in kinds if kind not in (None, "side")]
-    if len(named) * 2 >= len(rows) and not _only_refers(view, rows):
-        kind = max(sorted({k for k in named if k}), key=named.count)
-        kind = "requirement" if kind == "nfr" else kind
-        counted = is_listlike([lead.id for lead in leads if lead is not None])
-        return (
-            kind if kind != "other" or ((columns.id >= 0 or columns.title >= 0) and counted and len(rows) > 1) else None
-        )
-    if kinds:
-        return None
+    weighed = max(columns.priority, columns.criteria) >= 0
+    says_what = bool(names & (words.NAME_COLUMNS - words.VAGUE_COLUMNS))
+    leads = [lead for index in rows if (lead := view.source.leads[index]) is not None and lead.kind == "prefix"]
+    if leads:
+        return _kind_by_ids(view, rows, columns, leads, sure=says_what and weighed)
     if columns.role >= 0 and columns.title >= 0:
         return "table"
     if columns.title < 0 or not says_what or len(rows) < 2:
         return None
-    kept = any(words.normal(cell) in words.STATE_COLUMNS for cell in header)
-    return "table" if weighed else "status" if kept else None
+    return "table" if weighed else "status" if names & words.STATE_COLUMNS else None
+
+
+def _kind_by_ids(view: View, rows: list[int], columns: Columns, leads: list[ids.Found], *, sure: bool) -> str | None:
+    """Return the kind that most ids say; where the header says what the rows are, `SC` is one whatever it means elsewhere."""
+    kinds = [kind_of(lead) for lead in leads]
+    named = ["other" if kind == "side" else kind for kind in kinds if kind and (sure or kind != "side")]
+    if len(named) * 2 < len(rows) or _only_refers(view, rows):
+        return None
+    kind = max(sorted(set(named)), key=named.count)
+    if kind != "other":
+        return "requirement" if kind == "nfr" else kind
+    counted = len(rows) > 1 and is_listlike([lead.id for lead in leads])
+    return kind if counted and max(columns.id, columns.title) >= 0 else None
 
 
 def _only_refers(view: View, rows: list[int]) -> bool:
@@ -164,12 +171,10 @@ def _title(block: Block, columns: Columns, lead: ids.Found | None) -> str:
     at = table_heads.id_column(block.header)
     others = [
         cell
-        for index, cell in enumerate(block.cells)
-        if index >= first
-        and index != at
-        and table_heads.column(block.header[index] if index < len(block.header) else "") in (None, "title")
+        for index, (cell, name) in enumerate(zip(block.cells, block.header, strict=False))
+        if first <= index != at and table_heads.column(name) in (None, "title")
     ]
-    return next((cell for cell in (rest, *others, *block.cells[first:]) if cell), "")
+    return next(filter(None, (rest, *others, *block.cells[first:])), "")
 
 
 def _cell(block: Block, column: int) -> str:
@@ -186,12 +191,8 @@ def _filled(unit: Unit, row: Block) -> Unit:
     columns = columns_of(row.header)
     parts = [part.strip().lstrip("-*•– ").strip() for part in _BREAKS.split(_cell(row, columns.criteria))]
     criteria = tuple(DraftCriterion(text=clean(part), line=row.line) for part in parts if part.strip("-–— "))
-    deps = (
-        tuple(hints.field_deps(_cell(row, columns.depends), row.line, "table")) if columns.depends >= 0 else unit.deps
-    )
-    status = unit.status
-    if status is Status.OPEN:
-        status = status_of(_cell(row, columns.status).lstrip("-* ")) or status
+    deps = hints.field_deps(_cell(row, columns.depends), row.line, "table") if columns.depends >= 0 else unit.deps
+    said = status_of(_cell(row, columns.status).lstrip("-* "))
     others = [
         f"{name}: {cell}"
         for name, cell in zip(row.header, row.cells, strict=False)
@@ -200,8 +201,8 @@ def _filled(unit: Unit, row: Block) -> Unit:
     return replace(
         unit,
         criteria=criteria,
-        deps=deps,
-        status=status,
+        deps=tuple(deps),
+        status=said if said is not None and unit.status is Status.OPEN else unit.status,
         priority=clean(_cell(row, columns.priority)) or unit.priority,
         text="\n".join(others),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import words
@@ -23,6 +24,9 @@ from santiago.planner.structured.tree import (
     text_lines,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _MARKS = pattern(r"^\s*(?:[-*•+]\s+)?(?:\\?\[[ xX~\-]?\\?\]\s*)?(?:\d{1,3}[.)]\s+)?")
 _BULLET = pattern(r"^\s*(?:[-*•+]\s+|\\?\[[ xX~\-]\\?\]\s|\d{1,3}[.)]\s+)")
 _OWN_ID = pattern(
@@ -32,31 +36,11 @@ _SAYS_THEN = pattern(
     r"\b(?:then|shall|alors|entonces|então|dann|allora|wtedy|dan|så|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
     re.IGNORECASE,
 )
-_TEXT = (
-    "text",
-    "description",
-    "criterion",
-    "criteria",
-    "statement",
-    "title",
-    "name",
-    "requirement",
-    "condition",
-    "expectation",
-    "assertion",
-    "scenario",
+_TEXT = vocabulary.keys(
+    "text description criterion criteria statement title name requirement condition expectation assertion scenario"
 )
-_SILENT = frozenset(
-    (
-        *vocabulary.DONE_FLAGS,
-        *vocabulary.STATUS,
-        "id",
-        "lastrun",
-        "type",
-        "priority",
-        "verified",
-        *vocabulary.HOUSEKEEPING,
-    )
+_SILENT = vocabulary.HOUSEKEEPING.union(
+    vocabulary.keys("id lastRun type priority verified"), vocabulary.DONE_FLAGS, vocabulary.STATUS
 )
 _IDS = ("id", "key", "number", "ref")
 _TIERS = tuple(frozenset(tier) for tier in vocabulary.CRITERIA)
@@ -76,13 +60,9 @@ def criteria_of(record: Object, carrier: str) -> Criteria:
     """Return the criteria of a record: of the first tier of fields that has any, else its own Given/When/Then."""
     gathered = Criteria()
     for tier in _TIERS:
-        for entry in record.fields.values():
+        for entry in _entries(record):
             if fold_key(entry.key) in tier:
                 _field(entry, carrier, gathered)
-            elif fold_key(entry.key) in vocabulary.CRITERIA_INSIDE and isinstance(entry.value, Object):
-                for inner in entry.value.fields.values():
-                    if fold_key(inner.key) in tier:
-                        _field(inner, carrier, gathered)
         if gathered.found:
             return gathered
     # The id and title are the unit's, not the criterion's.
@@ -90,6 +70,14 @@ def criteria_of(record: Object, carrier: str) -> Criteria:
         gathered.found.append(own)
         gathered.taken.update(vocabulary.GIVEN_WHEN_THEN)
     return gathered
+
+
+def _entries(record: Object) -> Iterator[Field]:
+    """Yield the entries of a record, and those of objects in it that may hold criteria."""
+    for entry in record.fields.values():
+        yield entry
+        if fold_key(entry.key) in vocabulary.CRITERIA_INSIDE and isinstance(entry.value, Object):
+            yield from entry.value.fields.values()
 
 
 def has_criteria(record: Object) -> bool:
@@ -163,27 +151,29 @@ def _element(node: Node, carrier: str, into: Criteria) -> None:
 
 def _object(node: Object, carrier: str, into: Criteria) -> None:
     """One criterion as an object: `{id, text, testCommand}`, `{given, when, then}`, `{AC-1: text}`."""
-    commands = [
-        Hint(value=text, line=each.line, carrier=carrier)
-        for entry in node.fields.values()
-        if fold_key(entry.key) in vocabulary.COMMANDS or (node.text("type") == "test_passes" and entry.key != "type")
-        for each in items(entry.value)
-        if (text := as_text(each))
-    ]
+    commands = _commands(node, carrier)
     into.verify += commands
     if (own := _given_when_then(node)) is not None:
         into.found.append(own)
         return
-    said = next((entry for key in _TEXT if (entry := node.field(key)) and as_text(entry.value)), None)
-    name = next((entry for key in _IDS if (entry := node.field(key)) and as_text(entry.value)), None)
-    if said is None and name is None and len(node.fields) == 1 and not commands:
+    said, name = node.said(_TEXT), node.said(_IDS)
+    if len(node.fields) == 1 and not (said or name or commands):
         _entry(next(iter(node.fields.values())), carrier, into)
         return
     text = _object_text(node, said) or "; ".join(f"{node.text('type') or 'run'}: {hint.value}" for hint in commands)
-    if text or name:
-        line = name.line if name else said.line if said else node.line
-        shown = as_text(name.value) if name else None
-        into.found.append(_criterion(text or shown or "", line, shown))
+    shown = as_text(name.value) if name else ""
+    if text or shown:
+        place = name or said or node
+        into.found.append(_criterion(text or shown, place.line, shown or None))
+
+
+def _commands(node: Object, carrier: str) -> list[Hint]:
+    tests = node.text("type") == "test_passes"
+    named = [
+        entry for key, entry in node.fields.items() if fold_key(key) in vocabulary.COMMANDS or (tests and key != "type")
+    ]
+    each = [(as_text(each), each.line) for entry in named for each in items(entry.value)]
+    return [Hint(value=text, line=line, carrier=carrier) for text, line in each if text]
 
 
 def _object_text(node: Object, said: Field | None) -> str:
@@ -205,13 +195,10 @@ def _given_when_then(node: Object, *, titled: bool = True) -> DraftCriterion | N
     parts = [(key, entry) for key in vocabulary.GIVEN_WHEN_THEN if (entry := node.field(key)) and items(entry.value)]
     if len(parts) < 2:
         return None
-    said = [f"{key.capitalize()} {', and '.join(_lines(entry.value))}" for key, entry in parts]
-    if not titled:
-        return DraftCriterion(text=" ".join(said), line=parts[0][1].line)
-    name, title = node.field("id"), node.text("scenario", "title", "name")
-    text = " ".join((f"{title}:", *said) if title else said)
-    line = name.line if name else parts[0][1].line
-    return DraftCriterion(text=text, line=line, id=as_text(name.value) or None if name else None)
+    said = " ".join(f"{key.capitalize()} {', and '.join(_lines(entry.value))}" for key, entry in parts)
+    name, title = (node.field("id"), node.text("scenario", "title", "name")) if titled else (None, "")
+    place, own = name or parts[0][1], as_text(name.value) if name else ""
+    return DraftCriterion(text=f"{title}: {said}" if title else said, line=place.line, id=own or None)
 
 
 def _lines(node: Node) -> list[str]:
@@ -226,6 +213,10 @@ def _from_block(node: Scalar) -> list[DraftCriterion]:
     if len(lines) == 1:
         text, line = lines[0]
         return [_criterion(part, line) for part in text.split(";") if part.strip(" .")]
+    return _joined(_by_line(lines))
+
+
+def _by_line(lines: list[tuple[str, int]]) -> list[DraftCriterion]:
     bulleted = any(_BULLET.match(text) for text, _ in lines)
     found: list[DraftCriterion] = []
     for text, line in lines:
@@ -233,7 +224,7 @@ def _from_block(node: Scalar) -> list[DraftCriterion]:
             found[-1] = replace(found[-1], text=f"{found[-1].text} {text.strip()}")
         else:
             found.append(_criterion(text, line))
-    return _joined(found)
+    return found
 
 
 def _joined(found: list[DraftCriterion]) -> list[DraftCriterion]:

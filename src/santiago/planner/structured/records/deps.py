@@ -16,22 +16,10 @@ if TYPE_CHECKING:
 
 _TARGET = ("dependsOnId", "depends_on_id", "id", "task", "taskId", "story", "storyId", "target", "ref", "name", "title")
 _NOT_BLOCKING = frozenset(
-    {
-        "related",
-        "relatesto",
-        "discoveredfrom",
-        "duplicates",
-        "supersedes",
-        "repliesto",
-        "tracks",
-        "validates",
-        "causedby",
-        "until",
-        "approvedby",
-        "optional",
-        "soft",
-        "parentchild",
-    }
+    vocabulary.keys(
+        "related relatesTo discoveredFrom duplicates supersedes repliesTo tracks validates causedBy until approvedBy"
+        " optional soft parentChild"
+    )
 )
 """Types of a link that do not make one unit wait for the other."""
 _TOKEN = pattern(r"#?\w[\w.\-~]*$")

@@ -26,25 +26,28 @@ def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Docum
     chosen = _chosen(found, options.units)
     if chosen is None and options.units and found:
         return _unknown_units(format_, found, options.units)
-    lone = _lone(root, found) if not options.units else None
-    if lone is not None:
-        chosen = lone
-    forced = fallback(root) if chosen is None and options.allow_fallback else None
-    chosen = chosen or forced
+    lone = None if options.units else _lone(root, found)
+    forced = fallback(root) if options.allow_fallback and not (lone or chosen) else None
+    chosen = lone or chosen or forced
     if chosen is None:
         return None
     document = listing.document(format_, _evidence(chosen), chosen, carrier)
     document.title = _title(root)
+    document.findings += [_forced(forced)] if forced else []
     if isinstance(root, Object):
         listing.group_by_reference(document, _references(root))
-    if isinstance(root, Object) and chosen is not lone:
+    if chosen is not lone:
+        document.findings += [_not_chosen(other, chosen) for other in found if other is not chosen]
+        _take_whole(document, root, carrier)
+    return document
+
+
+def _take_whole(document: Document, root: Node, carrier: str) -> None:
+    """Take what the fields around the list say about all of it."""
+    if isinstance(root, Object):
         checks = fields.commands_of(root, carrier, set())
         document.run_verify, document.unread = list(units.unique(checks.taken)), checks.left
         document.findings += _whole_criteria(root, carrier)
-    if forced is not None:
-        document.findings.append(_forced(forced))
-    document.findings += [_not_chosen(other, chosen) for other in found if other is not chosen and chosen is not lone]
-    return document
 
 
 def _chosen(found: list[Candidate], wanted: str | None) -> Candidate | None:
@@ -71,20 +74,19 @@ def _prefix(candidate: Candidate) -> str:
 
 def _lone(root: Node, found: list[Candidate]) -> Candidate | None:
     """Return a candidate of one member where the whole document is one record with an id and a title."""
-    if not isinstance(root, Object):
+    inside = [candidate for candidate in found if len(candidate.members) > 1 or candidate.strength > 1]
+    if not isinstance(root, Object) or inside:
         return None
-    wrapped = [
-        entry.value
-        for entry in root.fields.values()
-        if fold_key(entry.key) in ("task", "story", "feature", "issue", "ticket")
-    ]
-    for node in (root, *(each for each in wrapped if isinstance(each, Object))):
-        titled = node.text("title") or (node.text("name") and has_criteria(node))
-        says = has_criteria(node) or node.get("description", *vocabulary.CHILDREN) is not None
-        if titled and says and fields.id_of(node).text:
-            inside = [candidate for candidate in found if len(candidate.members) > 1 or candidate.strength > 1]
-            return None if inside else Candidate("", node.line, 0, [Member(node, node.line)])
-    return None
+    wrapped = [entry.value for entry in root.pick(("task", "story", "feature", "issue", "ticket"))]
+    nodes = [root, *(each for each in wrapped if isinstance(each, Object))]
+    return next((Candidate("", node.line, 0, [Member(node, node.line)]) for node in nodes if _is_unit(node)), None)
+
+
+def _is_unit(node: Object) -> bool:
+    """Tell whether a record is one unit: it has an id and a title, and says what is to be done."""
+    titled = node.text("title") or (node.text("name") and has_criteria(node))
+    says = has_criteria(node) or node.get("description", *vocabulary.CHILDREN) is not None
+    return bool(titled and says and fields.id_of(node).text)
 
 
 def _evidence(chosen: Candidate) -> list[str]:
@@ -137,22 +139,15 @@ def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
 
 
 def _forced(chosen: Candidate) -> Finding:
-    return warning(
-        "fallback_units",
-        chosen.line,
-        f'{len(chosen.members)} entries under "{chosen.key}" became stories because --allow-fallback asked for it',
-        "Better give the document stories with ids and acceptance criteria.",
-    )
+    message = f'{len(chosen.members)} entries under "{chosen.key}" became stories because --allow-fallback asked for it'
+    hint = "Better give the document stories with ids and acceptance criteria."
+    return warning("fallback_units", chosen.line, message, hint)
 
 
 def _not_chosen(other: Candidate, chosen: Candidate) -> Finding:
     name, taken = other.key or "the top-level list", chosen.key or "the top-level list"
-    return note(
-        "side_list",
-        other.line,
-        f'{len(other.members)} entries under "{name}" are not planned; "{taken}" was chosen',
-        f"Use --units {name.split('.')[-1]} to plan these instead.",
-    )
+    message = f'{len(other.members)} entries under "{name}" are not planned; "{taken}" was chosen'
+    return note("side_list", other.line, message, f"Use --units {name.split('.')[-1]} to plan these instead.")
 
 
 def _unknown_units(format_: str, found: list[Candidate], wanted: str) -> Document:

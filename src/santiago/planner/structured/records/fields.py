@@ -29,18 +29,13 @@ WEAK_ID_LENGTH = 40
 """Characters of an id that is not called so."""
 
 _PLAIN_TEXT = frozenset({"description", "desc", "details", "text", "body", "story", "userstory"})
-_NO_TEXT = (
-    frozenset(
-        (
-            *vocabulary.ID,
-            *vocabulary.DONE_FLAGS,
-            *vocabulary.STATUS,
-            *vocabulary.PRIORITY,
-            *vocabulary.ORDER,
-            *vocabulary.OPTIONAL,
-        )
-    )
-    | vocabulary.HOUSEKEEPING
+_NO_TEXT = vocabulary.HOUSEKEEPING.union(
+    vocabulary.ID,
+    vocabulary.DONE_FLAGS,
+    vocabulary.STATUS,
+    vocabulary.PRIORITY,
+    vocabulary.ORDER,
+    vocabulary.OPTIONAL,
 )
 _SHAPED = frozenset((*vocabulary.COMMANDS_IF_SHAPED, "command", "commands", "run", "qualitygates"))
 _COMMANDS = frozenset(vocabulary.COMMANDS) - _SHAPED
@@ -61,9 +56,8 @@ class Said(NamedTuple):
 
 def id_of(record: Object) -> Said:
     """Return the id as written; a `number` or `key` counts only where there is no `id`."""
-    for entry in record.pick(vocabulary.ID):
-        if text := as_text(entry.value):
-            return Said(text, entry)
+    if entry := record.said(vocabulary.ID):
+        return Said(as_text(entry.value), entry)
     for entry in record.pick(vocabulary.WEAK_ID):
         text = as_text(entry.value)
         if len(text.split()) == 1 and len(text) <= WEAK_ID_LENGTH:
@@ -73,9 +67,8 @@ def id_of(record: Object) -> Said:
 
 def title_of(record: Object) -> Said:
     """Return the title; where there is none, the first line of the text that says most about the unit."""
-    for entry in record.pick(vocabulary.TITLE):
-        if text := as_text(entry.value):
-            return Said(" ".join(text.split()), entry)
+    if entry := record.said(vocabulary.TITLE):
+        return Said(" ".join(as_text(entry.value).split()), entry)
     for entry in record.pick(vocabulary.WEAK_TITLE):
         text = as_text(entry.value) if isinstance(entry.value, Scalar) else _as_a(entry.value)
         if text:
@@ -199,17 +192,13 @@ def _scalars(node: Node) -> list[Scalar]:
 
 def text_of(record: Object, title: Said, taken: set[str]) -> str:
     """Return all that the record says beyond what was taken: first its description, then the other fields by name."""
+    left = [entry for entry in record.fields.values() if fold_key(entry.key) not in taken | _NO_TEXT]
     plain, named = [], []
-    for entry in record.fields.values():
-        key = fold_key(entry.key)
-        if key in taken or key in _NO_TEXT or (entry is title.field and title.text == as_text(entry.value)):
-            continue
-        shown = flat(entry.value)
-        if not shown:
-            continue
-        if key in _PLAIN_TEXT and isinstance(entry.value, Scalar):
+    for entry in left:
+        shown = "" if entry is title.field and title.text == as_text(entry.value) else flat(entry.value)
+        if shown and fold_key(entry.key) in _PLAIN_TEXT and isinstance(entry.value, Scalar):
             plain.append(shown)
-        else:
+        elif shown:
             glue = " " if isinstance(entry.value, Scalar) and "\n" not in shown else "\n"
             named.append(f"{spoken(entry.key).capitalize()}:{glue}{shown}")
     return "\n".join((*plain, *named))

@@ -88,9 +88,6 @@ def findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Finding]:
 
 
 def of_no_story(count: int, label: str, line: int) -> Finding:
-    return warning(
-        "criteria_of_no_story",
-        line,
-        f'{count} criteria of "{label}" belong to no story; they are not checked by any',
-        "Move each to the story that it judges, or give the run a command that checks them.",
-    )
+    message = f'{count} criteria of "{label}" belong to no story; they are not checked by any'
+    hint = "Move each to the story that it judges, or give the run a command that checks them."
+    return warning("criteria_of_no_story", line, message, hint)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Document, Unit
-from santiago.planner.findings import note, warning
-from santiago.planner.left_out import left_out
+from santiago.planner.findings import left_out, note, warning
 from santiago.planner.structured.records import groups
 from santiago.planner.structured.records.deps import Resolver
 from santiago.planner.structured.records.units import Gathered, gather
@@ -97,18 +97,21 @@ def _ranks(gathered: Sequence[Gathered]) -> list[int]:
 def _soft_chunks(found: Document, gathered: Sequence[Gathered]) -> None:
     """Take owners, categories and the like as chunks where this keeps the document's order; else they are tags."""
     labels = [each.soft for each in gathered]
-    distinct = list(dict.fromkeys(label for label in labels if label))
-    if not distinct or any(unit.chunk for unit in found.units):
+    if not any(labels) or any(unit.chunk for unit in found.units):
         return
-    runs = sum(1 for before, label in zip([None, *labels], labels, strict=False) if label != before)
-    whole = all(labels) and runs == len(distinct) and 1 < len(distinct) <= len(labels) / 2
-    if whole and not _looks_ahead(found.units, labels) and not any(unit.rank for unit in found.units):
-        found.units = [replace(unit, chunk=label) for unit, label in zip(found.units, labels, strict=True)]
+    pairs = list(zip(found.units, labels, strict=True))
+    if _are_stages(found.units, labels):
+        found.units = [replace(unit, chunk=label) for unit, label in pairs]
     else:
-        found.units = [
-            replace(unit, tags=(*unit.tags, label) if label else unit.tags)
-            for unit, label in zip(found.units, labels, strict=True)
-        ]
+        found.units = [replace(unit, tags=(*unit.tags, *filter(None, [label]))) for unit, label in pairs]
+
+
+def _are_stages(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
+    """Tell whether each label stands for one run of several units, and nothing else orders them."""
+    distinct = set(labels)
+    runs = 1 + sum(before != label for before, label in pairwise(labels))
+    whole = all(labels) and runs == len(distinct) and 1 < len(distinct) <= len(labels) / 2
+    return whole and not _looks_ahead(units, labels) and not any(unit.rank for unit in units)
 
 
 def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -118,14 +121,9 @@ def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence
         for name in names:
             chunk.setdefault(ids.fold(name), label)
     labels = [chunk.get(ids.fold(unit.id or "")) for unit in found.units]
-    if (
-        not found.units
-        or not all(labels)
-        or any(unit.chunk for unit in found.units)
-        or _looks_ahead(found.units, labels)
-    ):
-        return
-    found.units = [replace(unit, chunk=label) for unit, label in zip(found.units, labels, strict=True)]
+    grouped = any(unit.chunk for unit in found.units)
+    if all(labels) and not grouped and not _looks_ahead(found.units, labels):
+        found.units = [replace(unit, chunk=label) for unit, label in zip(found.units, labels, strict=True)]
 
 
 def _looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:

@@ -16,7 +16,18 @@ from santiago.planner.structured.records.strength import (
     is_sentence,
     strength_of,
 )
-from santiago.planner.structured.tree import Array, Field, Node, Object, Scalar, as_text, fold_key, items, spoken
+from santiago.planner.structured.tree import (
+    Array,
+    Field,
+    Node,
+    Object,
+    Scalar,
+    as_text,
+    fold_key,
+    items,
+    objects,
+    spoken,
+)
 
 MAX_GROUPS = 6
 """Levels of groups inside groups."""
@@ -137,21 +148,31 @@ def _collect(candidate: Candidate, node: Node, group: Group | None, key: str, *,
         return
     if isinstance(node, Array):
         for item in node.items:
-            inner = _inner_lists(item, stage=key in _GROUPS) if isinstance(item, Object) else []
-            if isinstance(item, Object) and (inner or (key in _GROUPS and not has_criteria(item))):
-                found = _group(item, group, is_chunk=key in _GROUPS)
-                candidate.groups.append(found)
-                for entry in inner:
-                    _collect(candidate, entry.value, found, "", future=future, level=level + 1)
-            elif isinstance(item, Object) and (single := _single(item)) is not None:
-                candidate.members.append(Member(single.value, single.line, single.key, group, future))
+            if isinstance(item, Object):
+                _collect_record(candidate, item, group, key, future=future, level=level)
             elif isinstance(item, Array):
                 _collect(candidate, item, group, key, future=future, level=level + 1)
-            elif isinstance(item, Object) or (isinstance(item, Scalar) and as_text(item) and key not in _GROUPS):
+            elif as_text(item) and key not in _GROUPS:
                 candidate.members.append(Member(item, item.line, None, group, future))
     elif isinstance(node, Object):
         for entry in node.fields.values():
             _collect_entry(candidate, entry, group, key, future=future or _is_excluded(entry.key), level=level)
+
+
+def _collect_record(
+    candidate: Candidate, item: Object, group: Group | None, key: str, *, future: bool, level: int
+) -> None:
+    """One record of a list: a group of further units, or a unit."""
+    inner = _inner_lists(item, stage=key in _GROUPS)
+    if inner or (key in _GROUPS and not has_criteria(item)):
+        found = _group(item, group, is_chunk=key in _GROUPS)
+        candidate.groups.append(found)
+        for entry in inner:
+            _collect(candidate, entry.value, found, "", future=future, level=level + 1)
+    elif (single := _single(item)) is not None:
+        candidate.members.append(Member(single.value, single.line, single.key, group, future))
+    else:
+        candidate.members.append(Member(item, item.line, None, group, future))
 
 
 def _collect_entry(
@@ -161,22 +182,27 @@ def _collect_entry(
     value = entry.value
     if _is_id(entry.key) and not (isinstance(value, Array) and key in _GROUPS):
         candidate.members.append(Member(value, entry.line, entry.key, group, future))
+    elif isinstance(value, Scalar):
+        return
     elif isinstance(value, Object) and is_record(value) and not _inner_lists(value, stage=True):
-        candidate.members.append(
-            Member(value, entry.line, entry.key if value.field(*vocabulary.ID) is None else None, group, future)
-        )
-    elif isinstance(value, Array | Object):
-        if fold_key(entry.key) in _INNER:
-            _collect(candidate, value, group, "", future=future, level=level + 1)
-            return
-        found = Group(entry.key, entry.line, (entry.key,), None, group)
-        if isinstance(value, Object) and value.text("title", "name"):
-            found = _group(value, group, is_chunk=True)
-            found.names, found.line = (entry.key, *found.names), entry.line
+        name = entry.key if value.field(*vocabulary.ID) is None else None
+        candidate.members.append(Member(value, entry.line, name, group, future))
+    elif fold_key(entry.key) in _INNER:
+        _collect(candidate, value, group, "", future=future, level=level + 1)
+    else:
+        found = _named_group(entry, group)
         candidate.groups.append(found)
         inner = _inner_lists(value, stage=True) if isinstance(value, Object) else []
         for node in [each.value for each in inner] or [value]:
             _collect(candidate, node, found, "", future=future, level=level + 1)
+
+
+def _named_group(entry: Field, parent: Group | None) -> Group:
+    if not isinstance(entry.value, Object) or not entry.value.text("title", "name"):
+        return Group(entry.key, entry.line, (entry.key,), None, parent)
+    found = _group(entry.value, parent, is_chunk=True)
+    found.names, found.line = (entry.key, *found.names), entry.line
+    return found
 
 
 def _group(node: Object, parent: Group | None, *, is_chunk: bool) -> Group:
@@ -187,27 +213,27 @@ def _group(node: Object, parent: Group | None, *, is_chunk: bool) -> Group:
     return Group(label, line, tuple(filter(None, (name, title))), node, parent, is_chunk)
 
 
-def _inner_lists(node: Node, *, stage: bool) -> list[Field]:
+def _inner_lists(node: Object, *, stage: bool) -> list[Field]:
     """Return the lists of units that an element holds, where it is a group and not a unit itself.
 
     A stage (phase, epic) holds its units whatever else it says; a story that says how it is judged is a unit, and its
     tasks are its parts.
     """
-    if not isinstance(node, Object):
-        return []
     judged = has_criteria(node)
-    found = []
-    for entry in node.fields.values():
-        key = fold_key(entry.key)
-        if key in _INNER and (stage or (key in _UNIT_RANK and not judged)) and isinstance(entry.value, Array):
-            units = sum(1 for item in entry.value.items if isinstance(item, Object) and is_record(item))
-            if stage and not judged:
-                units += sum(1 for item in entry.value.items if isinstance(item, Scalar))
-            if 2 * units > len(entry.value.items):
-                found.append(entry)
+    found = [entry for entry in node.fields.values() if _holds_units(entry, stage=stage, judged=judged)]
     # `tasks` of a phase are its units; its `deliverables` are then what they leave behind.
     best = [entry for entry in found if fold_key(entry.key) in _UNIT_RANK]
     return best or found
+
+
+def _holds_units(entry: Field, *, stage: bool, judged: bool) -> bool:
+    key, value = fold_key(entry.key), entry.value
+    if key not in _INNER or not isinstance(value, Array) or not (stage or (key in _UNIT_RANK and not judged)):
+        return False
+    units = sum(map(is_record, objects(value)))
+    if stage and not judged:
+        units += sum(isinstance(item, Scalar) for item in value.items)
+    return 2 * units > len(value.items)
 
 
 def _single(node: Object) -> Field | None:

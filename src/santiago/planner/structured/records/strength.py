@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from santiago.planner import ids
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.records.criteria import has_criteria
-from santiago.planner.structured.tree import Object, Scalar, as_text, fold_key, items
+from santiago.planner.structured.tree import Object, as_text, fold_key, items
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,31 +18,20 @@ NONE, STRINGS, RECORDS, NAMED, WORK = range(-1, 4)
 """How strongly a list is one of units; NONE is not at all."""
 
 _SAYING = (*vocabulary.TITLE, *vocabulary.WEAK_TITLE)
-_WORKING = frozenset(
-    (
-        *vocabulary.DEPENDS,
-        *vocabulary.DONE_FLAGS,
-        *vocabulary.STATUS,
-        *vocabulary.PRIORITY,
-        "steps",
-        "assertions",
-        "test",
-    )
+_WORKING = frozenset(("steps", "assertions", "test")).union(
+    vocabulary.DEPENDS, vocabulary.DONE_FLAGS, vocabulary.STATUS, vocabulary.PRIORITY
 )
 
 
 def strength_of(nodes: Sequence[Node], keyed: int) -> int:
     """Return the strength of a list whose elements these are, `keyed` of them under an id as their key."""
     records = [node for node in nodes if isinstance(node, Object)]
-    texts = [as_text(node) for node in nodes if isinstance(node, Scalar)]
     half = len(nodes) / 2
-    saying = sum(1 for node in records if _says(node)) + sum(1 for text in texts if is_sentence(text)) + keyed
-    if not nodes or saying < half or sum(1 for node in records if _is_machine(node)) > half:
+    if not nodes or keyed + sum(map(_says, nodes)) < half or sum(map(_is_machine, records)) > half:
         return NONE
-    working = sum(1 for node in records if _is_work(node))
-    if working and working >= half:
+    if (working := sum(map(_is_work, records))) and working >= half:
         return WORK
-    if keyed + sum(1 for node in records if _has_id(node)) >= half:
+    if keyed + sum(map(_has_id, records)) >= half:
         return NAMED
     return RECORDS if len(records) >= half else STRINGS
 
@@ -65,12 +54,13 @@ def is_sentence(text: str) -> bool:
     return named or len(text.split()) > 2 or (not text.isascii() and len(text) > 6)
 
 
-def _says(node: Object) -> bool:
-    """Tell whether a record says something in words."""
+def _says(node: Node) -> bool:
+    """Tell whether a record or a text says something in words."""
+    if not isinstance(node, Object):
+        return is_sentence(as_text(node))
     said = [as_text(entry.value) for entry in node.pick(_SAYING)]
-    return any(len(text.split()) > 1 or (not text.isascii() and len(text) > 3) for text in said) or (
-        _has_id(node) and any(said)
-    )
+    wordy = any(len(text.split()) > 1 or (not text.isascii() and len(text) > 3) for text in said)
+    return wordy or (_has_id(node) and any(said))
 
 
 def _has_id(node: Object) -> bool:

@@ -11,7 +11,7 @@ from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import Criteria, criteria_in, criteria_of
 from santiago.planner.structured.records.deps import Mention, mentions_of
 from santiago.planner.structured.records.lists import Group
-from santiago.planner.structured.tree import Object, Scalar, as_text, flat, fold_key, items
+from santiago.planner.structured.tree import Object, Scalar, as_text, flat, items, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,53 +36,53 @@ def gather(member: Member, carrier: str) -> Gathered:
         return _record(member, member.node, carrier)
     text = flat(member.node)
     lead = ids.lead(text) if member.key is None else None
-    has_id = lead is not None and lead.kind == "prefix" and bool(lead.rest)
-    name = member.key or (lead.id if lead and has_id else None)
-    title = " ".join((lead.rest if lead and has_id else text).split())
-    status = Status.FUTURE if member.future else Status.OPEN
+    name, title = (lead.id, lead.rest) if lead and lead.kind == "prefix" and lead.rest else (member.key, text)
     files = tuple(Hint(value=path, line=member.line, carrier="text") for path in hints.files_in(text))
-    unit = Unit(id=name, title=title or name or "", line=member.line, status=status, files=files)
+    unit = Unit(
+        id=name,
+        title=" ".join(title.split()) or name or "",
+        line=member.line,
+        status=Status.FUTURE if member.future else Status.OPEN,
+        files=files,
+    )
     return Gathered(unit, group=member.group)
 
 
 def _record(member: Member, record: Object, carrier: str) -> Gathered:
     name, title = fields.id_of(record), fields.title_of(record)
     criteria = _criteria(record, carrier)
-    taken = set(criteria.taken)
     mentions = mentions_of(record)
-    taken |= {
-        fold_key(entry.key)
-        for entry in record.fields.values()
-        if fold_key(entry.key) in vocabulary.DEPENDS and mentions
-    }
+    taken = criteria.taken.union(vocabulary.DEPENDS if mentions else ())
     files = fields.files_of(record, carrier, taken)
     verify = fields.commands_of(record, carrier, taken)
     for child in _children(record):
         files += fields.files_of(child, carrier, set())
         verify.add(fields.commands_of(child, carrier, set()))
     said_files, said_commands = fields.text_hints(record)
-    status = fields.status_of(record)
-    if member.future and status in (Status.OPEN, Status.OPTIONAL):
-        status = Status.FUTURE
     place = name.field or title.field
     unit = Unit(
         id=member.key or name.text or None,
         title=title.text or name.text or member.key or "",
         line=member.line if member.key is not None or place is None else place.line,
-        text=fields.text_of(record, title, taken | {fold_key(key) for key in (*vocabulary.CHUNK, *vocabulary.TAGS)}),
-        status=status,
+        text=fields.text_of(record, title, taken.union(vocabulary.CHUNK, vocabulary.TAGS)),
+        status=_status(member, record),
         chunk=fields.chunk_of(record, vocabulary.CHUNK),
         tags=tuple(fields.tags_of(record)),
         priority=record.text(*vocabulary.PRIORITY) or None,
         role="scientist" if record.text(*vocabulary.ROLE).lower() == "scientist" else "developer",
         criteria=tuple(criteria.found),
-        covers=tuple(_covers(record, carrier)) if not criteria.taken & set(vocabulary.COVERS) else (),
+        covers=tuple(_covers(record, carrier)) if criteria.taken.isdisjoint(vocabulary.COVERS) else (),
         files=unique((*files, *said_files)),
         verify=unique((*criteria.verify, *verify.taken, *said_commands)),
         unread=unique(verify.left),
     )
     soft = fields.chunk_of(record, vocabulary.SOFT_CHUNK)
     return Gathered(unit, mentions, fields.order_of(record), soft, member.group)
+
+
+def _status(member: Member, record: Object) -> Status:
+    status = fields.status_of(record)
+    return Status.FUTURE if member.future and status in (Status.OPEN, Status.OPTIONAL) else status
 
 
 def _criteria(record: Object, carrier: str) -> Criteria:
@@ -104,9 +104,7 @@ def _criteria(record: Object, carrier: str) -> Criteria:
 
 
 def _children(record: Object) -> list[Object]:
-    return [
-        each for entry in record.pick(vocabulary.CHILDREN) for each in items(entry.value) if isinstance(each, Object)
-    ]
+    return [each for entry in record.pick(vocabulary.CHILDREN) for each in objects(entry.value)]
 
 
 def _covers(record: Object, carrier: str) -> list[Hint]:

@@ -12,100 +12,101 @@ def _words(table: str) -> frozenset[str]:
     return frozenset(table.split())
 
 
-def _keys(table: str) -> tuple[str, ...]:
+def keys(table: str) -> tuple[str, ...]:
+    """Return the names of a table in the form in which they are compared."""
     return tuple(dict.fromkeys(fold_key(word) for word in table.split()))
 
 
 # Where units stand
 
-UNIT_LISTS = _keys(
+UNIT_LISTS = keys(
     "userStories userStory stories requirements functionalRequirements functional_reqs features"
     " featureList feature_list tasks taskList issues workItems tickets backlog productBacklog todos"
     " useCases items nonFunctionalRequirements nonFunctional nfrs technicalRequirements"
 )
 """Lists whose elements are units, the one that says most first."""
 
-GROUP_LISTS = _keys(
+GROUP_LISTS = keys(
     "phases epics milestones sprints stages iterations releases waves chunks groups modules areas themes"
     " domains tracks workstreams sections categories"
 )
 """Lists whose elements hold lists of units."""
 
-INNER_LISTS = _keys("subtasks steps chunks capabilities deliverables actions stories children") + UNIT_LISTS
+INNER_LISTS = keys("subtasks steps chunks capabilities deliverables actions stories children") + UNIT_LISTS
 """Lists of units inside a group."""
 
-WEAK_LISTS = frozenset(_keys("items issues backlog useCases todos")) | {""}
+WEAK_LISTS = frozenset(keys("items issues backlog useCases todos")) | {""}
 """Names that hold anything; their elements must look like work."""
 
 # What a unit says
 
-ID = _keys("id storyId taskId requirementId reqId featureId issueId ticketId identifier uid")
-WEAK_ID = _keys("key number num no code ref")
-TITLE = _keys("title name subject headline summary shortTitle")
-WEAK_TITLE = _keys(
+ID = keys("id storyId taskId requirementId reqId featureId issueId ticketId identifier uid")
+WEAK_ID = keys("key number num no code ref")
+TITLE = keys("title name subject headline summary shortTitle")
+WEAK_TITLE = keys(
     "userStory story requirement feature task statement text description desc goal objective marker what content"
     " behavior behaviour action label body"
 )
 AS_A = (
-    ("As a", _keys("asA as_an role persona actor")),
-    ("I want", _keys("iWant want")),
-    ("so that", _keys("soThat benefit")),
+    ("As a", keys("asA as_an role persona actor")),
+    ("I want", keys("iWant want")),
+    ("so that", keys("soThat benefit")),
 )
 
 CRITERIA = (
-    _keys(
+    keys(
         "acceptanceCriteria acceptance_criterion acceptance criteria ac acs acceptanceTests acceptanceScenarios"
         " acceptanceConditions criteriosDeAceptacion criteriosAceptacion criteres_acceptation akzeptanzkriterien"
         " criteriosDeAceitacao 验收标准 受入基準 受け入れ基準 수용기준 인수기준 критерииПриемки"
     ),
-    _keys(
+    keys(
         "successCriteria doneWhen doneCriteria completionCriteria verificationCriteria checks specificChecks"
         " completionSignals"
     ),
-    _keys("assertions scenarios expectedBehavior expectedBehaviour expected testCases"),
-    _keys("steps verificationSteps validationSteps testSteps"),
+    keys("assertions scenarios expectedBehavior expectedBehaviour expected testCases"),
+    keys("steps verificationSteps validationSteps testSteps"),
 )
 """Fields that hold criteria, in tiers: the first tier that a unit has is taken, the others are text."""
-CRITERIA_INSIDE = _keys("test tests verification validation")
+CRITERIA_INSIDE = keys("test tests verification validation")
 """Fields whose objects may hold such fields."""
-GIVEN_WHEN_THEN = _keys("given when then")
+GIVEN_WHEN_THEN = keys("given when then")
 
-DEPENDS = _keys(
+DEPENDS = keys(
     "dependsOn depends dependencies dependency deps blockedBy requires prerequisites prerequisite waitsFor runsAfter"
     " after predecessors dependências dependencias abhängigkeiten dépendances 依赖 依存 의존성"
 )
-DEPENDS_INSIDE = _keys("requires dependsOn blockedBy needs on tasks stories internal hard")
+DEPENDS_INSIDE = keys("requires dependsOn blockedBy needs on tasks stories internal hard")
 """Inside an object of dependencies, the lists that point backwards; `enables` and the like point forwards."""
 
-FILES = _keys(
+FILES = keys(
     "files file filesToModify filesToCreate filesToChange filesModified filesCreated modifiedFiles relevantFiles"
     " affectedFiles targetFiles keyFiles filePath filePaths path paths deliverable deliverables testFile outputFile"
 )
-COMMANDS = _keys(
+COMMANDS = keys(
     "verifyCommands verifyCommand verificationCommand verificationCommands testCommand testCommands validationCommands"
     " validationCommand checkCommand checkCommands commands command run qualityGates qualityCommands"
 )
-COMMANDS_IF_SHAPED = _keys("verify verification validation test tests completionCriteria qualityChecks testStrategy")
+COMMANDS_IF_SHAPED = keys("verify verification validation test tests completionCriteria qualityChecks testStrategy")
 """Fields that hold prose as often as a command; only what is plainly a command is taken."""
 
-DONE_FLAGS = _keys("passes passed complete completed done isDone isCompleted finished implemented")
-STATUS = _keys("status state")
-PRIORITY = _keys("priority prio moscow importance")
-ORDER = _keys("order sequence ordinal executionOrder rank position")
-CHUNK = _keys("chunk phase epic milestone sprint wave stage iteration release epicTitle epicName phaseName")
-SOFT_CHUNK = _keys("category group area module component section owner domain theme track layer")
+DONE_FLAGS = keys("passes passed complete completed done isDone isCompleted finished implemented")
+STATUS = keys("status state")
+PRIORITY = keys("priority prio moscow importance")
+ORDER = keys("order sequence ordinal executionOrder rank position")
+CHUNK = keys("chunk phase epic milestone sprint wave stage iteration release epicTitle epicName phaseName")
+SOFT_CHUNK = keys("category group area module component section owner domain theme track layer")
 """Groupings that say who or what, and not when: chunks only where they keep the order of the document."""
-COVERS = _keys(
+COVERS = keys(
     "requirements requirementRefs requirementIds covers satisfies implements traces tracesTo satisfiesAC"
     " relatedRequirements"
 )
-ROLE = _keys("role worker workerRole")
-TAGS = _keys("tags labels aliases alias formerId")
-OPTIONAL = _keys("optional isOptional")
-CHILDREN = _keys("subtasks subTasks substeps children checklist")
+ROLE = keys("role worker workerRole")
+TAGS = keys("tags labels aliases alias formerId")
+OPTIONAL = keys("optional isOptional")
+CHILDREN = keys("subtasks subTasks substeps children checklist")
 
 HOUSEKEEPING = frozenset(
-    _keys(
+    keys(
         "createdAt updatedAt created updated createdDate updatedDate lastRun startedAt completedAt closedAt createdBy"
         " updatedBy lastUpdated timestamp date $schema uuid url htmlUrl"
     )
@@ -131,7 +132,7 @@ FUTURE_PRIORITIES = _words("wont wonthave willnothave nothave")
 # What is no plan
 
 CONFIGURATION = frozenset(
-    _keys(
+    keys(
         "apiVersion kind environment env secrets values services volumes networks jobs image images replicas"
         " hosts handlers collections roles channels devDependencies peerDependencies scripts engines"
         " repositories inputs outputs on triggers pipeline plugins presets compilerOptions openapi swagger"
@@ -142,7 +143,7 @@ CONFIGURATION = frozenset(
 """Keys of a document that is configuration, where no list of units speaks against it."""
 
 MACHINE = frozenset(
-    _keys(
+    keys(
         "hosts uses run image cmds cmd script taskRef become apt shell repository repo src selector command"
         " args schema endpoint method"
     )

@@ -1,18 +1,23 @@
-"""Lists without ids whose units own a criteria label: headings (rule 10) and list items (rule 12)."""
+"""Lists without ids: headings and items that own criteria (rules 10, 12), numbered requirements (14), chains (12), As-a sentences (13)."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-from santiago.planner import ids, words
-from santiago.planner.markdown.carriers import carrier, is_group
+from santiago.planner import hints, ids, words
+from santiago.planner.markdown.carriers import carrier, indexes, is_group
 from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone
 
-_NUMBERED = pattern(r"\d")
+if TYPE_CHECKING:
+    from santiago.planner.markdown.harvest import Carrier
+    from santiago.planner.markdown.lists.model import View
+
+
 _GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—]+\s*(.*)$")
 
 
@@ -34,17 +39,16 @@ def requirement_lists(view: View) -> list[UnitList]:
     """Return the numbered items under a heading that says Requirements or Steps, or under a part of it (rule 14)."""
     starts = [
         index
-        for index, block in enumerate(view.blocks)
-        if block.kind is Kind.ITEM
-        and block.level == 0
-        and block.box is None
-        and _NUMBERED.match(block.marker)
-        and view.source.zones[index] != Zone.NEVER
-        and not view.source.under_criteria[index]
-        and _is_required(view, index)
+        for index in _numbered_items(view)
+        if view.blocks[index].level == 0 and not view.source.under_criteria[index] and _is_required(view, index)
     ]
     starts = [index for index in starts if _is_list(view, view.blocks[index].section, starts)]
     return [_as_list(view, 14, starts)] if len(starts) > 1 else []
+
+
+def _numbered_items(view: View) -> list[int]:
+    items = indexes(view.source, Kind.ITEM)
+    return [index for index in items if view.blocks[index].box is None and view.blocks[index].marker[0].isdigit()]
 
 
 def _is_required(view: View, index: int) -> bool:
@@ -130,34 +134,17 @@ def _of_one_level(view: View, kept: list[int], owners: set[int]) -> list[int]:
 
 def _items(view: View) -> list[int]:
     """Return the outermost items that hold a criteria label, with their siblings where half of them do."""
-    owners = set()
-    for index in view.criteria_marks:
-        at = _unit_item(view, index)
-        if at >= 0 and view.source.zones[at] != Zone.NEVER and view.blocks[at].box is None:
-            owners.add(at)
+    holders = {_unit_item(view, index) for index in view.criteria_marks}
+    owners = [at for at in indexes(view.source, Kind.ITEM) if at in holders and view.blocks[at].box is None]
     if len(owners) < 2:
         return []
     levels = Counter(view.blocks[index].level for index in owners)
     level = max(levels, key=lambda level: (levels[level], -level))
     sections = {view.blocks[index].section for index in owners}
-    siblings = [
-        index
-        for index, block in enumerate(view.blocks)
-        if block.kind is Kind.ITEM
-        and block.level == level
-        and block.section in sections
-        and block.box is None
-        and view.source.zones[index] != Zone.NEVER
-        and bool(_NUMBERED.match(block.marker))
-    ]
-    numbered = [index for index in siblings if index in owners]
-    if (
-        numbered
-        and len(numbered) == sum(1 for index in owners if view.blocks[index].level == level)
-        and len(numbered) * 2 >= len(siblings)
-    ):
-        return siblings
-    return sorted(index for index in owners if view.blocks[index].level == level)
+    owners = [index for index in owners if view.blocks[index].level == level]
+    around = [index for index in _numbered_items(view) if view.blocks[index].section in sections]
+    siblings = [index for index in around if view.blocks[index].level == level]
+    return siblings if set(owners) <= set(siblings) and len(owners) * 2 >= len(siblings) else owners
 
 
 def _unit_item(view: View, index: int) -> int:
@@ -170,14 +157,15 @@ def _unit_item(view: View, index: int) -> int:
 
 def _as_list(view: View, rule: int, starts: list[int]) -> UnitList:
     numbers = [_heading_number(view, index) for index in starts]
+    titles = [found.rest if found else view.blocks[at].lines[0] for at, found in zip(starts, numbers, strict=True)]
     # A number is an id only where it counts through the document; lists that begin again at 1 only number.
-    plain = [found for found in numbers if found and found.kind == "number"]
-    unique = len({ids.fold(found.id) for found in plain}) == len(plain)
-    carriers = []
-    for (at, end), found in zip(extents(view, starts), numbers, strict=True):
-        title = found.rest if found else view.blocks[at].lines[0]
-        named = found if found is not None and (unique or found.kind == "dotted") else None
-        carriers.append(carrier(view.source, at, end=end, found=named, title=title))
+    plain = [found.id for found in numbers if found and found.kind == "number"]
+    if len(set(map(ids.fold, plain))) < len(plain):
+        numbers = [found if found and found.kind == "dotted" else None for found in numbers]
+    carriers = [
+        carrier(view.source, at, end=end, found=found, title=title)
+        for (at, end), found, title in zip(extents(view, starts), numbers, titles, strict=True)
+    ]
     carriers = grouped(view, carriers)
     what = "headings" if view.blocks[starts[0]].kind is Kind.HEADING else "list items"
     owned = "numbered under Requirements or Steps" if rule == 14 else "with acceptance criteria"
@@ -201,3 +189,83 @@ def _heading_number(view: View, index: int) -> ids.Found | None:
         return lead
     number = block.marker.rstrip(".):")
     return ids.Found(number, "number", block.lines[0]) if number.isdigit() else None
+
+
+def chain_lists(view: View) -> list[UnitList]:
+    """Return the list with the most such items; other lists of the document count in numbers of their own."""
+    sections: dict[int, list[int]] = defaultdict(list)
+    for index in _numbered_items(view):
+        if view.blocks[index].level == 0:
+            sections[view.blocks[index].section].append(index)
+    chains = [(linked, members) for members in sections.values() if (linked := _linked(view, members)) > 1]
+    if not chains:
+        return []
+    _, members = max(chains, key=lambda chain: chain[0])
+    carriers = tuple(
+        carrier(view.source, index, found=ids.Found(_chain_number(view, index), "number", view.blocks[index].text))
+        for index in members
+    )
+    return [
+        UnitList(
+            rule=12,
+            kind="chain",
+            name="items of a dependency chain",
+            carriers=carriers,
+            explicit=False,
+            keys=frozenset({"chain", "item", "numbered"}),
+        )
+    ]
+
+
+def _linked(view: View, members: list[int]) -> int:
+    """Return how many items depend on other items of the same list, by number."""
+    numbers = {_chain_number(view, index) for index in members}
+    if len(numbers) < len(members):
+        return 0
+    found = 0
+    for index in members:
+        targets = {dep.target for dep in hints.inline_deps(view.blocks[index]) if dep.carrier == "inline"}
+        found += bool(targets) and targets <= numbers
+    return found
+
+
+def _chain_number(view: View, index: int) -> str:
+    return view.blocks[index].marker.rstrip(".):")
+
+
+def as_a_lists(view: View) -> list[UnitList]:
+    """Return the As-a sentences as one list; a heading that holds just one of them is the unit."""
+    if not view.stories:
+        return []
+    per_section = Counter(view.blocks[index].section for index in view.stories)
+    starts = sorted({_story_place(view, index, per_section) for index in view.stories})
+    carriers = grouped(view, [_story_carrier(view, at, end) for at, end in extents(view, starts)])
+    return [
+        UnitList(
+            rule=13,
+            kind="as-a",
+            name="As-a sentences",
+            carriers=tuple(carriers),
+            explicit=view.explicit(carriers),
+            keys=frozenset({"as-a", "story", "stories"}),
+        )
+    ]
+
+
+def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
+    """Return the heading right above a sentence where it names that one story, else the sentence itself."""
+    block = view.blocks[index]
+    section = block.section
+    if block.kind is Kind.HEADING or section < 0 or per_section[section] > 1 or block.level > 0 or block.parent >= 0:
+        return index
+    heading = view.blocks[section]
+    if heading.level == 1 or is_group(heading.text) or words.normal(heading.text) in words.STORY_SECTIONS:
+        return index
+    judged = view.criteria_before[view.ends[section]] > view.criteria_before[view.ends[index]]
+    return index if block.kind is Kind.ITEM and not judged else section
+
+
+def _story_carrier(view: View, at: int, end: int) -> Carrier:
+    lead = view.source.leads[at] if view.blocks[at].kind is Kind.HEADING else None
+    numbered = lead is not None and lead.kind in ("number", "dotted")
+    return carrier(view.source, at, end=end, title=lead.rest if lead and numbered and lead.rest else None)

@@ -1,0 +1,144 @@
+"""The house formats in Markdown: `### Task N:` blocks with an `**ID:**` field, and PRDs whose only units are criteria `AC-n`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.plan import Finding
+from santiago.planner import ids, words
+from santiago.planner.draft import Document, DraftCriterion, Unit
+from santiago.planner.findings import warning
+from santiago.planner.markdown import assemble, carriers
+from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.source import Source
+
+if TYPE_CHECKING:
+    from santiago.planner.draft import Document
+    from santiago.planner.source import Source
+
+
+def tasks(source: Source) -> Document | None:
+    blocks = source.outline.blocks
+    leads = {index: lead for index, lead in enumerate(source.leads) if lead is not None and lead.kind == "task"}
+    extents = carriers.bounded(source, [index for index in leads if blocks[index].kind is Kind.HEADING])
+    with_id = {start for start, end in extents if any(map(_is_id_field, blocks[start + 1 : end]))}
+    if not with_id:
+        return None
+    made = []
+    for start, end in extents:
+        chunk = carriers.chunk_of(source, start)
+        found = carriers.carrier(source, start, end=end, found=leads[start], chunk=chunk)
+        made.append(replace(found, id=None, tags=(leads[start].id,)) if start in with_id else found)
+    evidence = [f"{len(with_id)} blocks Task N with an ID field"]
+    document = assemble.document(source, "house-tasks", evidence, made, implicit=False)
+    document.findings += [_task_without_id(blocks[start]) for start, _ in extents if start not in with_id]
+    return document
+
+
+def _is_id_field(block: Block) -> bool:
+    if block.kind not in (Kind.ITEM, Kind.PARA):
+        return False
+    return any(
+        (label := read_label(line)).concept == "id" and label.is_label and bool(label.rest) for line in block.lines
+    )
+
+
+def _task_without_id(block: Block) -> Finding:
+    message = f'"{block.text}" has no ID field, while other tasks of this document have one'
+    hint = 'Add "- **ID:** T-001" with a number of its own, so that other tasks can depend on it.'
+    return warning("no_id", block.line, message, hint)
+
+
+_UNITS = ("story", "requirement", "task", "feature")
+_KINDS = (Kind.ITEM, Kind.PARA, Kind.ROW, Kind.HEADING)
+
+
+def criteria(source: Source) -> Document | None:
+    leads = {i: lead for i in carriers.indexes(source, *_KINDS) if _is_criterion(lead := source.leads[i]) and lead}
+    found = [index for index in leads if source.outline.blocks[index].parent < 0]  # inside an item it is a mention
+    if not found or _repeats(source, found) or _has_units(source):
+        return None
+    phases = _phases(source, {ids.fold(lead.id) for lead in leads.values()})
+    made = [
+        carriers.carrier(source, at, end=end, found=leads[at], chunk=phases.get(ids.fold(leads[at].id)))
+        for at, end in carriers.bounded(source, found)
+    ]
+    evidence = [f"{len(found)} criteria with AC ids and no other unit"]
+    document = assemble.document(source, "house-criteria", evidence, made)
+    document.units = [_as_criterion(source, unit, index) for unit, index in zip(document.units, found, strict=True)]
+    document.findings += _criteria_without_id(source, found)
+    return document
+
+
+def _is_criterion(lead: ids.Found | None) -> bool:
+    return lead is not None and lead.kind == "prefix" and lead.prefix in carriers.CRITERION_PREFIXES
+
+
+def _repeats(source: Source, found: list[int]) -> bool:
+    """Tell whether ids or sections of criteria repeat: then they are the criteria of several units."""
+    names = [ids.fold(lead.id) for index in found if (lead := source.leads[index])]
+    blocks = source.outline.blocks
+    sections = {
+        blocks[i].section
+        for i in found
+        if blocks[i].section >= 0 and words.concept(blocks[blocks[i].section].text) == "criteria"
+    }
+    return len(set(names)) < len(names) or len(sections) > 1
+
+
+def _has_units(source: Source) -> bool:
+    """Tell whether the document defines anything else that a reader would take for a unit."""
+    places = carriers.indexes(source, *_KINDS)
+    blocks = source.outline.blocks
+    if any(blocks[index].kind is not Kind.ROW and words.is_story(blocks[index].text) for index in places):
+        return True
+    leads = [(index, lead) for index in places if (lead := source.leads[index]) is not None]
+    if any(blocks[index].kind is Kind.HEADING and _is_unit(lead) for index, lead in leads):
+        return True
+    return max(Counter(lead.prefix for _, lead in leads if carriers.is_unit_prefix(lead)).values(), default=0) > 1
+
+
+def _is_unit(lead: ids.Found) -> bool:
+    return lead.kind in _UNITS or carriers.is_unit_prefix(lead)
+
+
+def _phases(source: Source, known: set[str]) -> dict[str, str]:
+    """Map each criterion to the one phase whose bullets name it."""
+    named: dict[str, set[str]] = {}
+    for index, block in enumerate(source.outline.blocks):
+        if block.kind is not Kind.ITEM or not (chunk := carriers.chunk_of(source, index)):
+            continue
+        for name in ids.mentioned(block.text):
+            if ids.fold(name) in known:
+                named.setdefault(ids.fold(name), set()).add(chunk)
+    return {name: next(iter(chunks)) for name, chunks in named.items() if len(chunks) == 1}
+
+
+def _as_criterion(source: Source, unit: Unit, index: int) -> Unit:
+    """The unit itself is what is checked; what stands under it belongs to its text."""
+    text = " ".join([unit.title, *(part.text for part in unit.criteria)])
+    line = source.outline.blocks[index].line
+    return replace(unit, criteria=(DraftCriterion(text=text, line=line, id=unit.id),))
+
+
+def _criteria_without_id(source: Source, found: list[int]) -> list[Finding]:
+    """Report other bullets of a criteria section: they may be criteria that lack their id."""
+    taken = set(found)
+    blocks = source.outline.blocks
+    return [
+        warning(
+            "no_id",
+            block.line,
+            f'"{block.text[:60]}" stands among the acceptance criteria without an AC id; not planned',
+            'Begin it with an id of its own, such as "AC-9:".',
+        )
+        for index, block in enumerate(blocks)
+        if block.kind is Kind.ITEM
+        and index not in taken
+        and block.parent < 0
+        and block.section >= 0
+        and words.concept(blocks[block.section].text) == "criteria"
+    ]

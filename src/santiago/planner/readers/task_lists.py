@@ -1,0 +1,261 @@
+"""Task lists made of boxes: spec-kit's `- [ ] T012 [P] [US1] text`, Kiro's `- [ ] 1.1 text` under `1.`, OpenSpec's under `## 1.`, gsd's.
+
+All are read alike. They differ in their ids, in what is a chunk (the phase, the parent box, the numbered heading), and in
+the marks in front of a title.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.patterns import pattern
+from santiago.contract.plan import Finding
+from santiago.planner import hints, ids
+from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
+from santiago.planner.findings import warning
+from santiago.planner.markdown import assemble, boxes, carriers, ordering
+from santiago.planner.markdown.harvest import Carrier, Harvester
+from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.outline import Kind
+from santiago.planner.source import Source, Zone
+
+if TYPE_CHECKING:
+    from santiago.planner.markdown.boxes import Box, Boxes
+
+_TASK = pattern(r"T-?\d{2,6}[A-Za-z]?(?:\.\d+)?$")
+_MARK = pattern(r"^[\s*_`]*[\[(](?P<mark>P|US-?\d+(?:\s*,\s*US-?\d+)*|Story\s*\d+|[A-Z]{2,6}\d*)[\])][\s*_`]*")
+_STORY = pattern(r"\b(?:User Story|US|Story)\s*-?(?P<number>\d+)\b", re.IGNORECASE)
+_REVERSE = pattern(
+    r"[(\[]\s*(?:place |must (?:come|run|finish) |do (?:this )?|complete )?(?:before|blocks|precedes)\s*:?\s*(?P<names>[^)\]]+)[)\]]",
+    re.IGNORECASE,
+)
+_GSD = pattern(r"\s*`(?:est|risk|depends):[^`]*`")
+_STARRED = pattern(r"\S*\d\.?\*(?:\s|$)")
+_PARALLEL = pattern(r"^\((?:P|parallel)\)\s*")
+_PARTIAL = pattern(
+    r"\bpartial(?:ly)?\b|\(\s*\d{1,2}\s*%|部分的?完了|部分完成|부분 완료|частично|parcial", re.IGNORECASE
+)
+
+
+def gsd(source: Source) -> Document | None:
+    """Read gsd-2 lines: `- [ ] **S01: Title** `risk:high` `depends:[S01]``."""
+    blocks = source.outline.blocks
+    leads = {i: lead for i, lead in enumerate(source.leads) if lead is not None and lead.kind == "prefix"}
+    found = [index for index in leads if blocks[index].box is not None and _GSD.search(blocks[index].text)]
+    if not found:
+        return None
+    made = [
+        carriers.carrier(source, at, end=end, found=leads[at], title=_GSD.sub("", leads[at].rest), chunk=chunk)
+        for at, end, chunk in carriers.places(source, found)
+    ]
+    return assemble.document(source, "gsd-roadmap", [f"{len(found)} boxes with gsd marks"], made)
+
+
+def speckit(source: Source) -> Document | None:
+    """Read boxes with T ids under phases."""
+    tasks = _tasks(source)
+    if not tasks:
+        return None
+    made = [_speckit_carrier(source, *place) for place in carriers.places(source, tasks)]
+    document = assemble.document(source, "spec-kit-tasks", _speckit_evidence(source, tasks), made)
+    document.units = _with_reverse(source, tasks, document.units)
+    return ordering.ordered(source, document)
+
+
+def kiro(source: Source) -> Document | None:
+    """Read `- [ ] 1. Parent` with `1.1` children; the leaves are the units, the parent is the chunk."""
+    found = boxes.survey(source)
+    evidence = _kiro_evidence(source, found)
+    if not evidence:
+        return None
+    document = _numbered(source, "kiro-tasks", evidence, found, by_heading=False)
+    document.findings += _partial_groups(source, found)
+    document.edges += _group_edges(source, found)
+    return ordering.ordered(source, document)
+
+
+def openspec(source: Source) -> Document | None:
+    """Read `- [ ] 1.1 text` under `## 1. Group`; the boxes are the units, the headings their chunks."""
+    found = boxes.survey(source)
+    dotted = [box for box in found.units if box.found is not None and box.found.kind == "dotted"]
+    grouped = any(carriers.chunk_of(source, box.at, numbered=True) for box in dotted[:1])
+    if not dotted or (len(dotted) < 2 and not grouped) or _details_of_stories(source, dotted):
+        return None
+    evidence = [f"{len(dotted)} boxes with ids such as {ids.name(dotted[0].found)}"]
+    return ordering.ordered(source, _numbered(source, "openspec-tasks", evidence, found, by_heading=True))
+
+
+def _numbered(source: Source, format_: str, evidence: list[str], found: Boxes, *, by_heading: bool) -> Document:
+    """Return the document of boxes with numbers, each repeated one once."""
+    units, repeated = boxes.merged(source, found.units, found.groups)
+    box_at = {box.at: box for box in units}
+    made = []
+    for at, end, section in carriers.places(source, list(box_at), numbered=by_heading):
+        box = box_at[at]
+        chunk = section if by_heading else _parent(source, box, found, section)
+        carrier = carriers.carrier(source, at, end=end, found=box.found, chunk=chunk)
+        made.append(carrier if by_heading else _marked(source, box, carrier))
+    again = [box.at for box in repeated]
+    return assemble.document(source, format_, evidence, made, repeated=again, known=list(found.groups))
+
+
+# spec-kit
+
+
+def _tasks(source: Source) -> list[int]:
+    """Return the boxes that carry a T id, and those without one that stand in the same sections or in a phase."""
+    blocks = source.outline.blocks
+    named = [index for index in range(len(blocks)) if _is_task(source.leads[index])]
+    boxed = [index for index in named if blocks[index].kind is Kind.ITEM and blocks[index].box is not None]
+    rows = sum(blocks[index].kind is Kind.ROW for index in named)
+    if rows > len(boxed) or (len(boxed) < 2 and not (boxed and carriers.chunk_of(source, boxed[0]))):
+        return []  # a table that defines the tasks says more than boxes that mention one
+    plain = {ids.fold(ids.name(source.leads[i])) for i in boxed if source.zones[i] != Zone.NEVER}
+    sections = {blocks[i].section for i in boxed}
+    return [box.at for box in boxes.survey(source).units if _is_wanted(source, box, plain, sections)]
+
+
+def _is_wanted(source: Source, box: Box, plain: set[str], sections: set[int]) -> bool:
+    """Tell whether a box is a task; in a side section only where no other place defines its id."""
+    if _is_task(box.found):
+        return source.zones[box.at] != Zone.NEVER or ids.fold(ids.name(box.found)) not in plain
+    section = source.outline.blocks[box.at].section
+    in_phase = section >= 0 and carriers.is_group(source.outline.blocks[section].text)
+    return (section in sections or in_phase) and boxes.is_plain(source, box.at)
+
+
+def _is_task(lead: ids.Found | None) -> bool:
+    return lead is not None and lead.kind == "prefix" and bool(_TASK.match(lead.id))
+
+
+def _speckit_evidence(source: Source, tasks: list[int]) -> list[str]:
+    named = [lead for index in tasks if (lead := source.leads[index]) is not None and _is_task(lead)]
+    marks = sum(bool(_MARK.match(lead.rest)) for lead in named)
+    evidence = [f"{len(named)} boxes with ids such as {named[0].id}"]
+    return [*evidence, f"{marks} of them marked [P] or with a story"] if marks else evidence
+
+
+def _speckit_carrier(source: Source, index: int, end: int, chunk: str | None) -> Carrier:
+    lead = source.leads[index]
+    named = lead if _is_task(lead) else None
+    title, tags = _marks(named.rest if named else source.outline.blocks[index].text)
+    if chunk and (story := _STORY.search(chunk)) and f"US{story['number']}" not in tags:
+        tags.append(f"US{story['number']}")
+    if named is None:
+        found = carriers.carrier(source, index, end=end, title=title, chunk=chunk, tags=tags)
+    else:
+        found = carriers.carrier(source, index, end=end, found=named._replace(rest=title), chunk=chunk, tags=tags)
+    return replace(found, priority=found.priority or carriers.priority_in(chunk or ""))
+
+
+def _marks(text: str) -> tuple[str, list[str]]:
+    """Return a title without its leading marks, and the marks as tags."""
+    tags: list[str] = []
+    while mark := _MARK.match(text):
+        text = text[mark.end() :]
+        stories = [f"US{found['number']}" for found in _STORY.finditer(mark["mark"])]
+        tags += stories or ["[P]" if mark["mark"] == "P" else mark["mark"]]
+    return text, tags
+
+
+def _with_reverse(source: Source, tasks: list[int], units: list[Unit]) -> list[Unit]:
+    """Turn `(place before T023..T025)` into dependencies of those tasks on this one."""
+    extra: dict[str, list[Dep]] = {}
+    for index in tasks:
+        block = source.outline.blocks[index]
+        for match in _REVERSE.finditer(block.text):
+            names, sure = hints.targets(match["names"])
+            dep = Dep(target=ids.name(source.leads[index]), line=block.line, carrier="inline")
+            for name in names if sure else []:
+                extra.setdefault(ids.fold(name), []).append(dep)
+    return [replace(unit, deps=(*unit.deps, *extra.get(ids.fold(unit.id or ""), ()))) for unit in units]
+
+
+# Kiro
+
+
+def _kiro_evidence(source: Source, found: Boxes) -> list[str]:
+    parents = [number for number in found.groups.values() if number is not None and _is_top(number)]
+    evidence = []
+    if parents:
+        evidence.append(f"{len(parents)} numbered boxes such as {parents[0].id} that group others")
+    if parents or found.counted("number") + found.counted("task") > 1:
+        mapped = sum(_is_mapping(block.lines[0]) for block in source.outline.blocks if block.kind is Kind.ITEM)
+        evidence += [f"{mapped} lines that name requirements"] if mapped else []
+    return evidence
+
+
+def _is_top(number: ids.Found) -> bool:
+    """Tell whether a number is one of the first level: 1, Task 1, or 1.0."""
+    return number.kind in ("number", "task") or (number.kind == "dotted" and number.id.endswith(".0"))
+
+
+def _is_mapping(text: str) -> bool:
+    label = read_label(text)
+    return label.concept == "covers" and bool(label.rest) and text.lstrip().startswith(("_", "*"))
+
+
+def _parent(source: Source, box: Box, found: Boxes, section: str | None) -> str | None:
+    """The parent is the chunk; a parent without children is one of its own, so that chunks stay in document order."""
+    alone = found.groups and box.found is not None and _is_top(box.found)
+    at = box.group if box.group >= 0 else box.at if alone else -1
+    return carriers.label(source.outline.blocks[at].text) if at >= 0 else section
+
+
+def _marked(source: Source, box: Box, carrier: Carrier) -> Carrier:
+    """Read the marks `(P)`, `*` for optional, and `(50 %)` for what is ticked too early."""
+    blocks, status = source.outline.blocks, carrier.status
+    text = blocks[box.at].text
+    starred = bool(_STARRED.match(text)) or (box.group >= 0 and blocks[box.group].starred)
+    if status is Status.OPEN and starred:
+        status = Status.OPTIONAL
+    elif status is Status.DONE and _PARTIAL.search(text):
+        status = Status.OPEN
+    tags = (*carrier.tags, "[P]") if _PARALLEL.match(box.found.rest if box.found else text) else carrier.tags
+    return replace(carrier, title=_PARALLEL.sub("", carrier.title), status=status, tags=tags)
+
+
+def _partial_groups(source: Source, found: Boxes) -> list[Finding]:
+    """Report parents that are ticked while a child is open."""
+    blocks = source.outline.blocks
+    still_open: dict[int, int] = {}
+    for box in found.units:
+        if box.group >= 0 and blocks[box.group].box in ("x", "X") and blocks[box.at].box not in ("x", "X"):
+            still_open[box.group] = still_open.get(box.group, 0) + 1
+    return [
+        warning(
+            "partly_done",
+            blocks[group].line,
+            f'"{carriers.label(blocks[group].text)}" is ticked, but {count} of its parts are open; read as open',
+            "Tick the parts that are done, or untick the parent.",
+        )
+        for group, count in still_open.items()
+    ]
+
+
+def _group_edges(source: Source, found: Boxes) -> list[GroupEdge]:
+    """Lift what a parent depends on to all of its children."""
+    first_child = {box.group: box.at for box in reversed(found.units) if box.group >= 0}
+    harvester = Harvester(source.outline)
+    edges = []
+    for group, child in sorted(first_child.items()):
+        end = max(group + 1, min(child, source.outline.ends[group]))
+        own = harvester.unit(Carrier(at=group, end=end, title=""))
+        label = carriers.label(source.outline.blocks[group].text)
+        edges += [GroupEdge(group=label, target=dep.target, line=dep.line) for dep in own.deps if dep.is_declared]
+    return edges
+
+
+# OpenSpec
+
+
+def _details_of_stories(source: Source, dotted: list[Box]) -> bool:
+    """Tell whether most of these boxes stand under headings that are units themselves, such as `### Story 1.1`."""
+    leads = [[source.leads[heading] for heading in source.outline.path(box.at)] for box in dotted]
+    return 2 * sum(any(map(_is_story, above)) for above in leads) > len(dotted)
+
+
+def _is_story(lead: ids.Found | None) -> bool:
+    return lead is not None and (lead.kind in ("story", "requirement", "feature") or carriers.is_unit_prefix(lead))

@@ -1,0 +1,223 @@
+"""Documents that are a list of units which `markdown/lists` finds: Kiro's requirements, spec-kit's user stories, BMAD's epics.
+
+The list is the same question everywhere. These formats are known by the words of its headings, and each adds something:
+EARS lines as evidence, the tag `US1`, the epic as the chunk.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.contract.patterns import pattern
+from santiago.contract.plan import Finding
+from santiago.planner import hints, ids, words
+from santiago.planner.draft import GroupEdge
+from santiago.planner.findings import note
+from santiago.planner.markdown import assemble
+from santiago.planner.markdown.carriers import carrier, label
+from santiago.planner.markdown.labels import read_label, split_label
+from santiago.planner.markdown.lists.choice import Choice, choose
+from santiago.planner.markdown.lists.extent import group_names
+from santiago.planner.markdown.outline import Kind
+from santiago.planner.source import Zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.planner.draft import Document, Unit
+    from santiago.planner.markdown.harvest import Carrier
+    from santiago.planner.source import Source
+
+RULES: dict[str, frozenset[int]] = {
+    "prd": frozenset({8, 9, 10, 12}),
+    "requirement-tables": frozenset({11}),
+    "user-stories": frozenset({13}),
+    "numbered-requirements": frozenset({14}),
+    "status-tables": frozenset({15}),
+}
+"""Formats that are nothing but a list of units: the rules by which their list was found."""
+_EARS = pattern(r"\b(?:SHALL|WHEN|WHILE|WHERE)\b|なければならない|するものとする")
+_PRIORITY = pattern(r"\s*[(（][^()（）]*\bP\d\b[^()（）]*[)）]\s*[\W_]*(?:MVP)?\s*$")
+_SPECKIT = pattern(
+    r"\*\*(?:Independent Test|Acceptance Scenarios|Why this priority)\*\*|[(（][^()（）\n]{0,20}[:：]\s*P\d[)）]",
+    re.IGNORECASE,
+)
+_EPIC = pattern(
+    r"^[\W_]*(?:epic|épica|épico|epos|эпик|епік|エピック|史诗|史詩|에픽)\s*[#№]?\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)",
+    re.IGNORECASE,
+)
+_STORIES = words.table("stories | user stories | historias | histórias | истории | ストーリー | 用户故事 | 스토리")
+_ESTIMATE = pattern(r"^\([^()]{1,20}\)\s*[-–—:]\s*")
+_SLUG = pattern(r"^[*_]*`([\w./-]+)`[*_]*")
+
+
+def of_rule(name: str, source: Source) -> Document | None:
+    """Read a document that offers a list of units, where the strongest one was found by a rule of this format."""
+    choice = choose(source)
+    return choice.document(name) if choice is not None and choice.taken.rule in RULES[name] else None
+
+
+def kiro(source: Source) -> Document | None:
+    """Read `### Requirement 1` (要件1, 需求 1, Требование 1) with a user story and numbered EARS lines."""
+    choice = choose(source)
+    if choice is None or choice.taken.kind != "requirement" or not choice.taken.explicit:
+        return None
+    numbered = _worded(choice, "requirement")
+    if choice.taken.rule != 8 or len(numbered) * 2 <= len(choice.taken.carriers):
+        return None
+    document = choice.document("kiro-requirements")
+    ears = sum(bool(_EARS.search(criterion.text)) for unit in document.units for criterion in unit.criteria)
+    document.evidence = (f"{len(numbered)} headings of the form Requirement 1", f"{ears} criteria in EARS form")
+    return document
+
+
+def _worded(choice: Choice, kind: str) -> list[ids.Found]:
+    """Return the ids of the list that a word makes one: Story 1, Requirement 1."""
+    leads = [choice.view.source.leads[made.at] for made in choice.taken.carriers]
+    return [lead for lead in leads if lead is not None and lead.kind == kind]
+
+
+def speckit(source: Source) -> Document | None:
+    """Read `### User Story 1 - Title (Priority: P1)` with Given/When/Then scenarios.
+
+    The specification keeps a second list (FR-001) and a third (SC-001) beside the stories without tying them together;
+    they are reported, and `--units fr` plans from the requirements instead.
+    """
+    choice = choose(source)
+    if choice is None or choice.taken.kind != "story" or choice.taken.rule != 8:
+        return None
+    numbered = sum("." not in lead.id for lead in _worded(choice, "story"))
+    marks = len(_SPECKIT.findall(source.text))
+    if numbered != len(choice.taken.carriers) or marks < numbered:
+        return None
+    document = choice.document("spec-kit-spec")
+    document.evidence = (f"{numbered} headings of the form User Story 1", f"{marks} spec-kit labels")
+    document.units = [
+        replace(unit, title=_PRIORITY.sub("", unit.title) or unit.title, tags=(*unit.tags, f"US{unit.id}"))
+        for unit in document.units
+    ]
+    document.findings = _one_side_list(document.findings)
+    return document
+
+
+def _one_side_list(findings: list[Finding]) -> list[Finding]:
+    """Join what is said about the lists beside the stories: every specification of this kind has them."""
+    side = [finding for finding in findings if finding.code == "side_list"]
+    if not side:
+        return findings
+    names = ", ".join(finding.message.split(" are ")[0] for finding in side)
+    joined = note(
+        "side_list",
+        min(finding.line for finding in side),
+        f"the specification also lists {names}; the user stories were planned",
+        "Plan from the requirements instead with --units fr.",
+    )
+    return [*(finding for finding in findings if finding.code != "side_list"), joined]
+
+
+def bmad(source: Source) -> Document | None:
+    """Read `Epic 1` around `Story 1.1`, as headings, bold paragraphs or list items."""
+    epics = _epics(source)
+    choice = choose(source)
+    if choice is not None:
+        document = _stories(choice, epics)
+    elif epics and (starts := _listed_stories(source)):
+        evidence = (f"{len(starts)} items under a Stories label", f"{len(epics)} epics")
+        document = assemble.document(source, "bmad", evidence, [_listed(source, at, epics) for at in starts])
+    else:
+        return None
+    if document is not None:
+        chunks = {unit.chunk for unit in document.units}
+        document.edges += [edge for edge in _epic_edges(source, epics) if {edge.group, edge.target} <= chunks]
+    return document
+
+
+def _stories(choice: Choice, epics: dict[str, str]) -> Document | None:
+    dotted = sum("." in (made.id or "") for made in choice.taken.carriers)
+    if choice.taken.kind != "story" or (not epics and dotted * 2 <= len(choice.taken.carriers)):
+        return None
+    document = choice.document("bmad")
+    document.evidence = (f"{len(document.units)} stories: {choice.taken.name}", f"{len(epics)} epics")
+    document.units = [_in_epic(unit, epics) for unit in document.units]
+    return document
+
+
+def _epics(source: Source) -> dict[str, str]:
+    """Return the label of each epic by its id; where an epic is named twice (list and body) the heading counts."""
+    named = [
+        (block.kind is Kind.HEADING, match[1], label(block.lines[0]))
+        for block in source.outline.blocks
+        if block.kind in (Kind.HEADING, Kind.PARA, Kind.ITEM) and (match := _EPIC.match(block.lines[0]))
+    ]
+    found: dict[str, str] = {}
+    for heading, number, text in named:
+        if heading or number not in found:
+            found[number] = text
+    return found
+
+
+def _in_epic(unit: Unit, epics: dict[str, str]) -> Unit:
+    """Return the unit in the epic that it stands in, else in the one that its number names: 2.3.1 is in 2.3, not 2."""
+    if unit.chunk is not None and _EPIC.match(unit.chunk):
+        return unit
+    number = unit.id or ""
+    while "." in number:
+        number = number.rpartition(".")[0]
+        if number in epics:
+            return replace(unit, chunk=epics[number], tags=(*unit.tags, *group_names(epics[number])))
+    return unit
+
+
+def _listed_stories(source: Source) -> list[int]:
+    """Return the items under a Stories label inside an epic: `- **Stories:**` or `**Stories:**` and a list."""
+    found, active = [], False
+    for index, block in enumerate(source.outline.blocks):
+        if block.kind is Kind.HEADING or (block.kind is Kind.PARA and block.parent < 0):
+            active = _is_stories(block.lines[-1])
+        elif block.kind is Kind.ITEM and active and block.level == 0 and source.zones[index] != Zone.NEVER:
+            found.append(index)
+    return [index for index in found if _epic_of(source, index)]
+
+
+def _is_stories(text: str) -> bool:
+    parts = split_label(text)
+    name = parts[0] if parts is not None and not parts[1] else text
+    return re.sub(r"\W+", " ", name).strip().lower() in _STORIES
+
+
+def _epic_of(source: Source, index: int) -> str:
+    above = [_EPIC.match(source.outline.blocks[heading].text) for heading in reversed(source.outline.path(index))]
+    return next((found[1] for found in above if found), "")
+
+
+def _listed(source: Source, index: int, epics: dict[str, str]) -> Carrier:
+    block = source.outline.blocks[index]
+    slug = _SLUG.match(block.lines[0])
+    epic = epics[_epic_of(source, index)]
+    made = carrier(source, index, chunk=epic, tags=group_names(epic))
+    if slug is None:
+        return made
+    title = _ESTIMATE.sub("", block.text[slug.end() :].strip(" -–—:*"))
+    return replace(made, id=slug[1], title=title or slug[1])
+
+
+def _epic_edges(source: Source, epics: dict[str, str]) -> Iterator[GroupEdge]:
+    """Yield the dependencies that an epic declares right under its heading."""
+    blocks = source.outline.blocks
+    for block in blocks:
+        own = _EPIC.match(blocks[block.section].text) if block.parent < 0 <= block.section else None
+        if own is None or block.kind not in (Kind.PARA, Kind.ITEM):
+            continue
+        for offset, line in enumerate(block.lines):
+            for name in _needed_epics(line):
+                if name in epics and ids.fold(name) != ids.fold(own[1]):
+                    yield GroupEdge(group=epics[own[1]], target=epics[name], line=block.line + offset)
+
+
+def _needed_epics(line: str) -> list[str]:
+    field = read_label(line)
+    if field.concept != "depends" or not re.search(r"\bepics?\b", field.rest, re.IGNORECASE):
+        return []
+    return [name.split()[-1] for name in hints.targets(re.sub(r"\([^()]*\)", " ", field.rest))[0]]
