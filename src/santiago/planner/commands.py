@@ -104,8 +104,7 @@ def is_plain_command(text: str) -> bool:
 def commands_in(text: str, line: int) -> list[Hint]:
     """Return the commands of which a sentence says that they prove something."""
     if "`" not in text:
-        spoken = _spoken(text) if text.endswith(_ENDS) else ""
-        return [Hint(value=spoken, line=line, carrier="text")] if spoken else []
+        return [Hint(value=spoken, line=line, carrier="text") for spoken in _spoken(text)]
     said = TICKED.sub(" ", text)
     proves = bool(_PROVES.search(said))
     if _DENIES.search(said) or not (proves or _ASKED.search(said)):
@@ -117,13 +116,12 @@ def commands_in(text: str, line: int) -> list[Hint]:
     ]
 
 
-def _spoken(text: str) -> str:
+def _spoken(text: str) -> list[str]:
     """Return the command of `Tests pass: uv run pytest exits 0.`, which is written without back-ticks."""
-    tail = _TAIL.search(text, max(len(text) - 40, 0)) if len(text) < _LONGEST else None
-    if tail is None:
-        return ""
-    head = text[: tail.start()].strip()
-    return next((part for part in (head, head.partition(": ")[2].strip()) if part and is_plain_command(part)), "")
+    likely = text.endswith(_ENDS) and len(text) < _LONGEST
+    tail = _TAIL.search(text, max(len(text) - 40, 0)) if likely else None
+    head = text[: tail.start()].strip() if tail else ""
+    return [part for part in (head, head.partition(": ")[2].strip()) if part and is_plain_command(part)][:1]
 
 
 def behind_label(text: str, line: int, carrier: str) -> Found:
@@ -141,20 +139,24 @@ def plainly(text: str, line: int, carrier: str) -> Found:
 
 def under_label(text: str, line: int, carrier: str) -> Found:
     """Return the commands of a text that stands under a label for checks."""
+    hints = [Hint(value=token.strip(), line=line, carrier=carrier) for token in TICKED.findall(text)]
+    if not hints:
+        likely = is_plain_command(text) or (_looks_like_one(text) and not _is_prose(text))
+        return Found([], [Hint(value=text.strip(), line=line, carrier=carrier)] if likely else [])
+    if all(is_command(hint.value) for hint in hints):
+        return Found(hints, [])
+    return _doubtful(hints, TICKED.sub(" ", text), alone=_is_ticked(text))
+
+
+def _doubtful(hints: list[Hint], said: str, *, alone: bool) -> Found:
+    """Tell the commands of a text from what only looks like one: alone in back-ticks, each is one that can be."""
     found = Found([], [])
-    ticked = [token.strip() for token in TICKED.findall(text)]
-    doubtful = {token for token in ticked if not is_command(token)}
-    alone = bool(doubtful) and _is_ticked(text)
-    said = TICKED.sub(" ", text)
-    asked = bool(doubtful) and bool(_PROVES.search(said) or _ASKED.search(said))
-    for token in ticked:
-        hint = Hint(value=token, line=line, carrier=carrier)
-        if token not in doubtful or (alone and has_the_form(token) and not proves_nothing(token)):
+    asked = bool(_PROVES.search(said) or _ASKED.search(said))
+    for hint in hints:
+        if is_command(hint.value) or (alone and has_the_form(hint.value) and not proves_nothing(hint.value)):
             found.taken.append(hint)
-        elif alone or _looks_like_one(token, asked=asked):
+        elif alone or _looks_like_one(hint.value, asked=asked):
             found.left.append(hint)
-    if not ticked and (is_plain_command(text) or (_looks_like_one(text) and not _is_prose(text))):
-        found.left.append(Hint(value=text.strip(), line=line, carrier=carrier))
     return found
 
 

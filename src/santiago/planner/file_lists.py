@@ -38,33 +38,32 @@ def behind_files(text: str) -> Listed:
 
 
 def _read(text: str, *, every: bool) -> Listed:
-    found: list[tuple[str, bool]] = []
+    found: list[str] = []
     left: list[str] = []
+    likely: list[str] = []
     described = False
-    for raw in _ENTRY.findall(_JOINT.sub(", ", _NOTE.sub("", text))):
-        entry, alone = raw.strip(), len(raw.split()) == 1
-        if says_nothing(entry):
-            continue
+    entries = [raw.strip() for raw in _ENTRY.findall(_JOINT.sub(", ", _NOTE.sub("", text)))]
+    for entry in (entry for entry in entries if not says_nothing(entry)):
+        alone = len(entry.split()) == 1
         if paths := _paths(entry, every=every):
             described = described or not alone
-            found += [(path, True) for path in paths]
+            found += [*likely, *paths]
+            likely = []
         elif described:
             continue  # what follows `a.py: the parser, the lexer` describes it
         elif every and alone and (word := _path(entry)):
-            found.append((word, False))
+            (found or likely).append(word)
         else:
             left.append(entry)
-    if not any(sure for _, sure in found):
-        left, found = [*(word for word, _ in found), *left], []
-    return Listed(list(dict.fromkeys([*(path for path, _ in found), *files_in(text)])), left)
+    return Listed(list(dict.fromkeys([*found, *files_in(text)])), [*likely, *left])
 
 
 def _paths(entry: str, *, every: bool) -> list[str]:
     """Return the paths that one entry surely names."""
     tokens = TICKED.findall(entry) or entry.split()
-    found = [path for token in tokens if (path := file_of(token))]
     if every and ("`" in entry or len(tokens) == 1):
-        return [path for token in tokens if (path := file_of(token) or _sure(token))] or files_in(entry)
+        return list(filter(None, (file_of(token) or _sure(token) for token in tokens))) or files_in(entry)
+    found = list(filter(None, map(file_of, tokens)))
     return found if "`" in entry or len(found) == len(tokens) else files_in(entry) or found
 
 

@@ -63,7 +63,7 @@ def named(text: str) -> list[tuple[str, bool]]:
 
 @lru_cache(maxsize=1024)
 def _named(text: str) -> tuple[tuple[str, bool], ...]:
-    if _PLAIN.fullmatch(text) and not any(ids.prefix_of(name) in ids.DENIED for name in text.split(", ")):
+    if _PLAIN.fullmatch(text) and ids.DENIED.isdisjoint(map(ids.prefix_of, text.split(", "))):
         return tuple((name, True) for name in dict.fromkeys(text.split(", ")))
     found: dict[str, bool] = {}
     for part in _PART.split(_expanded(text)):
@@ -146,18 +146,18 @@ def _names_nothing(text: str) -> bool:
 
 def inline_deps(block: Block) -> list[Dep]:
     """Return the dependencies that stand inside a sentence in brackets, or behind a label with a colon."""
-    text = block.text
-    if "(" not in text and ":" not in text and "：" not in text and "[" not in text and "（" not in text:
+    if not any(mark in block.text for mark in "(:：[（"):
         return []
-    found: list[Dep] = []
-    for match in _INLINE.finditer(text):
-        at = match.start()
-        line = block.line_of(at)
-        deps = field_deps(match["bracket"] or match["flow"] or match["colon"] or "", line, "inline")
-        # `(requires a login)` and `these dependencies: a, b` in the midst of a line are sentences like any other.
-        plainly = match["plainly"] or (not match["bracket"] and (at == 0 or block.line_of(at - 1) < line))
-        found += [dep for dep in deps if plainly or dep.carrier != "unclear"]
-    return found
+    return [dep for match in _INLINE.finditer(block.text) for dep in _inline(block, match)]
+
+
+def _inline(block: Block, match: re.Match[str]) -> list[Dep]:
+    at, bracket = match.start(), match["bracket"]
+    line = block.line_of(at)
+    deps = field_deps(bracket or match["flow"] or match["colon"] or "", line, "inline")
+    # `(requires a login)` and `these dependencies: a, b` in the midst of a line are sentences like any other.
+    plainly = match["plainly"] or (not bracket and (at == 0 or block.line_of(at - 1) < line))
+    return [dep for dep in deps if plainly or dep.carrier != "unclear"]
 
 
 TICKED = pattern(r"`([^`\n]+)`")
@@ -183,16 +183,15 @@ def file_of(token: str) -> str | None:
     if path is None:
         return None
     name = path.rsplit("/", 1)[-1]
-    if name in _SPECIAL:
-        return path
-    extension = name.rsplit(".", 1)[-1].lower() if "." in name.lstrip(".") else ""
-    if path.startswith("/") or ".." in path.split("/"):
-        return None
+    outside = path.startswith("/") or ".." in path.split("/")
+    return path if name in _SPECIAL or (not outside and _names_a_file(path, name)) else None
+
+
+def _names_a_file(path: str, name: str) -> bool:
+    known = "." in name.lstrip(".") and name.rsplit(".", 1)[-1].lower() in EXTENSIONS
     if "/" in path:
-        if extension in EXTENSIONS or "*" in name or (path.endswith("/") and not path.startswith("api/")):
-            return path
-        return None
-    return path if extension in EXTENSIONS and len(name) > len(extension) + 1 and "(" not in path else None
+        return known or "*" in name or (path.endswith("/") and not path.startswith("api/"))
+    return known and "(" not in path
 
 
 def files_in(text: str) -> list[str]:

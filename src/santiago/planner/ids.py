@@ -93,18 +93,19 @@ def lead(text: str) -> Found | None:
     if found := _PREFIXED_FIRST.match(text):
         if text.startswith(".*", found.end()) and not text.lstrip().startswith("*"):
             return None  # `T4.*` means all of them
-        if prefix_of(found[1]) in DENIED or found[1].upper() in LOOKALIKES:
+        if _is_word(found[1]):
             return None
         return Found(found[1], "prefix", _behind(text, found.end()))
-    if found := _SPACED_FIRST.match(text):
-        return Found(found[1], "prefix", _behind(text, found.end()))
-    if found := _DOTTED_FIRST.match(text):
-        return Found(found[1], "dotted", _behind(text, found.end()))
-    if found := _NUMBER_FIRST.match(text):
-        return Found(found[1], "number", _behind(text, found.end()))
+    for first, kind in ((_SPACED_FIRST, "prefix"), (_DOTTED_FIRST, "dotted"), (_NUMBER_FIRST, "number")):
+        if found := first.match(text):
+            return Found(found[1], kind, _behind(text, found.end()))
     if "-" in text[:8] and (found := _SLUG_FIRST.match(text)):
         return Found(found[1], "slug", _behind(text, found.end()))
     return None
+
+
+def _is_word(name: str) -> bool:
+    return prefix_of(name) in DENIED or name.upper() in LOOKALIKES
 
 
 def heading_lead(text: str) -> Found | None:

@@ -112,8 +112,7 @@ def difference(old: Plan, new: Plan) -> Diff:
     old_criteria, new_criteria = _criteria(old), _criteria(new)
     for name in (story.id for story in new.stories if story.id in before):
         says = _changes(before[name], after[name])
-        if old_criteria[name] != new_criteria[name]:
-            says.append("criteria")
+        says += ["criteria"] if old_criteria[name] != new_criteria[name] else []
         if says:
             changed.append((name, ", ".join(says)))
         else:

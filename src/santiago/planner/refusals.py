@@ -113,15 +113,19 @@ def nothing_found(source: Source) -> Finding:
         return _no_such_list(source)
     if sibling := _sibling(source):
         return _refusal(source, sibling, "Give that file instead.")
+    return _no_list(source)
+
+
+def _no_list(source: Source) -> Finding:
+    """Return the refusal that says what was looked for, and what was seen instead."""
     seen = sightings.seen(source)
-    listed = f" Seen but not taken: {'; '.join(str(sighting) for sighting in seen)}." if seen else ""
+    listed = f" Seen but not taken: {'; '.join(map(str, seen))}." if seen else ""
     fix = 'Add ids, e.g. "### FR-1: User registration" with "**Acceptance Criteria:**" bullets'
     usable = [sighting for sighting in seen if sighting.fallback]
     if usable and not source.options.allow_fallback:
         fix += f", or rerun with --allow-fallback to plan from {usable[0].what}"
-    return error(
-        "no_units", 0, f"no requirement units found ({_shape(source)}). Looked for: {LOOKED_FOR}.{listed}", f"{fix}."
-    )
+    message = f"no requirement units found ({_shape(source)}). Looked for: {LOOKED_FOR}.{listed}"
+    return error("no_units", 0, message, f"{fix}.")
 
 
 def _no_such_list(source: Source) -> Finding:

@@ -17,6 +17,7 @@ from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
+    from santiago.planner.markdown.outline import Block
     from santiago.planner.source import Source
 
 _MUST = pattern(r"\b(?:MUST|SHALL|SHOULD)\b")
@@ -35,41 +36,30 @@ class Sighting:
         return f"{self.count} (line {self.line})" if self.line else self.count
 
 
+def _headings(source: Source) -> list[tuple[int, Block]]:
+    places = enumerate(zip(source.outline.blocks, source.zones, strict=True))
+    return [(index, block) for index, (block, zone) in places if block.kind is Kind.HEADING and zone == Zone.PLAIN]
+
+
 def feature_sections(source: Source) -> list[int]:
     """Return the headings that name features, requirements, scope or a roadmap, outside excluded sections."""
-    blocks = source.outline.blocks
-    tops = [index for index, block in enumerate(blocks) if block.kind is Kind.HEADING and block.level == 1]
-    title = tops[0] if len(tops) == 1 else -1
-    return [
-        index
-        for index, block in enumerate(blocks)
-        if block.kind is Kind.HEADING
-        and index != title
-        and source.zones[index] == Zone.PLAIN
-        and words.FEATURES.search(block.text)
-        and not is_group(block.text)
-    ]
+    is_title = source.outline.tops == 1
+    named = [(index, block) for index, block in _headings(source) if block.level > 1 or not is_title]
+    return [index for index, block in named if words.FEATURES.search(block.text) and not is_group(block.text)]
 
 
 def phases(source: Source) -> list[int]:
     """Return the headings that name a phase, milestone or the like and hold items."""
     blocks = source.outline.blocks
-    return [
-        index
-        for index, block in enumerate(blocks)
-        if block.kind is Kind.HEADING
-        and source.zones[index] == Zone.PLAIN
-        and is_group(block.text)
-        and any(blocks[i].kind is Kind.ITEM for i in source.outline.inside(index))
-    ]
+    groups = [index for index, block in _headings(source) if is_group(block.text)]
+    return [index for index in groups if any(blocks[i].kind is Kind.ITEM for i in source.outline.inside(index))]
 
 
 def numbered_heads(source: Source) -> list[int]:
     """Return the numbered headings of the level that has most of them, where they are no chapters of a text."""
-    blocks = source.outline.blocks
     levels: dict[int, list[int]] = {}
-    for index, block in enumerate(blocks):
-        if block.kind is Kind.HEADING and source.zones[index] == Zone.PLAIN and heads.is_numbered(source, index):
+    for index, block in _headings(source):
+        if heads.is_numbered(source, index):
             levels.setdefault(block.level, []).append(index)
     level = max(levels, key=lambda level: (len(levels[level]), -level), default=0)
     return levels[level] if len(levels.get(level, ())) > 2 and not heads.are_chapters(source, level) else []
@@ -78,30 +68,24 @@ def numbered_heads(source: Source) -> list[int]:
 def loose_items(source: Source) -> list[int]:
     """Return the outermost items of all sections that are no mere chapter: what a plain list of things to do holds."""
     blocks = source.outline.blocks
+    items = [index for index in _plain_items(source, range(len(blocks))) if blocks[index].section >= 0]
+    names = {index: blocks[blocks[index].section].text for index in items}
     return [
         index
-        for index, block in enumerate(blocks)
-        if block.kind is Kind.ITEM
-        and block.level == 0
-        and source.zones[index] == Zone.PLAIN
-        and not source.under_criteria[index]
-        and block.section >= 0
-        and not words.matches(blocks[block.section].text, words.CHAPTERS)
-        and words.concept(blocks[block.section].text) in (None, "work")
+        for index, name in names.items()
+        if not words.matches(name, words.CHAPTERS) and words.concept(name) in (None, "work")
     ]
 
 
 def items_under(source: Source, heading: int) -> list[int]:
     """Return the outermost items of a section."""
-    blocks = source.outline.blocks
-    return [
-        i
-        for i in source.outline.inside(heading)
-        if blocks[i].kind is Kind.ITEM
-        and blocks[i].level == 0
-        and source.zones[i] == Zone.PLAIN
-        and not source.under_criteria[i]
-    ]
+    return _plain_items(source, source.outline.inside(heading))
+
+
+def _plain_items(source: Source, places: range) -> list[int]:
+    outer = [index for index in places if source.outline.blocks[index].kind is Kind.ITEM]
+    outer = [index for index in outer if source.outline.blocks[index].level == 0]
+    return [index for index in outer if source.zones[index] == Zone.PLAIN and not source.under_criteria[index]]
 
 
 def seen(source: Source) -> list[Sighting]:

@@ -40,13 +40,17 @@ def _is_yaml(text: str) -> bool:
     """A mapping or a list of mappings from the first line on; headings must then be mere comments between keys."""
     lines = [line for line in text.split("\n", 400)[:400] if line.strip()]
     rows = [line for line in lines if not line.lstrip().startswith("#") and line.strip() not in ("---", "...")]
-    if not rows or not _YAML_KEY.match(rows[0]) or _ID_LINE.match(rows[0]) or any(_BOX_LINE.match(row) for row in rows):
+    if not rows or not _opens_yaml(rows[0]) or any(map(_BOX_LINE.match, rows)):
         return False
     others = sum(not row.startswith((" ", "\t", "- ")) and not _YAML_KEY.match(row) for row in rows)
     headings = [found[1] for line in lines if (found := _HEADING.match(line))]
     if not headings:
         return others < 0.15 * len(rows)
     return not others and _are_records(rows) and not any(map(ids.lead, headings))
+
+
+def _opens_yaml(row: str) -> bool:
+    return bool(_YAML_KEY.match(row)) and not _ID_LINE.match(row)
 
 
 def _are_records(rows: list[str]) -> bool:

@@ -81,34 +81,44 @@ class Source:
         return [_lead_of(block) for block in self.outline.blocks]
 
     @cached_property
+    def named(self) -> dict[int, ids.Found]:
+        """The blocks that open with an id, each with that id."""
+        return {index: lead for index, lead in enumerate(self.leads) if lead is not None}
+
+    @cached_property
     def zones(self) -> list[int]:
         """For each block, the Zone of its section; inner sections inherit."""
-        blocks = self.outline.blocks
         found: list[int] = []
-        title = _title_in(blocks)
         label_zone, label_section = Zone.PLAIN, -2
-        versions = {named for block in blocks if block.kind is Kind.HEADING and (named := _version(block.text))}
-        for index, block in enumerate(blocks):
+        for index, block in enumerate(self.outline.blocks):
             outer = found[block.section] if block.section >= 0 else Zone.PLAIN
             if block.kind is Kind.HEADING:
-                if versions and (named := _version(block.text)) and named != min(versions):
-                    found.append(Zone.EXCLUDED)
-                    continue
-                put_off = (
-                    index + 1 < len(blocks) and blocks[index + 1].section == index and _puts_off(blocks[index + 1])
-                )
-                own = Zone.PLAIN if index == title else _zone_of(block.text, self.leads[index])
-                own = Zone.EXCLUDED if put_off else own
-                found.append(max(outer, own))
+                found.append(max(outer, self._zone_of_heading(index)))
                 continue
             if block.section != label_section:
                 label_zone, label_section = Zone.PLAIN, block.section
             if block.kind is Kind.PARA and block.parent < 0 and _is_label(block.lines[-1]):
-                label_zone = (
-                    Zone.PLAIN if words.concept(block.lines[-1]) == "files" else _zone_of(block.lines[-1], None)
-                )
+                names_files = words.concept(block.lines[-1]) == "files"
+                label_zone = Zone.PLAIN if names_files else _zone_of(block.lines[-1], None)
             found.append(max(outer, label_zone))
         return found
+
+    def _zone_of_heading(self, index: int) -> int:
+        blocks = self.outline.blocks
+        named = _version(blocks[index].text)
+        below = blocks[index + 1] if index + 1 < len(blocks) else None
+        if (named and named != self._first_version) or (below and below.section == index and _puts_off(below)):
+            return Zone.EXCLUDED
+        return Zone.PLAIN if index == self._title_at else _zone_of(blocks[index].text, self.leads[index])
+
+    @cached_property
+    def _first_version(self) -> str:
+        versions = (_version(block.text) for block in self.outline.blocks if block.kind is Kind.HEADING)
+        return min(filter(None, versions), default="")
+
+    @cached_property
+    def _title_at(self) -> int | None:
+        return _title_in(self.outline.blocks)
 
     @cached_property
     def under_criteria(self) -> list[bool]:
@@ -116,20 +126,16 @@ class Source:
         found: list[bool] = []
         labelled, label_section = False, -2
         for block in self.outline.blocks:
-            outer = found[block.section] if block.section >= 0 else False
-            if block.kind is Kind.HEADING:
-                found.append(outer or _announces_criteria(block.text))
-                continue
             if block.section != label_section:
                 labelled, label_section = False, block.section
             if block.parent >= 0:
                 parent = self.outline.blocks[block.parent]
-                inside = found[block.parent] or (parent.kind is Kind.ITEM and _announces_criteria(parent.lines[0]))
-                found.append(inside)
+                found.append(found[block.parent] or _announces_criteria(parent.lines[0]))
                 continue
             if block.kind is Kind.PARA and _is_label(block.lines[-1]):
                 labelled = _announces_criteria(block.lines[-1])
-            found.append(outer or labelled)
+            own = _announces_criteria(block.text) if block.kind is Kind.HEADING else labelled
+            found.append(own or (block.section >= 0 and found[block.section]))
         return found
 
     @cached_property
@@ -142,13 +148,9 @@ class Source:
         """The front matter's title, or the first heading."""
         if "title" in self.front_matter:
             return self.front_matter["title"].value
-        for block in self.outline.blocks:
-            if block.kind is Kind.HEADING and block.level == 1 and block.text:
-                return re.sub(r"[*_`]{1,2}", "", block.text).strip()
-        for block in self.outline.blocks:
-            if block.kind is Kind.HEADING and block.text:
-                return re.sub(r"[*_`]{1,2}", "", block.text).strip()
-        return ""
+        headings = [block for block in self.outline.blocks if block.kind is Kind.HEADING and block.text]
+        first = next((block for block in headings if block.level == 1), headings[0] if headings else None)
+        return re.sub(r"[*_`]{1,2}", "", first.text).strip() if first else ""
 
 
 _DEFINED = pattern(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)\]\-–—*]")

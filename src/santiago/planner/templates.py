@@ -67,9 +67,9 @@ class Survey:
         in_headings = len({p.line for p in self.found if p.in_heading})
         return (
             (self.titled and marked >= 3)
-            or (in_headings >= 2 and in_headings * 4 >= self.headings)
-            or (marked >= 5 and marked * 5 >= self.lines)
-            or (self.empty_ids >= 2 and self.empty_ids * 2 >= self.ids)
+            or in_headings >= max(2, self.headings / 4)
+            or marked >= max(5, self.lines / 5)
+            or self.empty_ids >= max(2, self.ids / 2)
         )
 
 
@@ -135,16 +135,19 @@ def _in_block(block: Block) -> list[Placeholder]:
     heading = block.kind is Kind.HEADING
     if heading and _is_set_off(block):
         return []
-    found = []
-    for offset, raw in enumerate(block.lines):
-        if "[" not in raw and "<" not in raw and "{{" not in raw:
-            continue
-        text = _CODE.sub(" ", raw)
-        for kind in (_BRACKET, _ANGLE, _BRACES):
-            found += [
-                Placeholder(match[0], block.line + offset, heading)
-                for match in kind.finditer(text)
-                if kind is not _BRACKET
-                or (not _NO_PLACEHOLDER.search(match[1].strip()) and any(c.isalpha() for c in match[1]))
-            ]
-    return found
+    return [
+        Placeholder(text, block.line + offset, heading) for offset, raw in enumerate(block.lines) for text in _gaps(raw)
+    ]
+
+
+def _gaps(raw: str) -> list[str]:
+    """Return what somebody has to fill in, of one line."""
+    if "[" not in raw and "<" not in raw and "{{" not in raw:
+        return []
+    text = _CODE.sub(" ", raw)
+    marks = [match[0] for match in _BRACKET.finditer(text) if _is_gap(match[1].strip())]
+    return [*marks, *(match[0] for kind in (_ANGLE, _BRACES) for match in kind.finditer(text))]
+
+
+def _is_gap(inside: str) -> bool:
+    return not _NO_PLACEHOLDER.search(inside) and any(map(str.isalpha, inside))

@@ -74,24 +74,23 @@ def _odd_boxes(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
 
 def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
     """Report plain lines that begin as the units do and have a list below, but are neither headings nor items."""
-    leads = [lead for carrier in carriers if carrier.at >= 0 and (lead := source.leads[carrier.at]) is not None]
+    leads = [source.named[carrier.at] for carrier in carriers if carrier.at in source.named]
     defined, prefixes = {lead.id for lead in leads}, {lead.prefix for lead in leads if lead.kind == "prefix"}
-    blocks = source.outline.blocks
-    plain = [
-        (block, lead)
-        for block, below, lead in zip(blocks, blocks[1:], source.leads, strict=False)
-        if block.kind is Kind.PARA and below.kind is Kind.ITEM and lead is not None and len(block.lines) == 1
-    ]
+    alike = {at: lead for at, lead in source.named.items() if lead.prefix in prefixes and lead.id not in defined}
     return [
         warning(
             "plain_head",
-            block.line,
+            source.outline.blocks[at].line,
             f"this line begins like a story of its own, {lead.id}, and was read as part of what stands above it",
             f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`",
         )
-        for block, lead in plain
-        if lead.prefix in prefixes and lead.id not in defined
+        for at, lead in alike.items()
+        if _heads_list(source.outline.blocks[at : at + 2])
     ]
+
+
+def _heads_list(blocks: list[Block]) -> bool:
+    return [block.kind for block in blocks] == [Kind.PARA, Kind.ITEM] and len(blocks[0].lines) == 1
 
 
 def _free_criteria(source: Source, taken: bytearray) -> list[Finding]:
@@ -134,23 +133,27 @@ def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> list[Findi
 
 def _empty_groups(source: Source, taken: bytearray) -> list[Finding]:
     """Report phases that hold a list but no unit, in a document whose other phases hold units."""
-    blocks = source.outline.blocks
+    blocks, ends = source.outline.blocks, source.outline.ends
     units = [0, *accumulate(taken)]
-    items = [0, *accumulate(int(b.kind is Kind.ITEM and b.parent < 0 and b.box is None) for b in blocks)]
-    plain = [index for index, zone in enumerate(source.zones) if zone == Zone.PLAIN and not taken[index]]
-    groups = [index for index in plain if blocks[index].kind is Kind.HEADING and is_group(blocks[index].text)]
-    ends = source.outline.ends
+    groups = [index for index, block in enumerate(blocks) if block.kind is Kind.HEADING and is_group(block.text)]
+    groups = [index for index in groups if source.zones[index] == Zone.PLAIN and not taken[index]]
     empty = [index for index in groups if units[ends[index]] == units[index]]
+    held = {index: _plain_items(source, index) for index in empty} if len(empty) < len(groups) else {}
     return [
         warning(
             "group_without_units",
-            blocks[i].line,
-            f'"{blocks[i].text}" holds {items[ends[i]] - items[i]} list items, none of them a story; not planned',
+            blocks[index].line,
+            f'"{blocks[index].text}" holds {items} list items, none of them a story; not planned',
             "Write them the way the other groups are written.",
         )
-        for i in (empty if len(empty) < len(groups) else [])
-        if items[ends[i]] > items[i]
+        for index, items in held.items()
+        if items
     ]
+
+
+def _plain_items(source: Source, heading: int) -> int:
+    inside = [source.outline.blocks[index] for index in source.outline.inside(heading)]
+    return sum(block.kind is Kind.ITEM and block.parent < 0 and block.box is None for block in inside)
 
 
 def _excluded_sections(source: Source, taken: bytearray) -> list[Finding]:
@@ -219,14 +222,19 @@ def _explained_ids(carriers: Sequence[Carrier], free: list[tuple[int, Block]]) -
     explained = re.compile(
         rf"(?<![\w/-])((?:{'|'.join(map(re.escape, prefixes[:40]))})[-_ ]?\d[\w.]{{0,12}})[*_`]{{0,2}}\s?[:：—–]\s?\S"
     )
-    texts = [block for _, block in free if block.kind in (Kind.PARA, Kind.ITEM, Kind.ROW)]
-    for line, text in ((line, text) for block in texts for line, text in enumerate(block.lines, block.line)):
+    for line, text in _lines(free):
         names = [name for name in explained.findall(text[:_MOST]) if ids.fold(name) not in defined]
         if names:
             defined |= set(map(ids.fold, names))
             message = f"{', '.join(names)} is explained here and was not taken as a story"
             hint = "Give it a line of its own that begins with the id, if it is one."
             yield warning("looks_like_a_unit", line, message, hint)
+
+
+def _lines(free: list[tuple[int, Block]]) -> Iterator[tuple[int, str]]:
+    for _, block in free:
+        if block.kind in (Kind.PARA, Kind.ITEM, Kind.ROW):
+            yield from enumerate(block.lines, block.line)
 
 
 def _untold_stories(free: list[tuple[int, Block]]) -> Iterator[Finding]:

@@ -52,7 +52,7 @@ def document(
     if len(carriers) == 1 and not units[0].criteria:
         units, carriers = _judged_by_all(source, harvester, units[0], carriers[0])
     found = Document(format=format_, evidence=tuple(evidence), title=source.title, units=units)
-    taken = _taken(len(source.outline.blocks), carriers)
+    taken = source.outline.cover((carrier.at, carrier.end) for carrier in carriers)
     checks, each = _run_checks(source, taken)
     if each:
         found.units = [replace(unit, verify=tuple(_unique([*unit.verify, *each]))) for unit in units]
@@ -110,14 +110,6 @@ def _is_id(dep: Dep, names: set[str], prefixes: set[str]) -> bool:
     return ids.prefix_of(dep.target) in prefixes
 
 
-def _taken(size: int, carriers: list[Carrier]) -> bytearray:
-    taken = bytearray(size)
-    for carrier in carriers:
-        start = max(carrier.at, 0)
-        taken[start : carrier.end] = b"\1" * (carrier.end - start)
-    return taken
-
-
 def _run_checks(source: Source, taken: bytearray) -> tuple[commands.Found, list[Hint]]:
     """Return the commands of sections for checks that stand outside every unit, and those that each unit must pass."""
     found, of_each = commands.Found([], []), commands.Found([], [])
@@ -141,11 +133,16 @@ def _checks_of(block: Block, *, active: bool) -> commands.Found:
         return commands.in_fence(block.lines, block.line, "section", block.info)
     if block.kind not in (Kind.ITEM, Kind.PARA):
         return commands.Found([], [])
+    if active:
+        named = split_label(block.text)
+        return (
+            commands.behind_label(named[1], block.line, "field")
+            if named
+            else commands.under_label(block.text, block.line, "section")
+        )
     label = read_label(block.text)
-    named = split_label(block.text) if active else None
-    if named or (label.is_label and label.concept in ("verify", "gates") and label.rest):
-        return commands.behind_label(named[1] if named else label.rest, block.line, "field")
-    return commands.under_label(block.text, block.line, "section") if active else commands.Found([], [])
+    told = label.rest if label.concept in ("verify", "gates") else ""
+    return commands.behind_label(told, block.line, "field") if told else commands.Found([], [])
 
 
 def _unique(found: list[Hint]) -> list[Hint]:

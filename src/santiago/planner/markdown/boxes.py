@@ -162,13 +162,13 @@ def merged(source: Source, units: list[Box], groups: dict[int, ids.Found | None]
     """
     ends = source.outline.ends
     best = {_identity(number): index for index, number in groups.items() if number is not None}
-    for at, identity in ((box.at, _identity(box.found)) for box in units if box.found is not None):
-        rival = best.setdefault(identity, at)
+    for at, number in ((box.at, box.found) for box in units if box.found is not None):
+        rival = best.setdefault(_identity(number), at)
         if rival not in groups and ends[at] - at > ends[rival] - rival:
-            best[identity] = at
-    repeated = [box for box in units if box.found and best[_identity(box.found)] != box.at]
-    gone = {box.at for box in repeated}
-    return [box for box in units if box.at not in gone], repeated
+            best[_identity(number)] = at
+    kept = [box for box in units if box.found is None or best[_identity(box.found)] == box.at]
+    known = set(kept)
+    return kept, [box for box in units if box not in known]
 
 
 def _identity(number: ids.Found) -> tuple[str, str]:

@@ -69,18 +69,21 @@ def section_chunks(source: Source, starts: list[int], *, numbered: bool = False)
     """Return the chunk label of each unit: its phase or group, else the nearest section that holds more than one."""
     blocks = source.outline.blocks
     first = {blocks[index].section: index for index in reversed(starts)}
-    tops = [index for index, block in enumerate(blocks) if block.kind is Kind.HEADING and block.level == 1]
-    lone = tops[0] if len(tops) == 1 else -1
-    paths = {section: [at for at in source.outline.path(index) if at != lone] for section, index in first.items()}
+    paths = {section: _without_title(source, source.outline.path(index)) for section, index in first.items()}
     held = Counter(heading for index in starts for heading in paths[blocks[index].section])
-    labels = {
-        section: chunk_of(source, first[section], numbered=numbered)
-        or _last(source, [at for at in path if held[at] > 1])
-        for section, path in paths.items()
-    }
+    labels = {}
+    for section, path in paths.items():
+        several = [at for at in path if held[at] > 1]
+        labels[section] = chunk_of(source, first[section], numbered=numbered) or _last(source, several)
     if any(labels.values()):  # then a section with one unit is a group like the others, in its place
         labels = {section: labels[section] or _last(source, path) for section, path in paths.items()}
     return [labels[blocks[index].section] for index in starts]
+
+
+def _without_title(source: Source, path: list[int]) -> list[int]:
+    """Return the headings around a unit, save the one of the first level that all others stand under."""
+    named = path and source.outline.blocks[path[0]].level == 1 and source.outline.tops == 1
+    return path[1:] if named else path
 
 
 def _last(source: Source, path: list[int]) -> str | None:
@@ -138,7 +141,7 @@ def carrier(
     own = block.cells[0] if block.kind is Kind.ROW else block.text
     text = title if title is not None else _headline(block, found.rest if found else own)
     if status is None:
-        status, text = (box_status(source, block), text) if block.box is not None else _marked_status(text)
+        status, text = _claimed(source, block, text)
     if source.zones[index] == Zone.EXCLUDED and status in (Status.OPEN, Status.OPTIONAL):
         status = Status.FUTURE
     return Carrier(
@@ -153,8 +156,10 @@ def carrier(
     )
 
 
-def _marked_status(text: str) -> tuple[Status, str]:
-    """Return the status that a title claims (`… [DONE]`, `✅ …`), and the title without the mark."""
+def _claimed(source: Source, block: Block, text: str) -> tuple[Status, str]:
+    """Return the status that a box or a title claims (`… [DONE]`, `✅ …`), and the title without the mark."""
+    if block.box is not None:
+        return box_status(source, block), text
     if (mark := _LAST_BRACKET.search(text)) is not None:
         if (status := status_of(mark[1])) is not None:
             return status, text[: mark.start()]

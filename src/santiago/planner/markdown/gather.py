@@ -189,12 +189,14 @@ class Walk:
         if label.concept is None or (self.concept == "criteria" and (label.concept == "criteria" or not label.marked)):
             return False
         if label.concept in ("files", "touched"):
-            sure = label.concept == "files" and label.marked
-            paths = behind_files(label.rest).paths if sure else listed_files(label.rest)
-            return self.outline.ends[index] > index + 1 or bool(paths) or not label.rest
+            return self.outline.ends[index] > index + 1 or not label.rest or self.names_files(label)
         if label.marked or not label.rest or label.concept not in _SPOKEN:
             return True
         return label.concept == "description" and not words.is_note(self.blocks[index].lines[0])
+
+    def names_files(self, label: Label) -> bool:
+        sure = label.concept == "files" and label.marked
+        return bool(behind_files(label.rest).paths if sure else listed_files(label.rest))
 
     def plain_item(self, block: Block, text: str) -> None:
         """An item that is no label: it belongs to what the last label announced."""
@@ -215,9 +217,7 @@ class Walk:
     def boxless_item(self, block: Block, text: str, *, outermost: bool) -> None:
         match self.concept:
             case "depends":
-                deps = hints.field_deps(text, block.line, "section") if outermost else []
-                self.found.deps += [dep for dep in deps if dep.carrier != "unclear"]
-                self.found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
+                self.needed(text if outermost else "", block.line)
             case "files" | "touched" if self.listed(text, block.line, self.concept, said=outermost):
                 pass
             case "verify":
@@ -228,6 +228,12 @@ class Walk:
                 self.bullet(block, text, outermost=outermost)
             case _:
                 self.found.text.append(text)
+
+    def needed(self, text: str, line: int) -> None:
+        """Take an item of a list of dependencies; words that name nothing are text."""
+        deps = hints.field_deps(text, line, "section") if text else []
+        self.found.deps += [dep for dep in deps if dep.carrier != "unclear"]
+        self.found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
 
     def criteria(self) -> Criteria:
         """The criteria that the last label announced."""

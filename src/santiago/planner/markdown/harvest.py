@@ -80,7 +80,7 @@ class Harvester:
         if not criteria:
             self.unknown_labels += found.unknown_labels
             criteria = found.implied if self.implicit else []
-        role = _ROLE.search(found.fields.get("role", ""))
+        role = _ROLE.search(found.fields.get("role", "").lower())
         own = found.fields.get("title") if carrier.title == (carrier.id or "") else None
         return Unit(
             id=carrier.id or found.fields.get("id", "").strip(" `*") or None,
@@ -91,7 +91,7 @@ class Harvester:
             chunk=found.fields.get("chunk", carrier.chunk),
             tags=carrier.tags,
             priority=carrier.priority or found.fields.get("priority"),
-            role="scientist" if role and role[1].lower() == "scientist" else "developer",
+            role="scientist" if role and role[1] == "scientist" else "developer",
             profile=found.fields.get("profile"),
             criteria=tuple(criteria),
             deps=_unique_deps(found.deps),

@@ -119,10 +119,7 @@ def made(source: Source, heads: list[int]) -> list[Carrier]:
 
 def inside(source: Source, heads: list[int]) -> bytearray:
     """Return for each block whether it belongs to one of these sections."""
-    found = bytearray(len(source.outline.blocks))
-    for start, end in carriers.bounded(source, heads):
-        found[start:end] = b"\1" * (end - start)
-    return found
+    return source.outline.cover(carriers.bounded(source, heads))
 
 
 def twins(source: Source, heads: list[int]) -> dict[int, int]:

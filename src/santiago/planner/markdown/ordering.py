@@ -129,15 +129,15 @@ class _Names:
     def resolve(self, text: str) -> tuple[list[str], list[str]] | None:
         """Return (groups, unit ids) that a list names, or None where any part of it is something else."""
         bracketed = _GROUP_IN_BRACKETS.search(text)
-        if bracketed and (group := self.group(bracketed[1])):
+        group = self.group(bracketed[1]) if bracketed else None
+        if group:
             return [group], []
         body = _BRACKETS.sub(" ", text)
         found, sure = targets(_FILLER.sub(" ", body))
         if found and sure and self.units.keys() >= set(map(ids.fold, found)):
             return [], [self.units[ids.fold(name)] for name in found]
-        parts = [part for part in _LIST.split(body) if part.strip(" *_`.")]
-        groups = list(filter(None, map(self.group, parts)))
-        return (groups, []) if parts and len(groups) == len(parts) else None
+        groups = [self.group(part) for part in _LIST.split(body) if part.strip(" *_`.")]
+        return (list(filter(None, groups)), []) if groups and all(groups) else None
 
 
 def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
@@ -156,13 +156,16 @@ def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
 def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
     """Report tasks that a sentence calls parallel although one of them waits for another."""
     needs = {unit.id: {dep.target for dep in unit.deps if dep.is_declared} for unit in units if unit.id}
-    texts = [block for block in source.outline.blocks if block.kind in (Kind.ITEM, Kind.PARA) and block.box is None]
     found = []
-    for block in (block for block in texts if _PARALLEL.search(block.text)):
+    for block in filter(_calls_parallel, source.outline.blocks):
         names = [name for name in targets(_LABELS.sub(" ", block.text))[0] if name in needs][:_MOST]
         pairs = [(name, other) for name in names for other in names if other in needs[name]]
         found += [_contradiction(block, *pair) for pair in pairs]
     return found
+
+
+def _calls_parallel(block: Block) -> bool:
+    return block.kind in (Kind.ITEM, Kind.PARA) and block.box is None and bool(_PARALLEL.search(block.text))
 
 
 def _contradiction(block: Block, name: str, other: str) -> Finding:
@@ -182,15 +185,18 @@ def _statement(block: Block, names: _Names, found: Declared) -> None:
         if len(set(ids.mentioned(sentence)) & set(names.units.values())) > 1:
             found.findings.append(_unread(block))
         return
+    _take(block, read, names, found)
+
+
+def _take(block: Block, read: _Parts, names: _Names, found: Declared) -> None:
     (groups, units), (on_groups, on_units) = read
     for group in groups:
         on_groups = [target for target in on_groups if not names.is_kept(group, target)]
-        wanted = [target for target in [*on_groups, *on_units] if target != group]
-        found.edges += [GroupEdge(group=group, target=target, line=block.line) for target in wanted]
+        edges = [GroupEdge(group=group, target=target, line=block.line) for target in (*on_groups, *on_units)]
+        found.edges += [edge for edge in edges if edge.target != group]
+    deps = [Dep(target=target, line=block.line, carrier="section") for target in (*on_groups, *on_units)]
     for unit in units:
-        wanted = [target for target in [*on_groups, *on_units] if target != unit]
-        deps = [Dep(target=target, line=block.line, carrier="section") for target in wanted]
-        found.deps.setdefault(unit, []).extend(deps)
+        found.deps.setdefault(unit, []).extend(dep for dep in deps if dep.target != unit)
 
 
 _Parts = tuple[tuple[list[str], list[str]], tuple[list[str], list[str]]]

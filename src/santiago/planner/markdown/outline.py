@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 MAX_DEPTH = 100
 """List levels a document may nest; no person writes more, and deeper text is an attack or a mistake."""
@@ -81,10 +81,19 @@ class Outline:
     ends: list[int] = field(default_factory=list)
     """For each block, the index behind the last block that it contains (its section, or its children)."""
     line_count: int = 0
+    tops: int = 0
+    """How many headings of the first level there are; one or two name the document and its parts."""
 
     def inside(self, index: int) -> range:
         """Return the indexes of everything inside a heading's section or under an item."""
         return range(index + 1, self.ends[index])
+
+    def cover(self, places: Iterable[tuple[int, int]]) -> bytearray:
+        """Return for each block whether it stands in one of these places, each given by its first block and its end."""
+        covered = bytearray(len(self.blocks))
+        for start, end in places:
+            covered[max(start, 0) : end] = b"\1" * (end - max(start, 0))
+        return covered
 
     def path(self, index: int) -> list[int]:
         """Return the indexes of the enclosing headings, outermost first."""
@@ -108,6 +117,7 @@ _HEADING = pattern(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _FENCE = pattern(r"(`{3,}|~{3,})(.*)$")
 _RULE = pattern(r"(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _ITEM = pattern(r"([-*+•]|\d{1,9}[.):])(?:[ \t]+(.*)|$)")
+_NESTED = pattern(r"[-*+][ \t]+")
 _BOX = pattern(r"\\?\[(.?)\\?\](\\?\*)?(?:[ \t]+(.*)|$)")
 _BOLD_LABEL = pattern(r"\*\*[^*\s][^*]{0,60}(?:[:：]\*\*|\*\*\s*[:：])")
 _DELIMITER = pattern(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
@@ -159,6 +169,7 @@ class _Scanner:
         while at < len(self.source):
             at = self.step(at)
         self.outline.ends = _ends(self.blocks)
+        self.outline.tops = sum(block.kind is Kind.HEADING and block.level == 1 for block in self.blocks)
 
     def step(self, at: int) -> int:
         """Take the line at this position (or the lines of one fence, comment or table) and return the next one."""
@@ -274,13 +285,9 @@ class _Scanner:
         if len(self.stack) >= MAX_DEPTH:
             raise TooDeepError(self.first + at)
         body = found[2] or ""
-        nested = _ITEM.match(body)
-        inner = bool(nested and nested[1] in "-*+" and nested[2] is not None)
-        box = _BOX.match(body)
-        text = "" if inner else (box[3] or "") if box else body
-        block = Block(Kind.ITEM, self.first + at, [_plain(text)], level=len(self.stack), marker=found[1])
-        if box is not None:
-            block.box, block.starred = box[1] or " ", box[2] is not None
+        inner = bool(_NESTED.match(body))
+        block = Block(Kind.ITEM, self.first + at, ["" if inner else _plain(body)], len(self.stack), found[1])
+        _read_box(block, body)
         block.parent = self.stack[-1][1] if self.stack else -1
         self.stack.append((indent, len(self.blocks)))
         self.open = self.add(block)
@@ -353,6 +360,12 @@ class _Scanner:
                 stop = raw.find("-->", start)
             raw = raw[:start] + raw[stop + 3 :]
         return raw.rstrip(), skip
+
+
+def _read_box(block: Block, text: str) -> None:
+    """Take the check box off an item, where it has one."""
+    if (box := _BOX.match(text)) is not None:
+        block.box, block.starred, block.lines = box[1] or " ", box[2] is not None, [_plain(box[3] or "")]
 
 
 def _ends(blocks: list[Block]) -> list[int]:

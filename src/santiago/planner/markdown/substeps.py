@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
@@ -93,7 +93,7 @@ class _Reading:
             self.begin(*found)
         elif self.open:
             self.said.judged.go_on(text)
-        elif label.is_label and (label.concept or self.under != "actions" or self.level is not None):
+        elif label.is_label and (label.concept or self.under != "actions"):
             self.begin(None)
         elif self.waiting:
             self.open, self.waiting = self.add(text, line), False
@@ -231,23 +231,27 @@ def merged(units: Mapping[int, Unit], owners: Mapping[int, int | None]) -> list[
 def _whole(step: Unit, parts: list[Unit]) -> Unit:
     if not parts:
         return step
-    names = (*step.tags, *(part.id for part in parts if part.id))
-    own = {ids.fold(name) for name in (step.id or "", *names)}
+    names = (*step.tags, *filter(None, (part.id for part in parts)))
+    own = set(map(ids.fold, (step.id or "", *names)))
     every = [step, *parts]
     text = [step.text, *(f"Step {part.id}: {part.title}\n{part.text}".strip() for part in parts)]
-    is_open = step.status is Status.DONE and any(part.status is not Status.DONE for part in parts)
+    is_open = step.status is Status.DONE and {part.status for part in parts} != {Status.DONE}
     return replace(
         step,
         text="\n".join(filter(None, text)),
         status=Status.OPEN if is_open else step.status,
         tags=names,
-        criteria=tuple(criterion for unit in every for criterion in unit.criteria),
-        deps=_outward([dep for unit in every for dep in unit.deps], own),
-        covers=unique(hint for unit in every for hint in unit.covers),
-        files=unique(hint for unit in every for hint in unit.files),
-        verify=unique(hint for unit in every for hint in unit.verify),
-        unread=unique(hint for unit in every for hint in unit.unread),
+        criteria=tuple(_all(every, "criteria")),
+        deps=_outward(_all(every, "deps"), own),
+        covers=unique(_all(every, "covers")),
+        files=unique(_all(every, "files")),
+        verify=unique(_all(every, "verify")),
+        unread=unique(_all(every, "unread")),
     )
+
+
+def _all(units: list[Unit], field: str) -> list[Any]:
+    return [each for unit in units for each in getattr(unit, field)]
 
 
 def _outward(deps: list[Dep], own: set[str]) -> tuple[Dep, ...]:

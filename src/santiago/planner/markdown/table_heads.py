@@ -50,13 +50,7 @@ def column(cell: str) -> str | None:
         return "id"
     if concept in ("priority", "criteria", "depends", "status"):
         return concept
-    if words.opens_story(cell + " ") or words.opens_story(name + " x"):
+    if words.opens_story(f"{name} x"):
         return "role"
-    if (
-        concept == "title"
-        or words.WISH_COLUMN.match(name)
-        or name in words.NAME_COLUMNS
-        or name.split(" ")[0] in words.NAME_COLUMNS
-    ):
-        return "title"
-    return None
+    named = not words.NAME_COLUMNS.isdisjoint((name, name.split(" ")[0]))
+    return "title" if named or concept == "title" or words.WISH_COLUMN.match(name) else None

@@ -82,22 +82,26 @@ class _Sections:
 
     def merged(self, made: list[Carrier]) -> tuple[list[Carrier], list[int]]:
         """Return the carriers with each one that a Completed section repeats counted once, as done."""
-        done = {_same(carrier) for carrier in made if self.is_done(carrier)}
-        others = {_same(carrier) for carrier in made if not self.is_done(carrier)}
-        twins = [(opening, name) for name in others for opening in _opens(name, done)]
-        twins += [(name, opening) for name in done for opening in _opens(name, others)]
-        again, ticked = {name for name, _ in twins}, {name for _, name in twins}
-        repeated = [carrier.at for carrier in made if self.is_done(carrier) and _same(carrier) in again]
-        gone = set(repeated)
+        done = [carrier for carrier in made if self.is_done(carrier)]
+        names = set(map(_same, done))
+        again, ticked = _twins(names, {_same(carrier) for carrier in made if not self.is_done(carrier)})
+        gone = {carrier.at: carrier for carrier in done if _same(carrier) in again}
         kept = [carrier for carrier in made if carrier.at not in gone]
-        return [self.ticked(carrier) if _same(carrier) in ticked else carrier for carrier in kept], repeated
+        return [self.ticked(carrier, ticked) for carrier in kept], list(gone)
 
-    def ticked(self, carrier: Carrier) -> Carrier:
-        counts = not self.is_done(carrier) and carrier.status is Status.OPEN
+    def ticked(self, carrier: Carrier, names: set[str]) -> Carrier:
+        counts = _same(carrier) in names and not self.is_done(carrier) and carrier.status is Status.OPEN
         return replace(carrier, status=Status.DONE) if counts else carrier
 
     def is_done(self, carrier: Carrier) -> bool:
         return self.names[carrier.at] in words.DONE_SECTIONS
+
+
+def _twins(done: set[str], others: set[str]) -> tuple[set[str], set[str]]:
+    """Return which names of two sets are of one task, each in the set that it comes from."""
+    twins = [(opening, name) for name in others for opening in _opens(name, done)]
+    twins += [(name, opening) for name in done for opening in _opens(name, others)]
+    return {name for name, _ in twins}, {name for _, name in twins}
 
 
 def _same(carrier: Carrier) -> str:

@@ -167,15 +167,9 @@ def _unfenced(source: Source, stories: list[_Fence], reading: _Reading) -> list[
     done = {fence.announced for fence in (*stories, *reading.fences)}
     known = {ids.fold(fence.id) for fence in stories}
     broken = {announced for _, announced, _ in reading.broken}
-    starts = [
-        index
-        for index in carriers.indexes(source, *Kind)
-        if index not in done
-        and (source.outline.blocks[index].kind is Kind.HEADING or index in broken)
-        and (lead := source.leads[index]) is not None
-        and lead.prefix in kinds
-        and ids.fold(lead.id) not in known
-    ]
+    alike = [at for at, lead in source.named.items() if lead.prefix in kinds and ids.fold(lead.id) not in known]
+    heads = broken.union(carriers.indexes(source, Kind.HEADING))
+    starts = [at for at in alike if at in heads and at not in done]
     harvester = Harvester(source.outline)
     return [
         harvester.unit(

@@ -116,17 +116,16 @@ def read(source: Source) -> Document | None:
     reading = _Reading()
     for number, raw in enumerate(source.text.split("\n"), 1):
         reading.take(raw, number)
-    units = [unit for unit in reading.units if not (unit.has_rules and not unit.scenarios)]
+    units = [unit for unit in reading.units if unit.scenarios or not unit.has_rules]
     if not units:
         return None
-    scenarios = sum(len(unit.scenarios) for unit in units)
+    every = [scenario for unit in units for scenario in unit.scenarios]
     document = Document(
         format="gherkin",
-        evidence=(f"{len(units)} features or rules with {scenarios} scenarios",),
+        evidence=(f"{len(units)} features or rules with {len(every)} scenarios",),
         title=reading.units[0].title,
         units=[_unit(unit) for unit in units],
     )
-    every = [scenario for unit in units for scenario in unit.scenarios]
     document.findings += [_without_then(scenario) for scenario in every if not scenario.has_then]
     return document
 
@@ -151,9 +150,13 @@ def _named(unit: _Unit) -> tuple[str | None, str]:
     lead = ids.lead(unit.title)
     if lead is not None and lead.kind not in ("number", "dotted") and lead.rest:
         return lead.id, lead.rest
-    leads = [found for tag in unit.tags if (found := ids.lead(tag)) and found.kind == "prefix" and found.id == tag]
-    names = [found.id for found in leads if found.prefix not in ids.SIDE]
+    names = [tag for tag in unit.tags if _is_id(tag)]
     return names[0] if len(names) == 1 and unit.chunk is None else None, unit.title
+
+
+def _is_id(tag: str) -> bool:
+    found = ids.lead(tag)
+    return found is not None and found.kind == "prefix" and found.id == tag and found.prefix not in ids.SIDE
 
 
 def _criterion(scenario: _Scenario) -> DraftCriterion:

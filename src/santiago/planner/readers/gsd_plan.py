@@ -56,7 +56,8 @@ def read(source: Source) -> Document | None:
     units = [replace(_unit(task, number), rank=number) for number, task in enumerate(work, 1)]
     named = [*issue.values(front.get("depends_on")), *issue.values(front.get("depends"))]
     deps = tuple(Dep(target=name, line=line, carrier="front-matter") for name, line in named)
-    units[:1] = [replace(unit, deps=deps) for unit in units[:1]]
+    if units:
+        units[0] = replace(units[0], deps=deps)
     return Document(
         format="gsd-plan",
         evidence=(f"{len(tasks)} blocks <task> of plan {front['plan'].value} in phase {front['phase'].value}",),

@@ -41,7 +41,8 @@ class _Phase(NamedTuple):
 
 def read(source: Source) -> Document | None:
     phases = _phases(source)
-    if not phases or sum(_is_described(source, phase) for phase in phases) * 2 < len(phases):
+    described = [phase for phase in phases if _is_described(source, phase)]
+    if not described or len(described) * 2 < len(phases):
         return None
     harvester = Harvester(source.outline)
     heads = [harvester.unit(_head(source, phase)) for phase in phases]
@@ -50,8 +51,9 @@ def read(source: Source) -> Document | None:
     divided = sum(bool(phase.plans) for phase in phases)
     evidence = [f"{len(phases)} headings Phase N with their goal and success criteria", f"{divided} of them with plans"]
     document = assemble.document(source, "gsd-roadmap", evidence, made, repeated=repeated)
-    document.units = _closed(document.units, {phase.label: head for phase, head in zip(phases, heads, strict=True)})
-    for phase, head in zip(phases, heads, strict=True):
+    pairs = list(zip(phases, heads, strict=True))
+    document.units = _closed(document.units, {phase.label: head for phase, head in pairs})
+    for phase, head in pairs:
         document.edges += _edges(phase, head, phases)
         document.findings += [_shared(phase, head)] if phase.plans and head.criteria else []
     return document

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 def tasks(source: Source) -> Document | None:
     blocks = source.outline.blocks
-    leads = {index: lead for index, lead in enumerate(source.leads) if lead is not None and lead.kind == "task"}
-    extents = carriers.bounded(source, [index for index in leads if blocks[index].kind is Kind.HEADING])
-    with_id = {start for start, end in extents if any(map(_is_id_field, blocks[start + 1 : end]))}
+    leads = {index: lead for index, lead in source.named.items() if lead.kind == "task"}
+    heads = [index for index in leads if blocks[index].kind is Kind.HEADING]
+    made = [
+        carriers.carrier(source, at, end=end, found=leads[at], chunk=carriers.chunk_of(source, at))
+        for at, end in carriers.bounded(source, heads)
+    ]
+    with_id = {one.at for one in made if any(map(_is_id_field, blocks[one.at + 1 : one.end]))}
     if not with_id:
         return None
-    made = []
-    for start, end in extents:
-        chunk = carriers.chunk_of(source, start)
-        found = carriers.carrier(source, start, end=end, found=leads[start], chunk=chunk)
-        made.append(replace(found, id=None, tags=(leads[start].id,)) if start in with_id else found)
+    made = [replace(one, id=None, tags=(leads[one.at].id,)) if one.at in with_id else one for one in made]
     evidence = [f"{len(with_id)} blocks Task N with an ID field"]
     document = assemble.document(source, "house-tasks", evidence, made, implicit=False)
-    document.findings += [_task_without_id(blocks[start]) for start, _ in extents if start not in with_id]
+    document.findings += [_task_without_id(blocks[start]) for start in heads if start not in with_id]
     return document
 
 
@@ -57,8 +57,10 @@ _KINDS = (Kind.ITEM, Kind.PARA, Kind.ROW, Kind.HEADING)
 
 
 def criteria(source: Source) -> Document | None:
-    leads = {i: lead for i in carriers.indexes(source, *_KINDS) if _is_criterion(lead := source.leads[i]) and lead}
-    found = [index for index in leads if source.outline.blocks[index].parent < 0]  # inside an item it is a mention
+    leads = {index: lead for index, lead in source.named.items() if _is_criterion(lead)}
+    # Inside an item it is a mention.
+    outer = [at for at in leads if source.outline.blocks[at].parent < 0]
+    found = sorted(set(carriers.indexes(source, *_KINDS)).intersection(outer))
     if not found or _repeats(source, found) or _has_units(source):
         return None
     phases = _phases(source, {ids.fold(lead.id) for lead in leads.values()})
@@ -93,12 +95,16 @@ def _has_units(source: Source) -> bool:
     """Tell whether the document defines anything else that a reader would take for a unit."""
     places = carriers.indexes(source, *_KINDS)
     blocks = source.outline.blocks
-    if any(blocks[index].kind is not Kind.ROW and words.is_story(blocks[index].text) for index in places):
+    if any(_tells_story(blocks[index]) for index in places):
         return True
-    leads = [(index, lead) for index in places if (lead := source.leads[index]) is not None]
-    if any(blocks[index].kind is Kind.HEADING and _is_unit(lead) for index, lead in leads):
+    leads = [(blocks[index].kind, source.named[index]) for index in places if index in source.named]
+    if any(kind is Kind.HEADING and _is_unit(lead) for kind, lead in leads):
         return True
     return max(Counter(lead.prefix for _, lead in leads if carriers.is_unit_prefix(lead)).values(), default=0) > 1
+
+
+def _tells_story(block: Block) -> bool:
+    return block.kind is not Kind.ROW and words.is_story(block.text)
 
 
 def _is_unit(lead: ids.Found) -> bool:

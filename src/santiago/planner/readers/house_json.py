@@ -96,17 +96,13 @@ def _shares(
     requirements: list[Object], criteria: list[DraftCriterion], findings: list[Finding]
 ) -> list[list[DraftCriterion]]:
     """Give each criterion to the requirements that it names; the rest close the document with its last requirement."""
-    shares: list[list[DraftCriterion]] = [[] for _ in requirements]
-    place = {each.text("id"): number for number, each in enumerate(requirements)}
-    rest = []
-    for criterion in criteria:
-        named = [place[name] for name in dict.fromkeys(re.findall(r"\bR[0-9]+\b", criterion.text)) if name in place]
-        for number in named:
-            shares[number].append(criterion)
-        if not named:
-            rest.append(criterion)
-    if rest and shares:
-        shares[-1] += rest
+    names = [each.text("id") for each in requirements]
+    called = [
+        (criterion, set(re.findall(r"\bR[0-9]+\b", criterion.text)).intersection(names)) for criterion in criteria
+    ]
+    shares = [[criterion for criterion, wanted in called if name in wanted] for name in names]
+    rest = [criterion for criterion, wanted in called if not wanted]
+    shares[-1] += rest
     if rest and len(requirements) > 1:
         findings.append(
             note(

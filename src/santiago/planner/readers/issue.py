@@ -14,7 +14,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, Hint, Status, Unit
 from santiago.planner.findings import note, warning
-from santiago.planner.markdown import assemble, carriers
+from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.outline import Block, Kind
@@ -83,17 +83,13 @@ def _single(source: Source) -> Document | None:
 
 def _by_front_matter(source: Source) -> list[str]:
     keys = source.front_matter.keys()
-    named = next((key for key in _ID_KEYS if key in keys), None)
-    depends = next((key for key in _DEP_KEYS if key in keys), None)
-    titled = not keys.isdisjoint(_TITLE_KEYS)
-    if named is None:
-        return [f"front matter with {depends}"] if depends and titled else []
-    lead = ids.lead(source.front_matter[named].value)
-    if lead is not None and lead.kind == "prefix" and lead.prefix in ids.SIDE:
+    named = [key for key in (*_ID_KEYS, *_DEP_KEYS) if key in keys]
+    if not named:
         return []
-    if titled or depends or not keys.isdisjoint(_STATUS_KEYS):
-        return [f"front matter with {named}"]
-    return ["front matter with phase and plan"] if {"plan", "phase"} <= keys else []
+    beside = _TITLE_KEYS if named[0] in _DEP_KEYS else (*_TITLE_KEYS, *_DEP_KEYS, *_STATUS_KEYS, "phase")
+    lead = ids.lead(source.front_matter[named[0]].value)
+    is_side = lead is not None and lead.kind == "prefix" and lead.prefix in ids.SIDE
+    return [] if is_side or keys.isdisjoint(beside) else [f"front matter with {named[0]}"]
 
 
 def _by_heading(source: Source) -> list[str]:
@@ -113,11 +109,8 @@ def _first_heading(source: Source) -> int:
 def _has_other_units(source: Source) -> bool:
     """Tell whether headings or several items define units of their own."""
     first = _first_heading(source)
-    others = [
-        (index, lead)
-        for index in carriers.indexes(source, *Kind)
-        if index != first and (lead := source.leads[index]) is not None
-    ]
+    places = {index: lead for index, lead in source.named.items() if source.zones[index] != Zone.NEVER}
+    others = [(index, lead) for index, lead in places.items() if index != first]
     if any(_is_unit_heading(source, index, lead, first) for index, lead in others):
         return True
     items: dict[str, set[str]] = {}
@@ -156,11 +149,12 @@ def _labels_criteria(block: Block) -> bool:
 def _is_bare_task(source: Source) -> bool:
     """Tell whether a file without a criteria section can still be one task: no list of boxes that would be units."""
     blocks = source.outline.blocks
-    boxed = [i for i, b in enumerate(blocks) if b.kind is Kind.ITEM and b.box is not None and b.parent < 0]
-    loose = {blocks[i].section for i in boxed if source.zones[i] != Zone.NEVER and not source.under_criteria[i]}
+    boxed = [index for index, block in enumerate(blocks) if block.box is not None and block.parent < 0]
+    loose = {blocks[index].section for index in boxed if boxes.is_plain(source, index)}
     if loose:
         return len(loose) == 1 and bool(_by_heading(source))
-    judged = any(blocks[i].section >= 0 and words.concept(blocks[blocks[i].section].text) == "success" for i in boxed)
+    sections = {blocks[index].section for index in boxed} - {-1}
+    judged = "success" in {words.concept(blocks[section].text) for section in sections}
     return judged or source.outline.line_count <= _WITHOUT_CRITERIA
 
 
@@ -202,9 +196,6 @@ def _said(source: Source, keys: tuple[str, ...]) -> str | None:
 
 def _with_front_matter(source: Source, unit: Unit) -> Unit:
     """Add what the front matter says; its status decides over the boxes, its dependencies over a section of prose."""
-    deps = [Dep(target=name, line=line, carrier="front-matter") for name, line in _listed(source, _DEP_KEYS)]
-    files = [Hint(value=name, line=line, carrier="front-matter") for name, line in _listed(source, _FILE_KEYS)]
-    known, listed = {ids.fold(dep.target) for dep in deps}, {hint.value for hint in files}
     said = _said(source, _STATUS_KEYS)
     scientist = (_said(source, ("role",)) or "").lower() == "scientist"
     return replace(
@@ -213,9 +204,21 @@ def _with_front_matter(source: Source, unit: Unit) -> Unit:
         tags=(*unit.tags, *(name for name, _ in _listed(source, ("tags", "labels")))),
         role="scientist" if scientist else unit.role,
         profile=_said(source, ("profile",)) or unit.profile,
-        deps=(*deps, *(dep for dep in unit.deps if ids.fold(dep.target) not in known)),
-        files=(*files, *(hint for hint in unit.files if hint.value not in listed)),
+        deps=_deps(source, unit),
+        files=_files(source, unit),
     )
+
+
+def _deps(source: Source, unit: Unit) -> tuple[Dep, ...]:
+    deps = [Dep(target=name, line=line, carrier="front-matter") for name, line in _listed(source, _DEP_KEYS)]
+    known = {ids.fold(dep.target) for dep in deps}
+    return (*deps, *(dep for dep in unit.deps if ids.fold(dep.target) not in known))
+
+
+def _files(source: Source, unit: Unit) -> tuple[Hint, ...]:
+    files = [Hint(value=name, line=line, carrier="front-matter") for name, line in _listed(source, _FILE_KEYS)]
+    known = {hint.value for hint in files}
+    return (*files, *(hint for hint in unit.files if hint.value not in known))
 
 
 def _listed(source: Source, keys: tuple[str, ...]) -> list[tuple[str, int]]:

@@ -25,11 +25,12 @@ _RENAME = pattern(r"^(?P<end>FROM|TO)\s*:\s*[`#\s]*(?:Requirement\s*[:：]\s*)?(
 
 def read(source: Source) -> Document | None:
     deltas = _deltas(source)
-    named = [index for index, block in enumerate(source.outline.blocks) if _REQUIREMENT.match(block.text)]
-    heads = [index for index in named if source.outline.blocks[index].kind is Kind.HEADING]
-    found = [index for index in named if index in heads or _is_removed(source.outline.blocks[index], deltas[index])]
+    blocks = source.outline.blocks
+    named = [index for index, block in enumerate(blocks) if _REQUIREMENT.match(block.text)]
+    found = [index for index in named if _defines(blocks[index], deltas[index])]
     if not found:
         return None
+    heads = [index for index in found if blocks[index].kind is Kind.HEADING]
     evidence = [f'{len(heads)} headings "Requirement:"']
     evidence += [f"a section of {what} requirements" for what in dict.fromkeys(filter(None, deltas))]
     made = [_carrier(source, index, deltas[index]) for index in found]
@@ -38,8 +39,8 @@ def read(source: Source) -> Document | None:
     return document
 
 
-def _is_removed(block: Block, delta: str) -> bool:
-    return block.kind is Kind.ITEM and block.level == 0 and delta == "REMOVED"
+def _defines(block: Block, delta: str) -> bool:
+    return block.kind is Kind.HEADING or (block.kind is Kind.ITEM and block.level == 0 and delta == "REMOVED")
 
 
 def _deltas(source: Source) -> list[str]:

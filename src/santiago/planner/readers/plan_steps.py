@@ -29,8 +29,7 @@ def read(source: Source) -> Document | None:
 def _issue_table(source: Source) -> Document | None:
     """Read tables whose first column holds issue numbers and another one their status."""
     blocks = source.outline.blocks
-    tables = [i for i, block in enumerate(blocks) if block.kind is Kind.ROW and _column(block, "status") > 0]
-    rows = [index for index in tables if _ISSUE.match(blocks[index].cells[0])]
+    rows = [index for index, block in enumerate(blocks) if _is_issue(block)]
     if len(rows) < 2 or heads.has_stories(source, len(rows)):
         return None
     kept = sorted({blocks[index].cells[:2]: index for index in reversed(rows)}.values())
@@ -44,6 +43,10 @@ def _issue_table(source: Source) -> Document | None:
         for place, (unit, row) in enumerate(zip(document.units, (blocks[at] for at in kept), strict=True))
     ]
     return document
+
+
+def _is_issue(block: Block) -> bool:
+    return block.kind is Kind.ROW and bool(_ISSUE.match(block.cells[0])) and _column(block, "status") > 0
 
 
 def _row(source: Source, index: int, chunk: str | None) -> Carrier:
@@ -68,16 +71,16 @@ def _named(source: Source) -> Document | None:
     """Read headings with ids (`DOC-030`) whose boxes are their steps; boxes outside of them are units too."""
     by_prefix: dict[str, list[int]] = {}
     for index in carriers.indexes(source, Kind.HEADING):
-        lead = source.leads[index]
-        if lead is not None and carriers.is_unit_prefix(lead):
+        if (lead := source.named.get(index)) and carriers.is_unit_prefix(lead):
             by_prefix.setdefault(lead.prefix, []).append(index)
     found = max(by_prefix.values(), key=len, default=[])
     if len(found) < 2 or any(source.under_criteria) or not heads.many_own(source, found, frozenset()):
         return None
     within = heads.inside(source, found)
     loose = [box.at for box in boxes.survey(source).units if not within[box.at] and boxes.is_plain(source, box.at)]
+    leads = {start: source.leads[start] for start in found}
     made = [
-        carriers.carrier(source, start, end=end, found=source.leads[start] if within[start] else None, chunk=chunk)
+        carriers.carrier(source, start, end=end, found=leads.get(start), chunk=chunk)
         for start, end, chunk in carriers.places(source, sorted([*found, *loose]))
     ]
     return assemble.document(source, "plan-steps", [f"{len(found)} headings with ids that own boxes"], made)
@@ -155,8 +158,8 @@ def _numbered(source: Source) -> Document | None:
 def _without_list_numbers(units: list[Unit]) -> list[Unit]:
     """Numbers are ids only where the document refers to a unit by one; else they merely count."""
     numbers = {unit.id for unit in units}
-    deps = [dep for unit in units for dep in unit.deps if dep.is_declared]
-    if len(numbers) == len(units) and any(dep.target in numbers for dep in deps):
+    targets = {dep.target for unit in units for dep in unit.deps if dep.is_declared}
+    if len(numbers) == len(units) and numbers & targets:
         return units
     return [
         unit if "." in (name := unit.id or "") else replace(unit, id=None, tags=(*unit.tags, name)) for unit in units

@@ -52,8 +52,8 @@ def beads(source: Source) -> Document | None:
     """Read beads' issues.jsonl."""
     root = source.tree
     issues = objects(root) if isinstance(root, Array) else []
-    named = all(issue.text("id") and issue.text("title") for issue in issues)
-    if not named or not any(issue.text("issue_type") for issue in issues):
+    typed = any(issue.text("issue_type") for issue in issues)
+    if not typed or not all(issue.text("id") and issue.text("title") for issue in issues):
         return None
     idle = [issue for issue in issues if issue.text("issue_type") in _NO_WORK]
     work = [issue for issue in issues if issue.text("issue_type") not in _NO_WORK]
@@ -69,7 +69,7 @@ def _lift_epics(document: Document, issues: Mapping[str, Object]) -> None:
     """Make epics that have children the tag of their children: an epic is done when they are."""
     parents = {name: _parents(issue) for name, issue in issues.items()}
     held = {above for names in parents.values() for above in names}
-    epics = {name for name in held if name in issues and issues[name].text("issue_type") == "epic"}
+    epics = {name for name, issue in issues.items() if name in held and issue.text("issue_type") == "epic"}
     units: list[Unit] = []
     for unit in document.units:
         name = unit.id or ""

@@ -55,8 +55,9 @@ def _criteria(root: Object) -> dict[str, DraftCriterion]:
 
 def _unit(story: Object, criteria: dict[str, DraftCriterion]) -> Unit:
     entry = story.field("id") or story.field("title")
-    deps = [(hint.value, hint.line, "json") for hint in hints(story, "depends_on")]
-    deps += [(hint.value, hint.line, EXTERNAL) for hint in hints(story, "external_depends_on")]
+    named = [(hint, "json") for hint in hints(story, "depends_on")]
+    named += [(hint, EXTERNAL) for hint in hints(story, "external_depends_on")]
+    judged = [criteria[hint.value] for hint in hints(story, "criteria") if hint.value in criteria]
     return Unit(
         id=story.text("id") or None,
         title=story.text("title"),
@@ -67,8 +68,8 @@ def _unit(story: Object, criteria: dict[str, DraftCriterion]) -> Unit:
         priority=story.text("priority") or None,
         role="scientist" if story.text("role") == "scientist" else "developer",
         profile=story.text("profile") or None,
-        criteria=tuple(criteria[hint.value] for hint in hints(story, "criteria") if hint.value in criteria),
-        deps=tuple(Dep(target=target, line=line, carrier=carrier) for target, line, carrier in deps),
+        criteria=tuple(judged),
+        deps=tuple(Dep(target=hint.value, line=hint.line, carrier=carrier) for hint, carrier in named),
         covers=tuple(hints(story, "requirements")),
         files=tuple(hints(story, "files")),
         verify=tuple(hints(story, "verify")),
@@ -189,14 +190,14 @@ def _chunks_as_listed(root: Object, stories: list[Object]) -> Iterator[Finding]:
     members: dict[str, list[str]] = {}
     for story in stories:
         members.setdefault(story.text("chunk"), []).append(story.text("id"))
-    listed = [(chunk.text("label"), chunk) for chunk in objects(root.get("chunks"))]
-    labels = [label for label, _ in listed]
+    listed = objects(root.get("chunks"))
+    labels = [chunk.text("label") for chunk in listed]
     if labels != list(members):
         says = (
             f"the chunks are listed as {few(labels) or 'none'}, and the stories stand in {few(list(members)) or 'none'}"
         )
         yield error("invalid_field", root.fields["chunks"].line, says, _AGREE)
-    for label, chunk in listed:
+    for label, chunk in zip(labels, listed, strict=True):
         names, own = [hint.value for hint in hints(chunk, "stories")], members.get(label, [])
         # A name that belongs elsewhere is said by name already.
         if set(names) <= set(own) and names != own:

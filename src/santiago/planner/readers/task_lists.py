@@ -107,12 +107,12 @@ def _numbered(source: Source, format_: str, evidence: list[str], found: Boxes, *
 def _tasks(source: Source) -> list[int]:
     """Return the boxes that carry a T id, and those without one that stand in the same sections or in a phase."""
     blocks = source.outline.blocks
-    named = [index for index in range(len(blocks)) if _is_task(source.leads[index])]
-    boxed = [index for index in named if blocks[index].kind is Kind.ITEM and blocks[index].box is not None]
+    named = [index for index, lead in source.named.items() if _is_task(lead)]
+    boxed = [index for index in named if blocks[index].box is not None]
     rows = sum(blocks[index].kind is Kind.ROW for index in named)
-    if rows > len(boxed) or (len(boxed) < 2 and not (boxed and carriers.chunk_of(source, boxed[0]))):
+    if rows > len(boxed) or (len(boxed) < 2 and not any(carriers.chunk_of(source, index) for index in boxed)):
         return []  # a table that defines the tasks says more than boxes that mention one
-    plain = {ids.fold(ids.name(source.leads[i])) for i in boxed if source.zones[i] != Zone.NEVER}
+    plain = {ids.fold(source.named[i].id) for i in boxed if source.zones[i] != Zone.NEVER}
     sections = {blocks[i].section for i in boxed}
     return [box.at for box in boxes.survey(source).units if _is_wanted(source, box, plain, sections)]
 

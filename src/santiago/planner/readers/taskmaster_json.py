@@ -14,7 +14,7 @@ from santiago.planner.findings import error, left_out, note
 from santiago.planner.structured.records import fields, units
 from santiago.planner.structured.records.deps import mentions_of
 from santiago.planner.structured.records.lists import Member
-from santiago.planner.structured.tree import Array, Node, Object, fold_key, items
+from santiago.planner.structured.tree import Array, Node, Object, fold_key, items, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,10 +37,7 @@ class _Tag:
 
 def read(source: Source) -> Document | None:
     root = source.tree
-    if not isinstance(root, Object):
-        return None
-    tags = _tags(root)
-    if not tags:
+    if not isinstance(root, Object) or not (tags := _tags(root)):
         return None
     wanted = source.options.units
     chosen = _choose(tags, wanted)
@@ -52,7 +49,7 @@ def read(source: Source) -> Document | None:
         return Document(format="taskmaster-json", findings=[finding])
     reading = _Reading(chosen.tasks, chosen.name if chosen.name not in ("", MAIN) else None)
     document = reading.run()
-    subtasks = sum(1 for unit in document.units if unit.id and "." in unit.id)
+    subtasks = sum("." in (unit.id or "") for unit in document.units)
     document.evidence = (
         f"{len(chosen.tasks)} tasks" + (f' under the tag "{chosen.name}"' if chosen.name else ""),
         f"{subtasks} subtasks",
@@ -79,12 +76,10 @@ def _tags(root: Object) -> list[_Tag]:
 
 def _tasks(node: Node | None) -> list[Object]:
     """Return the tasks of a list that is task-master's: numbered, with its typical fields."""
-    if not isinstance(node, Array) or not node.items:
-        return []
-    tasks = [item for item in node.items if isinstance(item, Object)]
+    tasks = objects(node) if isinstance(node, Array) else []
     numbered = [task for task in tasks if task.text("id").isdecimal() and task.text("title")]
-    typical = any(task.field(key) for task in numbered for key in _TYPICAL)
-    return tasks if typical and len(numbered) == len(node.items) else []
+    typical = any(task.field(*_TYPICAL) for task in numbered)
+    return tasks if typical and len(numbered) == len(items(node)) else []
 
 
 def _choose(tags: list[_Tag], wanted: str | None) -> _Tag | None:

@@ -18,7 +18,7 @@ from santiago.planner.errors import DocumentError
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.structured.records import vocabulary
-from santiago.planner.structured.tree import Array, Object, as_text, fold_key, items
+from santiago.planner.structured.tree import Array, Object, as_text, fold_key, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -110,9 +110,9 @@ def _joined(found: Iterable[tuple[str | None, str]]) -> dict[str, str]:
 
 def _records(root: Node) -> list[Object]:
     """Return the issues at the top of a JSON document: all have a title and a number, and some a body or a state."""
-    found = [root] if isinstance(root, Object) else [each for each in items(root) if isinstance(each, Object)]
+    found = objects(root)
     named = all(each.text("number") and each.text("title") for each in found)
-    return found if found and named and any(each.field("body") or each.field("state") for each in found) else []
+    return found if named and any(each.field("body", "state") for each in found) else []
 
 
 def _of_json(record: Object) -> Ticket:
@@ -148,15 +148,15 @@ def _document(source: Source, format_: str, evidence: str, tickets: Iterable[Tic
 
 def _arranged(units: list[Unit]) -> list[Unit]:
     """Put milestones that are numbered in that order; let them be none where a ticket waits for one of a later milestone."""
-    numbers = {unit.chunk: _DIGITS.search(unit.chunk or "") for unit in units}
-    if all(numbers.values()):
+    if all(_DIGITS.search(unit.chunk or "") for unit in units):
         units = sorted(units, key=lambda unit: ids.natural(unit.chunk or ""))
-    place: dict[str | None, int] = {}
-    for unit in units:
-        place.setdefault(unit.chunk, len(place))
+    return [replace(unit, chunk=None) for unit in units] if _looks_ahead(units) else units
+
+
+def _looks_ahead(units: list[Unit]) -> bool:
+    place = {chunk: number for number, chunk in enumerate(dict.fromkeys(unit.chunk for unit in units))}
     home = {ids.fold(unit.id): place[unit.chunk] for unit in units if unit.id}
-    early = any(home.get(ids.fold(dep.target), 0) > place[unit.chunk] for unit in units for dep in unit.deps)
-    return [replace(unit, chunk=None) for unit in units] if early else units
+    return any(home.get(ids.fold(dep.target), 0) > place[unit.chunk] for unit in units for dep in unit.deps)
 
 
 def _is_group(ticket: Ticket, held: set[str]) -> bool:
@@ -165,14 +165,12 @@ def _is_group(ticket: Ticket, held: set[str]) -> bool:
 
 
 def _unit(ticket: Ticket, groups: dict[str, Ticket]) -> Unit:
-    body = (
-        _WIKI_ITEM.sub("1. ", _WIKI_HEAD.sub(lambda head: "#" * int(head[1]) + " ", ticket.get("body")))
-        if "\nh" in f"\n{ticket.get('body')}"
-        else ticket.get("body")
-    )
+    body = ticket.get("body")
+    if _WIKI_HEAD.search(body):
+        body = _WIKI_ITEM.sub("1. ", _WIKI_HEAD.sub(lambda head: "#" * int(head[1]) + " ", body))
     read = _harvested(ticket, body)
     parent = groups.get(ids.fold(ticket.get("parent")))
-    labels = tuple(label.strip() for label in ticket.get("labels").split(",") if label.strip())
+    labels = filter(None, map(str.strip, ticket.get("labels").split(",")))
     deps = {dep.target.lstrip("#"): dep for dep in (*_declared(ticket), *read.deps) if dep.is_declared}
     return replace(
         read,
@@ -180,7 +178,7 @@ def _unit(ticket: Ticket, groups: dict[str, Ticket]) -> Unit:
         text=body,
         status=_status(ticket.get("status"), read.status),
         chunk=(parent.get("title") if parent else "") or ticket.get("chunk").partition(",")[0] or None,
-        tags=labels,
+        tags=tuple(labels),
         priority=ticket.get("priority") or read.priority,
         deps=tuple(deps.values()),
     )

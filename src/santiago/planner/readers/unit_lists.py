@@ -16,12 +16,11 @@ from santiago.planner import hints, ids, words
 from santiago.planner.draft import GroupEdge
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
-from santiago.planner.markdown.carriers import carrier, label
+from santiago.planner.markdown.carriers import carrier, indexes, label
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.lists.choice import Choice, choose
 from santiago.planner.markdown.lists.extent import group_names
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,11 +172,12 @@ def _in_epic(unit: Unit, epics: dict[str, str]) -> Unit:
 def _listed_stories(source: Source) -> list[int]:
     """Return the items under a Stories label inside an epic: `- **Stories:**` or `**Stories:**` and a list."""
     found, active = [], False
-    for index, block in enumerate(source.outline.blocks):
-        if block.kind is Kind.HEADING or (block.kind is Kind.PARA and block.parent < 0):
+    for index in indexes(source, Kind.HEADING, Kind.PARA, Kind.ITEM):
+        block = source.outline.blocks[index]
+        if block.kind is Kind.ITEM:
+            found += [index] if active and block.level == 0 else []
+        elif block.parent < 0:
             active = _is_stories(block.lines[-1])
-        elif block.kind is Kind.ITEM and active and block.level == 0 and source.zones[index] != Zone.NEVER:
-            found.append(index)
     return [index for index in found if _epic_of(source, index)]
 
 

@@ -88,9 +88,9 @@ class _Parser:
     def step(self) -> None:
         """Take one token, where it may stand here."""
         token = _TOKEN.match(self.source, self.at)
-        kind = token.lastindex if token else None
-        if token is None or kind is None:
+        if token is None:
             raise self.unexpected()
+        kind = token.lastindex or _MARK
         text: str = token[kind]
         if not (text in self.state.marks if kind == _MARK else self.takes(kind)):
             raise self.unexpected()

@@ -81,13 +81,11 @@ def titled(unit: Unit) -> Unit:
 
 def _in_order(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
     """Let mere sections be no chunks where a unit depends on one of a later section: only phases and epics bind."""
-    place: dict[str | None, int] = {}
-    for unit in units:
-        place.setdefault(unit.chunk, len(place))
+    place = {chunk: number for number, chunk in enumerate(dict.fromkeys(unit.chunk for unit in units))}
     chunk_of = {ids.fold(unit.id): unit.chunk for unit in units if unit.id}
     for unit, dep in [(one, dep) for one in units for dep in one.deps if dep.is_declared]:
-        other = chunk_of.get(ids.fold(dep.target), unit.chunk)
-        if place[other] > place[unit.chunk] and not (_binds(unit.chunk) and _binds(other)):
+        chunks = [unit.chunk, chunk_of.get(ids.fold(dep.target), unit.chunk)]
+        if place[chunks[1]] > place[chunks[0]] and not all(map(_binds, chunks)):
             message = f"{unit.id or unit.title} depends on {dep.target} of a later section; sections are no chunks here"
             hint = "Put the sections into the order of their dependencies, or call them phases, if they are stages."
             joined = note("chunks_joined", dep.line, message, hint)
@@ -134,9 +132,10 @@ def _choose(source: Source) -> Choice | None:
 def _asked(view: View, lists: list[UnitList], names: list[str]) -> UnitList | None:
     """Return the list that the user named, or the lists as one where several were named; None where one is missing."""
     named = [[offer for offer in lists if name.strip() in offer.keys] for name in names]
-    if not all(named):
-        return None
-    found = list({id(best): best for offers in named if (best := _strongest(view, offers))}.values())
+    return _as_one(list(dict.fromkeys(_strongest(view, offers) for offers in named))) if all(named) else None
+
+
+def _as_one(found: list[UnitList]) -> UnitList:
     carriers = sorted((made for offer in found for made in offer.carriers), key=lambda made: made.at)
     return replace(
         found[0],
@@ -218,10 +217,7 @@ def _new_rows(view: View, offer: UnitList, known: set[str]) -> list[Carrier]:
 
 def _cover(view: View, offer: UnitList) -> bytearray:
     """Return for each block whether it belongs to a unit of the list."""
-    cover = bytearray(len(view.blocks))
-    for made in offer.carriers:
-        cover[made.at : made.end] = b"\1" * (made.end - made.at)
-    return cover
+    return view.source.outline.cover((made.at, made.end) for made in offer.carriers)
 
 
 def _is_inside(offer: UnitList, cover: bytearray) -> bool:

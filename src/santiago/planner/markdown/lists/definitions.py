@@ -110,9 +110,9 @@ def side_lists(view: View) -> dict[str, list[Definition]]:
 def _openings(view: View) -> Iterator[tuple[int, ids.Found, str]]:
     """Yield the blocks that define the id which they open with, each with the kind of its list."""
     weights = _moscow(view)
-    for index, (block, lead) in enumerate(zip(view.blocks, view.source.leads, strict=True)):
-        kind = kind_of(lead) if lead is not None and block.kind is not Kind.ROW else None
-        if lead is None or kind is None:
+    for index, lead in view.source.named.items():
+        block, kind = view.blocks[index], kind_of(lead)
+        if kind is None or block.kind is Kind.ROW:
             continue
         if kind == "side" and (lead.prefix in weights or _is_boxed_requirement(view, index)):
             kind = "other"
@@ -139,17 +139,25 @@ def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
     fields = [d.at for d in found if labelled_id(view.blocks[d.at].lines[0]) is not None]
     if not fields:
         return found
-    per_section = Counter(view.blocks[at].section for at in fields)
-    raised = {at: at - 1 for at in fields if view.blocks[at].section == at - 1 and per_section[at - 1] == 1}
-    raised = {at: heading for at, heading in raised.items() if view.blocks[heading].level > 1}
+    raised = _first_lines(view, fields)
     if len(raised) * 2 <= len(fields):
         return found  # the headings hold stories; that one of them holds a single one says nothing
     taken = {d.at for d in found}
-    kept = [d for d in found if raised.get(d.at, -1) not in taken]
-    return sorted(_raised(view, d, raised[d.at]) if d.at in raised else d for d in kept)
+    kept = [d for d in found if d.at not in raised or d.at - 1 not in taken]
+    return sorted(_raised(view, d, raised) for d in kept)
 
 
-def _raised(view: View, field: Definition, heading: int) -> Definition:
+def _first_lines(view: View, fields: list[int]) -> set[int]:
+    """Return the fields that stand right under a heading that holds no other one."""
+    per_section = Counter(view.blocks[at].section for at in fields)
+    first = [at for at in fields if view.blocks[at].section == at - 1 and per_section[at - 1] == 1]
+    return {at for at in first if view.blocks[at - 1].level > 1}
+
+
+def _raised(view: View, field: Definition, raised: set[int]) -> Definition:
+    if field.at not in raised:
+        return field
+    heading = field.at - 1
     return Definition(heading, field.found._replace(rest=_title_of(view, heading)), field.kind)
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.planner import words
-from santiago.planner.markdown.carriers import is_group, label
+from santiago.planner.markdown.carriers import indexes, is_group, label
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.source import Source, Zone
+from santiago.planner.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,11 +55,6 @@ class View:
         self.ends = source.outline.ends
 
     @cached_property
-    def tops(self) -> int:
-        """How many headings of the first level there are; one or two name the document and its parts."""
-        return sum(block.kind is Kind.HEADING and block.level == 1 for block in self.blocks)
-
-    @cached_property
     def criteria_marks(self) -> list[int]:
         """The blocks that announce or begin acceptance criteria."""
         return [index for index, block in enumerate(self.blocks) if marks_criteria(block)]
@@ -82,17 +77,16 @@ class View:
     @cached_property
     def stories(self) -> list[int]:
         """The blocks that are As-a sentences; half sentences count where stories are due and no boxes say more."""
-        found, halves = [], []
-        for index, block in enumerate(self.blocks):
-            if block.kind not in (Kind.HEADING, Kind.ITEM, Kind.PARA) or self.source.zones[index] == Zone.NEVER:
-                continue
-            if words.is_story(block.text):
-                if len(_GAP.findall(block.text)) < 2:
-                    found.append(index)
-            elif block.kind is not Kind.HEADING and words.tells_story(block.text) and self._is_due(index):
-                halves.append(index)
-        enough = len(found) + len(halves) > 2 and not self._boxes_before[-1]
-        return sorted([*found, *halves]) if enough else found
+        places = indexes(self.source, Kind.HEADING, Kind.ITEM, Kind.PARA)
+        found = [index for index in places if words.is_story(self.blocks[index].text)]
+        told = [index for index in found if len(_GAP.findall(self.blocks[index].text)) < 2]
+        halves = [index for index in sorted({*places} - {*found}) if self._is_half(index)]
+        enough = len(told) + len(halves) > 2 and not self._boxes_before[-1]
+        return sorted([*told, *halves]) if enough else told
+
+    def _is_half(self, index: int) -> bool:
+        block = self.blocks[index]
+        return block.kind is not Kind.HEADING and words.tells_story(block.text) and self._is_due(index)
 
     def _is_due(self, index: int) -> bool:
         """Tell whether a heading above a block announces stories."""

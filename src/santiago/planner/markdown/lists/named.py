@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SHORT_FILE = 150
 """Lines up to which an id that occurs once may be the document's only unit."""
 
+_HYPHENED = pattern(r"[-_]\d")
 _PLAIN_NUMBER = pattern(r"\D*?(\d+)")
 
 
@@ -57,17 +58,20 @@ def _listed(view: View, found: list[Definition], *, known: bool) -> list[Definit
     kept: list[Definition] = []
     singles: list[Definition] = []
     for members in by_prefix.values():
-        names = list({ids.fold(member.found.id): member.found.id for member in members}.values())
-        counted = members[0].found.kind != "prefix" or is_listlike(names)
-        if len(names) > 1 and counted:
+        first = members[0]
+        if _is_counted(members):
             kept += members
-        elif members[0].found.kind == "prefix" and re.search(r"[-_]\d", names[0]):
+        elif first.found.kind == "prefix" and _HYPHENED.search(first.found.id):
             singles += members
-        elif known and (short or is_sure(members[0].found, members[0].kind)):
+        elif known and (short or is_sure(first.found, first.kind)):
             kept += members
-    if kept or known or (short and len(singles) == 1 and view.blocks[singles[0].at].kind is Kind.HEADING):
-        kept += singles
-    return sorted(kept)
+    alone = short and len(singles) == 1 and view.blocks[singles[0].at].kind is Kind.HEADING
+    return sorted([*kept, *(singles if kept or known or alone else ())])
+
+
+def _is_counted(members: list[Definition]) -> bool:
+    names = list({ids.fold(member.found.id): member.found.id for member in members}.values())
+    return len(names) > 1 and (members[0].found.kind != "prefix" or is_listlike(names))
 
 
 def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
@@ -100,9 +104,7 @@ def _repeats(
 ) -> tuple[int, ...]:
     """Return the places outside every unit that define one of the units again, such as a summary list."""
     known = {ids.fold(made.id or "") for made in carriers}
-    covered = bytearray(len(view.blocks))
-    for made in carriers:
-        covered[made.at : made.end] = b"\1" * (made.end - made.at)
+    covered = view.source.outline.cover((made.at, made.end) for made in carriers)
     places = {d.at for d in (*everywhere, *found) if ids.fold(d.found.id) in known and not covered[d.at]}
     return tuple(sorted(places))
 
@@ -165,17 +167,10 @@ def _outermost(view: View, found: list[Definition]) -> list[Definition]:
 def _elsewhere(view: View, headings: list[Definition], found: list[Definition]) -> list[Definition]:
     """Return the items that define an id which no heading defines, outside the sections of the headings."""
     taken = {ids.fold(d.found.id) for d in headings}
-    covered: list[tuple[int, int]] = [(d.at, view.ends[d.at]) for d in headings]
+    covered = view.source.outline.cover((d.at, view.ends[d.at]) for d in headings)
     others = [d for d in found if view.blocks[d.at].kind is not Kind.HEADING and ids.fold(d.found.id) not in taken]
     gaps = _gaps(headings)
-    kept, position = [], 0
-    for definition in _outermost(view, others):
-        while position < len(covered) and covered[position][1] <= definition.at:
-            position += 1
-        outside = position == len(covered) or definition.at < covered[position][0]
-        if outside or _fills_gap(definition, gaps):
-            kept.append(definition)
-    return kept
+    return [d for d in _outermost(view, others) if not covered[d.at] or _fills_gap(d, gaps)]
 
 
 def _gaps(headings: list[Definition]) -> set[tuple[str, int]]:

@@ -51,7 +51,7 @@ def table_lists(view: View) -> list[UnitList]:
         kind = _kind(view, rows, columns)
         if kind is None:
             continue
-        made = [made for index in rows if (made := _carrier(view, index, columns)) is not None]
+        made = list(filter(None, (_carrier(view, index, columns) for index in rows)))
         kind = "story" if kind == "other" and view.tells_stories(made) else kind
         again = _again(made, found[kind])
         made = [one for one in made if one.at not in again]
@@ -115,27 +115,25 @@ def _kind(view: View, rows: list[int], columns: Columns) -> str | None:
         return None
     weighed = max(columns.priority, columns.criteria) >= 0
     says_what = bool(names & (words.NAME_COLUMNS - words.VAGUE_COLUMNS))
-    leads = [lead for index in rows if (lead := view.source.leads[index]) is not None and lead.kind == "prefix"]
+    leads = [lead for index in rows if (lead := view.source.named.get(index)) and lead.kind == "prefix"]
     if leads:
         return _kind_by_ids(view, rows, columns, leads, sure=says_what and weighed)
     if columns.role >= 0 and columns.title >= 0:
         return "table"
-    if columns.title < 0 or not says_what or len(rows) < 2:
-        return None
-    return "table" if weighed else "status" if names & words.STATE_COLUMNS else None
+    kept = "table" if weighed else "status" if names & words.STATE_COLUMNS else None
+    return kept if columns.title >= 0 and says_what and len(rows) > 1 else None
 
 
 def _kind_by_ids(view: View, rows: list[int], columns: Columns, leads: list[ids.Found], *, sure: bool) -> str | None:
     """Return the kind that most ids say; where the header says what the rows are, `SC` is one whatever it means elsewhere."""
-    kinds = [kind_of(lead) for lead in leads]
-    named = ["other" if kind == "side" else kind for kind in kinds if kind and (sure or kind != "side")]
+    same = {None: None, "nfr": "requirement", "side": "other" if sure else None}
+    kinds = [same.get(kind, kind) for kind in map(kind_of, leads)]
+    named = [kind for kind in kinds if kind is not None]
     if len(named) * 2 < len(rows) or _only_refers(view, rows):
         return None
     kind = max(sorted(set(named)), key=named.count)
-    if kind != "other":
-        return "requirement" if kind == "nfr" else kind
-    counted = len(rows) > 1 and is_listlike([lead.id for lead in leads])
-    return kind if counted and max(columns.id, columns.title) >= 0 else None
+    counted = max(columns.id, columns.title) >= 0 and len(rows) > 1 and is_listlike([lead.id for lead in leads])
+    return kind if kind != "other" or counted else None
 
 
 def _only_refers(view: View, rows: list[int]) -> bool:
@@ -165,16 +163,16 @@ def _title(block: Block, columns: Columns, lead: ids.Found | None) -> str:
         who, what = (f"{block.header[i].strip(' .…')} {_cell(block, i)}" for i in (columns.role, columns.title))
         return f"{who}, {what}"
     first = 0 if lead is None and columns.id < 0 else 1
-    if columns.title >= first and _cell(block, columns.title):
-        return _cell(block, columns.title)
+    named = _cell(block, columns.title) if columns.title >= first else ""
     rest = lead.rest if lead and _BRACKETED.sub("", lead.rest).strip() else ""
+    return next(filter(None, (named, rest, *_other_cells(block, first), *block.cells[first:])), "")
+
+
+def _other_cells(block: Block, first: int) -> list[str]:
+    """Return the cells from a column on that say what a row is about, or something unknown."""
     at = table_heads.id_column(block.header)
-    others = [
-        cell
-        for index, (cell, name) in enumerate(zip(block.cells, block.header, strict=False))
-        if first <= index != at and table_heads.column(name) in (None, "title")
-    ]
-    return next(filter(None, (rest, *others, *block.cells[first:])), "")
+    cells = list(enumerate(zip(block.cells, block.header, strict=False)))[first:]
+    return [cell for place, (cell, name) in cells if place != at and table_heads.column(name) in (None, "title")]
 
 
 def _cell(block: Block, column: int) -> str:
@@ -187,10 +185,13 @@ def with_columns(view: View, units: list[Unit], carriers: tuple[Carrier, ...]) -
     return [_filled(unit, row) if row.kind is Kind.ROW else unit for unit, row in zip(units, rows, strict=True)]
 
 
+def _criteria(cell: str, line: int) -> list[DraftCriterion]:
+    parts = [part.strip().lstrip("-*•– ").strip() for part in _BREAKS.split(cell)]
+    return [DraftCriterion(text=clean(part), line=line) for part in parts if part.strip("-–— ")]
+
+
 def _filled(unit: Unit, row: Block) -> Unit:
     columns = columns_of(row.header)
-    parts = [part.strip().lstrip("-*•– ").strip() for part in _BREAKS.split(_cell(row, columns.criteria))]
-    criteria = tuple(DraftCriterion(text=clean(part), line=row.line) for part in parts if part.strip("-–— "))
     deps = hints.field_deps(_cell(row, columns.depends), row.line, "table") if columns.depends >= 0 else unit.deps
     said = status_of(_cell(row, columns.status).lstrip("-* "))
     others = [
@@ -200,7 +201,7 @@ def _filled(unit: Unit, row: Block) -> Unit:
     ]
     return replace(
         unit,
-        criteria=criteria,
+        criteria=tuple(_criteria(_cell(row, columns.criteria), row.line)),
         deps=tuple(deps),
         status=said if said is not None and unit.status is Status.OPEN else unit.status,
         priority=clean(_cell(row, columns.priority)) or unit.priority,

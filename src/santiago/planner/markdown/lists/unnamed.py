@@ -83,17 +83,17 @@ def _headings(view: View) -> list[int]:
     for index, block in enumerate(view.blocks):
         if block.kind is Kind.HEADING and block.section in parents and _may_be_unit(view, index, block):
             siblings[(block.section, block.level)].append(index)
-    kept: list[int] = []
-    for members in siblings.values():
-        own = [index for index in members if index in owners]
-        numbered = [index for index in members if _number(view, index) is not None]
-        if set(own) <= set(numbered) and len(own) * 2 >= len(numbered):
-            kept += numbered if own else []
-        elif len(own) * 2 >= len(members) > 1:
-            kept += members
-        else:
-            kept += own
+    kept = [index for members in siblings.values() for index in _units_of(view, members, owners)]
     return _of_one_level(view, sorted(kept), owners)
+
+
+def _units_of(view: View, members: list[int], owners: set[int]) -> list[int]:
+    """Return which headings of one level are units: the numbered ones, all, or only those that own criteria."""
+    own = [index for index in members if index in owners]
+    numbered = [index for index in members if _number(view, index) is not None]
+    if set(own) <= set(numbered) and len(own) * 2 >= len(numbered):
+        return numbered if own else []
+    return members if len(own) * 2 >= len(members) > 1 else own
 
 
 def _owning_headings(view: View) -> set[int]:
@@ -107,7 +107,7 @@ def _owning_headings(view: View) -> set[int]:
 
 
 def _may_be_unit(view: View, index: int, block: Block) -> bool:
-    if view.source.zones[index] == Zone.NEVER or (block.level == 1 and view.tops < 3):
+    if view.source.zones[index] == Zone.NEVER or (block.level == 1 and view.source.outline.tops < 3):
         return False
     if is_group(block.text) and view.holds_work(index):
         return False
@@ -138,13 +138,16 @@ def _items(view: View) -> list[int]:
     owners = [at for at in indexes(view.source, Kind.ITEM) if at in holders and view.blocks[at].box is None]
     if len(owners) < 2:
         return []
+    sections = {view.blocks[index].section for index in owners}
     levels = Counter(view.blocks[index].level for index in owners)
     level = max(levels, key=lambda level: (levels[level], -level))
-    sections = {view.blocks[index].section for index in owners}
-    owners = [index for index in owners if view.blocks[index].level == level]
-    around = [index for index in _numbered_items(view) if view.blocks[index].section in sections]
-    siblings = [index for index in around if view.blocks[index].level == level]
+    owners = _at_level(view, owners, level)
+    siblings = [i for i in _at_level(view, _numbered_items(view), level) if view.blocks[i].section in sections]
     return siblings if set(owners) <= set(siblings) and len(owners) * 2 >= len(siblings) else owners
+
+
+def _at_level(view: View, places: list[int], level: int) -> list[int]:
+    return [index for index in places if view.blocks[index].level == level]
 
 
 def _unit_item(view: View, index: int) -> int:
@@ -158,14 +161,8 @@ def _unit_item(view: View, index: int) -> int:
 def _as_list(view: View, rule: int, starts: list[int]) -> UnitList:
     numbers = [_heading_number(view, index) for index in starts]
     titles = [found.rest if found else view.blocks[at].lines[0] for at, found in zip(starts, numbers, strict=True)]
-    # A number is an id only where it counts through the document; lists that begin again at 1 only number.
-    plain = [found.id for found in numbers if found and found.kind == "number"]
-    if len(set(map(ids.fold, plain))) < len(plain):
-        numbers = [found if found and found.kind == "dotted" else None for found in numbers]
-    carriers = [
-        carrier(view.source, at, end=end, found=found, title=title)
-        for (at, end), found, title in zip(extents(view, starts), numbers, titles, strict=True)
-    ]
+    places = zip(extents(view, starts), _as_ids(numbers), titles, strict=True)
+    carriers = [carrier(view.source, at, end=end, found=found, title=title) for (at, end), found, title in places]
     carriers = grouped(view, carriers)
     what = "headings" if view.blocks[starts[0]].kind is Kind.HEADING else "list items"
     owned = "numbered under Requirements or Steps" if rule == 14 else "with acceptance criteria"
@@ -178,6 +175,14 @@ def _as_list(view: View, rule: int, starts: list[int]) -> UnitList:
         explicit=rule != 14,
         keys=frozenset({"phase" if phases else "numbered", what.removeprefix("list ").removesuffix("s")}),
     )
+
+
+def _as_ids(numbers: list[ids.Found | None]) -> list[ids.Found | None]:
+    """Let a number be an id only where it counts through the document; lists that begin again at 1 only number."""
+    plain = [found.id for found in numbers if found and found.kind == "number"]
+    if len(set(map(ids.fold, plain))) == len(plain):
+        return numbers
+    return [found if found and found.kind == "dotted" else None for found in numbers]
 
 
 def _heading_number(view: View, index: int) -> ids.Found | None:
@@ -256,7 +261,7 @@ def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
     """Return the heading right above a sentence where it names that one story, else the sentence itself."""
     block = view.blocks[index]
     section = block.section
-    if block.kind is Kind.HEADING or section < 0 or per_section[section] > 1 or block.level > 0 or block.parent >= 0:
+    if block.kind is Kind.HEADING or section < 0 or per_section[section] > 1 or block.parent >= 0:
         return index
     heading = view.blocks[section]
     if heading.level == 1 or is_group(heading.text) or words.normal(heading.text) in words.STORY_SECTIONS:

@@ -161,10 +161,9 @@ def _object(node: Object, carrier: str, into: Criteria) -> None:
         _entry(next(iter(node.fields.values())), carrier, into)
         return
     text = _object_text(node, said) or "; ".join(f"{node.text('type') or 'run'}: {hint.value}" for hint in commands)
-    shown = as_text(name.value) if name else ""
+    shown = node.text(*_IDS)
     if text or shown:
-        place = name or said or node
-        into.found.append(_criterion(text or shown, place.line, shown or None))
+        into.found.append(_criterion(text or shown, (name or said or node).line, shown or None))
 
 
 def _commands(node: Object, carrier: str) -> list[Hint]:
@@ -196,9 +195,10 @@ def _given_when_then(node: Object, *, titled: bool = True) -> DraftCriterion | N
     if len(parts) < 2:
         return None
     said = " ".join(f"{key.capitalize()} {', and '.join(_lines(entry.value))}" for key, entry in parts)
-    name, title = (node.field("id"), node.text("scenario", "title", "name")) if titled else (None, "")
-    place, own = name or parts[0][1], as_text(name.value) if name else ""
-    return DraftCriterion(text=f"{title}: {said}" if title else said, line=place.line, id=own or None)
+    if not titled:
+        return DraftCriterion(text=said, line=parts[0][1].line)
+    title, place = node.text("scenario", "title", "name"), node.field("id") or parts[0][1]
+    return DraftCriterion(text=f"{title}: {said}" if title else said, line=place.line, id=node.text("id") or None)
 
 
 def _lines(node: Node) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.patterns import pattern
-from santiago.planner import hints, ids, words
+from santiago.planner import hints, ids
 from santiago.planner.draft import Dep
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import Array, Node, Object, as_text, fold_key, items
@@ -79,20 +79,18 @@ class Resolver:
     def deps(self, mention: Mention, carrier: str) -> tuple[list[Dep], bool]:
         """Return the dependencies that a mention declares, and whether it was understood in full."""
         text = mention.text.strip()
-        if words.normal(text) in words.NONE_WORDS or not text.strip("-–— ."):
+        if hints.says_nothing(text):
             return [], True
         if (known := self.names.get(ids.fold(text))) is not None:
             return [Dep(target=known, line=mention.line, carrier=carrier)], True
         if _TOKEN.match(text):
-            if self.is_id(text):
-                return [Dep(target=text, line=mention.line, carrier=carrier)], True
-            return [], False
+            is_id = self.is_id(text)
+            return [Dep(target=text, line=mention.line, carrier=carrier)] if is_id else [], is_id
         names, sure = hints.targets(text)
-        sure = sure or all(ids.fold(name) in self.names for name in names)
+        sure = sure or self.names.keys() >= set(map(ids.fold, names))
         found = [self.names.get(ids.fold(name), name) for name in names]
-        return [
-            Dep(target=name, line=mention.line, carrier=carrier if sure else "prose") for name in found
-        ], sure and bool(found)
+        carrier = carrier if sure else "prose"
+        return [Dep(target=name, line=mention.line, carrier=carrier) for name in found], sure and bool(found)
 
     def is_id(self, token: str) -> bool:
         if _PLACEHOLDER.match(token):

@@ -34,17 +34,17 @@ def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Docum
     document = listing.document(format_, _evidence(chosen), chosen, carrier)
     document.title = _title(root)
     document.findings += [_forced(forced)] if forced else []
-    if isinstance(root, Object):
-        listing.group_by_reference(document, _references(root))
     if chosen is not lone:
         document.findings += [_not_chosen(other, chosen) for other in found if other is not chosen]
-        _take_whole(document, root, carrier)
+    if isinstance(root, Object):
+        _take_whole(document, root, "" if chosen is lone else carrier)
     return document
 
 
-def _take_whole(document: Document, root: Node, carrier: str) -> None:
-    """Take what the fields around the list say about all of it."""
-    if isinstance(root, Object):
+def _take_whole(document: Document, root: Object, carrier: str) -> None:
+    """Take what the fields around the list say about all of it; a record that is the unit itself has said it."""
+    listing.group_by_reference(document, _references(root))
+    if carrier:
         checks = fields.commands_of(root, carrier, set())
         document.run_verify, document.unread = list(units.unique(checks.taken)), checks.left
         document.findings += _whole_criteria(root, carrier)
@@ -53,15 +53,14 @@ def _take_whole(document: Document, root: Node, carrier: str) -> None:
 def _chosen(found: list[Candidate], wanted: str | None) -> Candidate | None:
     if not wanted:
         return found[0] if found else None
-    folded = fold_key(wanted)
-    for candidate in found:
-        names = {fold_key(candidate.key), *(fold_key(part) for part in candidate.key.split("."))}
-        names |= {name.removesuffix("s") for name in names} | {
-            name[:-3] + "y" for name in names if name.endswith("ies")
-        }
-        if folded in names or (_prefix(candidate) and folded == _prefix(candidate).lower()):
-            return candidate
-    return None
+    return next((candidate for candidate in found if fold_key(wanted) in _called(candidate)), None)
+
+
+def _called(candidate: Candidate) -> set[str]:
+    """Return what `--units` may call a list: its key, its singular, the prefix of its ids."""
+    names = set(map(fold_key, (candidate.key, *candidate.key.split("."))))
+    one = {name[:-3] + "y" if name.endswith("ies") else name.removesuffix("s") for name in names}
+    return {*names, *one, _prefix(candidate).lower()} - {""}
 
 
 def _prefix(candidate: Candidate) -> str:
@@ -74,12 +73,11 @@ def _prefix(candidate: Candidate) -> str:
 
 def _lone(root: Node, found: list[Candidate]) -> Candidate | None:
     """Return a candidate of one member where the whole document is one record with an id and a title."""
-    inside = [candidate for candidate in found if len(candidate.members) > 1 or candidate.strength > 1]
-    if not isinstance(root, Object) or inside:
+    if not isinstance(root, Object) or any(candidate.holds_work for candidate in found):
         return None
     wrapped = [entry.value for entry in root.pick(("task", "story", "feature", "issue", "ticket"))]
-    nodes = [root, *(each for each in wrapped if isinstance(each, Object))]
-    return next((Candidate("", node.line, 0, [Member(node, node.line)]) for node in nodes if _is_unit(node)), None)
+    unit = next((each for each in (root, *wrapped) if isinstance(each, Object) and _is_unit(each)), None)
+    return Candidate("", unit.line, 0, [Member(unit, unit.line)]) if unit else None
 
 
 def _is_unit(node: Object) -> bool:

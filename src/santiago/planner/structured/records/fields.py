@@ -192,16 +192,18 @@ def _scalars(node: Node) -> list[Scalar]:
 
 def text_of(record: Object, title: Said, taken: set[str]) -> str:
     """Return all that the record says beyond what was taken: first its description, then the other fields by name."""
-    left = [entry for entry in record.fields.values() if fold_key(entry.key) not in taken | _NO_TEXT]
+    told = title.field.key if title.field and title.text == as_text(title.field.value) else ""
+    left = [entry for key, entry in record.fields.items() if key != told and fold_key(key) not in taken | _NO_TEXT]
     plain, named = [], []
     for entry in left:
-        shown = "" if entry is title.field and title.text == as_text(entry.value) else flat(entry.value)
-        if shown and fold_key(entry.key) in _PLAIN_TEXT and isinstance(entry.value, Scalar):
+        shown = flat(entry.value)
+        scalar = isinstance(entry.value, Scalar)
+        if scalar and fold_key(entry.key) in _PLAIN_TEXT:
             plain.append(shown)
         elif shown:
-            glue = " " if isinstance(entry.value, Scalar) and "\n" not in shown else "\n"
+            glue = " " if scalar and "\n" not in shown else "\n"
             named.append(f"{spoken(entry.key).capitalize()}:{glue}{shown}")
-    return "\n".join((*plain, *named))
+    return "\n".join((*filter(None, plain), *named))
 
 
 def text_hints(record: Object) -> tuple[list[Hint], list[Hint]]:

@@ -79,6 +79,11 @@ class Candidate:
     strength: int = STRINGS
 
     @property
+    def holds_work(self) -> bool:
+        """Whether it is more than a single record of no particular kind."""
+        return len(self.members) > 1 or self.strength > 1
+
+    @property
     def standing(self) -> tuple[int, int, int, int]:
         return (-self.strength, _UNIT_RANK.get(fold_key(self.key.split(".")[-1]), 99), self.depth, self.line)
 
@@ -135,11 +140,16 @@ def _gather(key: str, node: Node, line: int, depth: int) -> Candidate:
     _collect(candidate, node, None, fold_key(key), future=_is_excluded(key), level=0)
     used = {id(member.group) for member in candidate.members} | {id(group.parent) for group in candidate.groups}
     candidate.empty = [group for group in candidate.groups if id(group) not in used]
-    inner = next((member.group for member in candidate.members if member.group), None)
-    if fold_key(key) in _GROUPS and inner is not None and inner.node is not None:
-        name = next((entry.key for entry in inner.node.fields.values() if fold_key(entry.key) in _INNER), "")
-        candidate.key = f"{key}.{name}" if name else key
+    if fold_key(key) in _GROUPS:
+        candidate.key = _inner_key(candidate)
     return candidate
+
+
+def _inner_key(candidate: Candidate) -> str:
+    """Return the name of a list of groups with the name that the groups give to theirs: `phases.tasks`."""
+    inner = next((member.group.node for member in candidate.members if member.group), None)
+    keys = [key for key in inner.fields if fold_key(key) in _INNER] if inner else []
+    return f"{candidate.key}.{keys[0]}" if keys else candidate.key
 
 
 def _collect(candidate: Candidate, node: Node, group: Group | None, key: str, *, future: bool, level: int) -> None:
@@ -150,11 +160,12 @@ def _collect(candidate: Candidate, node: Node, group: Group | None, key: str, *,
         for item in node.items:
             if isinstance(item, Object):
                 _collect_record(candidate, item, group, key, future=future, level=level)
-            elif isinstance(item, Array):
+            else:
                 _collect(candidate, item, group, key, future=future, level=level + 1)
-            elif as_text(item) and key not in _GROUPS:
-                candidate.members.append(Member(item, item.line, None, group, future))
-    elif isinstance(node, Object):
+    elif isinstance(node, Scalar):
+        if as_text(node) and key not in _GROUPS:
+            candidate.members.append(Member(node, node.line, None, group, future))
+    else:
         for entry in node.fields.values():
             _collect_entry(candidate, entry, group, key, future=future or _is_excluded(entry.key), level=level)
 
