@@ -9,8 +9,7 @@ import pytest
 
 from santiago.contract.outcomes import DoubtfulLine
 from santiago.contract.ports.workspace import Change
-from santiago.judge.doubt_rules import RULES
-from santiago.judge.doubts import doubts
+from santiago.judge.doubts import RULES, doubts
 
 TESTS = {
     "calc.py": "",

@@ -1,10 +1,13 @@
-"""A test's text is its file and what else of the judge it may load; what is only added to it leaves it as it was."""
+"""A test's text is its file and what else of the judge it may load; tests that are added beside it leave it as it was."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from santiago.judge.trees import may_load, only_grew, text_below
+from santiago.judge.trees import Trees, may_load, text_below
 
 TESTS = '''"""Tests."""
 import os, sys
@@ -50,45 +53,6 @@ def test_other_tests_are_not_its_text(path: str, judge: str) -> None:
     assert not may_load(path, TESTS.encode(), judge)
 
 
-def grew(old: str, new: str, path: str = PATH) -> bool:
-    assert old in TESTS
-    return only_grew(path, TESTS.encode(), TESTS.replace(old, new, 1).encode())
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("== 1", "== 2"), ("[1, 2]", "[3]"), ("(1, 3)", "(1, 4)"), ("(Base)", ""), ("size = 2", "size = 3"), ("def test_sub", "def test_gone"),
-        ("from pkg import add, sub", "from fake import add, sub"), ("assert sub", "return\n    assert sub"), ("import os, sys", "import os, sys ("),
-        ("class TestThings", "def test_sub():\n    pass\n\n\nclass TestThings"), ("size = 2", "size = 2\n    def test_size(self):\n        pass\n"),
-        ("CASES", "pytestmark = skip\nCASES"), ("def test_sub", "@fixture(autouse=True)\ndef quiet(): ...\n\n\ndef test_sub"),
-        ("    size", "    def setUp(self): ...\n\n    size"), ("def test_sub", "def setup_module(): ...\n\n\ndef test_sub"), (TESTS, ""),
-    ],
-)  # fmt: skip
-def test_a_file_whose_tests_were_changed_did_not_only_grow(old: str, new: str) -> None:
-    assert not grew(old, new)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("import add, sub", "import add, mul, sub"), ("CASES", "MORE = [1]\nCASES"),
-        ("def test_sub", "def test_new(setup_db):\n    assert mul\n\n\ndef test_sub"),
-        ("    size", "    def test_more(self): ...\n\n    size"), ("assert sub(2, 1) == 1", "assert (\n        sub(2, 1) == 1\n    )  # one"),
-        ("class TestThings", "class TestNew:\n    size = 3\n\n    def setUp(self): ...\n\n    def test_size(self): ...\n\n\nclass TestThings"),
-    ],
-)  # fmt: skip
-def test_tests_that_are_added_to_a_file_leave_the_others_as_they_were(old: str, new: str) -> None:
-    assert grew(old, new)
-    assert not grew(old, new, "test/a.js"), "only python is read so closely"
-
-
-def test_a_new_file_changes_nothing_unless_it_serves_tests_that_do_not_ask_for_it() -> None:
-    assert only_grew("tests/vectors/a.json", b"", b"[]")
-    assert only_grew("tests/helpers.py", b"", b"def make(): ...\n")
-    assert not only_grew("tests/conftest.py", b"", b"def pytest_runtest_call(item): ...\n")
-
-
 JS = """describe('sums', () => {
   it('adds', () => {
     equal(add(1, 2), 3);
@@ -107,3 +71,49 @@ JS = """describe('sums', () => {
 )  # fmt: skip
 def test_what_a_test_says_is_all_that_stands_below_its_name(name: str, content: str, said: str) -> None:
     assert text_below(name, content) == said
+
+
+def is_rewritten(
+    test: str, new: str, path: str = PATH, content: str = TESTS, other: tuple[str, str, str] = ("x", "", "")
+) -> bool:
+    """Tell whether a test is, where its file becomes `new` and the other one, too, has another text."""
+    files = {path: (content, new), other[0]: other[1:]}
+    trees = [
+        {name: both[place].encode() for name, both in files.items() if both[place] is not None} for place in (0, 1)
+    ]
+    workspace: Any = SimpleNamespace(
+        files=lambda commit: frozenset(name for name, text in trees[int(commit)].items() if text),
+        read=lambda commit, name: trees[int(commit)].get(name),
+    )
+    judges: Any = SimpleNamespace(judges=lambda _: True)
+    changed = [name for name, (old, now) in files.items() if old != now]
+    return Trees(workspace, judges, "0", "1", changed).rewritten(f"{path}::{test}")
+
+
+@pytest.mark.parametrize(
+    ("test", "old", "new"),
+    [
+        ("test_sub", "== 1", "== 2"), ("test_sub", "assert sub", "return\n    assert sub"), ("test_sub", "def test_sub", "def test_gone"),
+        ("TestThings::test_size", "== 2", ">= 2"), ("test_sub", TESTS, ""),
+    ],
+)  # fmt: skip
+def test_a_test_that_says_something_else_is_rewritten(test: str, old: str, new: str) -> None:
+    assert is_rewritten(test, TESTS.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("import add, sub", "import add, mul, sub"), ("CASES", "MORE = [1]\nCASES"), ("def test_sub", "def test_new():\n    assert mul\n\n\ndef test_sub"),
+        ("    size", "    def test_more(self): ...\n\n    size"), ("class", "class TestNew:\n    def setUp(self): ...\n\n\nclass"),
+    ],
+)  # fmt: skip
+def test_tests_that_are_added_beside_others_rewrite_none(old: str, new: str) -> None:
+    assert not is_rewritten("test_sub", TESTS.replace(old, new, 1))
+    assert not is_rewritten("adds", JS.replace("it('takes", "it('twice', () => {});\n  it('takes"), "a.test.js", JS)
+
+
+def test_what_tests_load_rewrites_them_where_it_was_there_before() -> None:
+    assert is_rewritten("test_sub", TESTS, other=("tests/helpers.py", "x = 1\n", "x = 2\n"))
+    assert not is_rewritten("test_sub", TESTS, other=("tests/helpers.py", "", "x = 2\n"))
+    assert not is_rewritten("test_sub", TESTS, other=("tests/test_other.py", "x = 1\n", "x = 2\n"))

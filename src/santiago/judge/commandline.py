@@ -103,7 +103,9 @@ def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda
 
 def _is_plain(program: Program, read: Callable[[str], bytes | None], depth: int) -> bool:
     first, *rest = program.written
-    is_tool = first.startswith("/") and _is_known(first.rpartition("/")[2])  # an interpreter by its whole path
+    is_tool = first.startswith("/") and _WELL_KNOWN.fullmatch(
+        first.rpartition("/")[2]
+    )  # an interpreter by its whole path
     words = (*rest, "" if is_tool else first, *(value for _, value in program.assigned))
     if any(map(_OUTSIDE.search, words)) or program.argv in {("set",), ("export",), ("export", "-p")}:
         return False
@@ -112,19 +114,15 @@ def _is_plain(program: Program, read: Callable[[str], bytes | None], depth: int)
         lines = f"cd {shlex.quote(program.folder or '.')}\n{(script or b'').decode('utf-8', 'replace')}"
         return script is not None and is_self_contained(lines, read, depth + 1)
     if program.module or "/" not in program.argv[0] or is_tool:
-        return _is_known(program.name)
+        return _WELL_KNOWN.fullmatch(program.name) is not None
     return PROVIDED.match(program.argv[0]) is not None or program.argv[0] in {"./mvnw", "./gradlew"}
-
-
-def _is_known(name: str) -> bool:
-    return _WELL_KNOWN.fullmatch(name) is not None
 
 
 def is_opaque(program: Program) -> bool:
     """Whether what a program runs does not stand on the line: a script, a makefile, a tool that nobody knows."""
     if runner_of(program):
         return False
-    return program.name in STEERED_BY or program.script is not None or not _is_known(program.name)
+    return program.name in STEERED_BY or program.script is not None or not _WELL_KNOWN.fullmatch(program.name)
 
 
 def steering(program: Program) -> list[str]:

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import ast
 import posixpath
 import re
-import warnings
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from santiago.contract.patterns import pattern
 from santiago.judge import globs
 from santiago.judge.judges import NAMED_TESTS
 from santiago.judge.naming import file_of, name_of
 from santiago.judge.sections import put_back
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from santiago.contract.ports.workspace import Workspace
     from santiago.judge.judges import JudgeFiles
 
 _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
 """Languages in which the files of a folder see each other without a word."""
-_UNASKED = pattern(r"'autouse'|id='pytestmark'|name='(?:pytest_\w+|load_tests|(?:setup|teardown|setUp|tearDown)\w*)'")
-"""Code that serves tests which do not ask for it."""
-_LONGEST = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -87,18 +80,18 @@ class Trees:
         path = self._file_of(test)
         if path is None or path not in self.judging:
             return False
-        old, new = (self._read(commit, path).decode(errors="replace") for commit in (self.base, self.work))
-        said = text_below(name_of(test), old)
-        return bool(said) and said in new
+        said = self._said(test, self.base, path)
+        return bool(said) and said in self._read(self.work, path).decode(errors="replace")
 
     def rewritten(self, test: str) -> bool:
-        """Whether the work took anything away from the text of a test, or changed it."""
-        return not self._rewritten.isdisjoint(self._text_of(test))
+        """Whether a test says something else in the work, or the work changed another file of the base that it may load."""
+        path = self._file_of(test)
+        if any(one != path and one in self.workspace.files(self.base) for one in self._text_of(test)):
+            return True
+        return path is not None and self._said(test, self.base, path) != self._said(test, self.work, path)
 
-    @cached_property
-    def _rewritten(self) -> frozenset[str]:
-        both = ((path, self._read(self.base, path), self._read(self.work, path)) for path in self.judging)
-        return frozenset(path for path, old, new in both if not only_grew(path, old, new))
+    def _said(self, test: str, commit: str, path: str) -> str:
+        return text_below(name_of(test), self._read(commit, path).decode(errors="replace"))
 
     def _read(self, commit: str, path: str) -> bytes:
         return self.workspace.read(commit, path) or b""
@@ -140,40 +133,3 @@ def may_load(path: str, content: bytes, judge: str) -> bool:
         return True
     is_beside = posixpath.dirname(path) == posixpath.dirname(judge) and path.endswith(_SHARED_FOLDER)
     return is_beside or posixpath.splitext(posixpath.basename(judge))[0].encode() in content
-
-
-def only_grew(path: str, old: bytes, new: bytes) -> bool:
-    """Whether a file holds all that it held, and nothing more that changes it; only Python is read for that."""
-    if not path.endswith(".py") or max(len(old), len(new)) > _LONGEST:
-        return old in (b"", new)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of another project's strings nobody here wants to hear
-            then, now = (Counter(_pieces(ast.parse(text).body)) for text in (old, new))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    known = {name for name, _ in then}
-    return then <= now and not any(_changes(name, text, known) for name, text in now - then)
-
-
-def _changes(name: str, text: str, known: Collection[str]) -> bool:
-    """Whether a piece that was added changes what was there: it takes a name, or serves what does not ask for it."""
-    owner, _, own = name.rpartition(".")
-    return bool(own and name in known) or bool((not owner or owner in known) and _UNASKED.search(text))
-
-
-def _pieces(body: Sequence[ast.stmt], above: str = "") -> Iterator[tuple[str, str]]:
-    """Yield statements with the names that they define, those of a class behind its own; imports name by name."""
-    for node in body:
-        match node:
-            case ast.Import(names) | ast.ImportFrom(_, names):
-                node.names = []
-                yield from ((above, ast.dump(node) + ast.dump(alias)) for alias in names)
-            case ast.ClassDef(name, body=inside):
-                node.body = []
-                yield above + name, ast.dump(node)
-                yield from _pieces(inside, f"{above}{name}.")
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
-                yield above + name, ast.dump(node)
-            case _:
-                yield above, ast.dump(node)

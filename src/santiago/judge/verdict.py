@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import CheckResult
     from santiago.judge.shown import Shown
 
-    TextChanged = Callable[[str], bool]
-    """Whether the work changed the text of a test."""
-    Renamed = Callable[[str], bool]
-    """Whether the text of a test stands in the work under another name."""
+    Tells = Callable[[str], bool]
+    """Whether the work changed the text of a test, or has it under another name."""
 
 MOST_NAMES = 200
 """Tests of one kind that a verdict names."""
@@ -103,7 +101,7 @@ def _failure(before: CheckResult, failed: CheckResult) -> Reason:
     return Reason.STORY_VERIFICATION_FAILED
 
 
-def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: TextChanged, renamed: Renamed) -> Verdict:
+def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: Tells, renamed: Tells) -> Verdict:
     """Return the verdict with what the tests of the base say of the work, where the work changed any."""
     broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
     for check in checks:
@@ -128,7 +126,7 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: TextChan
     )  # fmt: skip
 
 
-def _gone(check: Check, renamed: Renamed) -> list[str]:
+def _gone(check: Check, renamed: Tells) -> list[str]:
     """Return the tests that vanished; where people gave one another name, one of that name passes instead."""
     found = vanished(check.base, check.work)
     left = [test for test in found if not renamed(test)]
@@ -153,12 +151,12 @@ def is_proved(checks: Sequence[Check]) -> bool:
     )
 
 
-def has_own_tests(checks: Sequence[Check], text_changed: TextChanged) -> bool:
+def has_own_tests(checks: Sequence[Check], text_changed: Tells) -> bool:
     """Whether a new or changed test passes on the work and does not pass without it."""
     return any(check.new_tests is not None and _fails_without(check, check.new_tests, text_changed) for check in checks)
 
 
-def _fails_without(check: Check, without: Shown, text_changed: TextChanged) -> bool:
+def _fails_without(check: Check, without: Shown, text_changed: Tells) -> bool:
     if without.result.cause == "unrunnable":
         return False
     known = check.base.tests or {}
