@@ -110,7 +110,8 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: Tells, r
             gone += name(_gone(check, renamed))
         if check.old_tests is None or check.came_with_work:
             continue
-        own = _written_first(check, check.old_tests)
+        # Tests that were written for the story, also where their file could not be loaded on the base.
+        own = [test for test in check.old_tests.failing if check.earlier and test not in (check.earlier.tests or {})]
         if check.earlier is not None:
             gone += name(test for test in vanished(check.old_tests, check.work) if test not in gone)
         fallen = [test for test in lost(check.base, check.old_tests) if test not in own]
@@ -132,13 +133,6 @@ def _gone(check: Check, renamed: Tells) -> list[str]:
     left = [test for test in found if not renamed(test)]
     new = sum(test not in (check.base.tests or {}) for test in check.work.passing)
     return left if len(found) - len(left) <= new else found
-
-
-def _written_first(check: Check, old_tests: Shown) -> list[str]:
-    """Return the failing tests that were written for the story, also those whose file could not be loaded on the base."""
-    if check.earlier is None:
-        return []
-    return [test for test in old_tests.failing if test not in (check.earlier.tests or {})]
 
 
 def is_proved(checks: Sequence[Check]) -> bool:
