@@ -51,7 +51,7 @@ class Person:
         """Type a command line, and return what the terminal shows."""
         done = subprocess.run(
             ["sh", "-c", line], cwd=self.here, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
+            stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
         )  # fmt: skip
         assert done.returncode == code, f"$ {line}\n{done.stdout}"
         return done.stdout

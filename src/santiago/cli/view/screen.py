@@ -264,7 +264,7 @@ class Screen:
     def _unshown(self, state: RunState) -> None:
         """Name the criteria of stories that are done which no test shows."""
         done = [state.stories[s.id] for s in self.plan.stories if status_of(state.stories[s.id]) == "done"]
-        lacking = [row.id for story in done for row in criteria_of(story) if row.after != "passed"]
+        lacking = [_named(story.id, row.id) for story in done for row in criteria_of(story) if row.after != "passed"]
         if lacking:
             names = f"{', '.join(map(flat, lacking[:12]))}{' …' if len(lacking) > 12 else ''}"
             self._say(f"criteria that no test shows: {names}")
@@ -295,6 +295,11 @@ class Screen:
         except OSError:
             # The reader went away; the run does not depend on being watched. Python would complain once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _named(story: str, criterion: str) -> str:
+    """Return a criterion as a person finds it: one whose requirement has no id of its own by its story."""
+    return f"{story}#{criterion.rpartition('#')[2]}" if criterion.startswith("~") else criterion
 
 
 def _summary(report: Report) -> str:
