@@ -105,8 +105,9 @@ def test_where_there_is_nothing_to_run_yet_the_base_says_nothing(text: str) -> N
 
 @pytest.mark.parametrize("code", [0, 5])
 def test_a_check_waits_for_tests_only_where_there_are_none_that_it_could_have_found(code: int) -> None:
-    none = shown(exit_code=code, checks=0)
+    none = shown(exit_code=code, checks=0, output="no tests ran in 0.01s")
     assert waits_for_tests(none, ["README.md", "words.py"])
+    assert not waits_for_tests(shown(exit_code=101, checks=0, output="error: could not compile"), ["src/lib.rs"])
     assert not waits_for_tests(none, ["words.py", "elsewhere/test_words.py"])
     assert not waits_for_tests(shown(exit_code=code), ["words.py"])
     assert not waits_for_tests(shown("a-"), ["words.py"])

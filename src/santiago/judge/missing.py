@@ -158,7 +158,8 @@ def found_no_test(shown: Shown) -> bool:
 
 def waits_for_tests(shown: Shown, files: Collection[str]) -> bool:
     """Whether a check ran no test because the tree has none: what it will see has still to be written."""
-    return shown.result.checks == 0 and not any(shown.tests or ()) and not any(map(is_test, files))
+    ran_none = shown.result.checks == 0 and not any(shown.tests or ()) and not any(map(is_test, files))
+    return ran_none and (shown.is_green or found_no_test(shown))  # code that does not compile has no tests either
 
 
 def remedy(
