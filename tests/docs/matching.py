@@ -44,6 +44,12 @@ def same_runs(known: dict[str, str], shown: list[str], printed: list[str]) -> di
     return {**known, **dict(zip((run for run in pages if run not in known), new, strict=False))}
 
 
+def as_on_page(known: dict[str, str], printed: list[str]) -> list[str]:
+    """Return what was printed with the ids that the page has for its runs, so that a renewed page keeps them."""
+    names = {world: page for page, world in known.items()}
+    return [RUN.sub(lambda found: names.get(found[0], found[0]), line) for line in printed]
+
+
 def _pattern(line: str) -> str:
     if line.strip() == "…":
         return r"(?:.*\n)*?"

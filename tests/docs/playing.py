@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from santiago.contract.record import record
-from tests.docs.matching import RUN, fits, same_runs
+from tests.docs.matching import RUN, as_on_page, fits, same_runs
 from tests.docs.pages import Fence, read
 from tests.docs.user_worlds import USER_WORLDS
 from tests.docs.world import World
@@ -75,6 +75,7 @@ def _typed(world: World, page: Path, fence: Fence, command: Command) -> Typed:
     else:
         code, printed = world.run(RUN.sub(lambda found: world.runs.get(found[0], found[0]), command.text))
         world.runs = same_runs(world.runs, shown, printed)
+        printed = as_on_page(world.runs, printed)
         if fence.language == "sh":
             return Typed(
                 place=place,

@@ -26,7 +26,7 @@ LEAST = 8
 JOINED = {
     "is not installed: there is no": ("is not installed:", "there is no"),
     "commands of the document wait for approval": ("commands of the", "for approval:"),
-    "is not finished; this goes on with it": ("is not finished", "; this goes on with it"),
+    "is not finished; going on with it": ("is not finished", "; going on with it"),
 }
 """Parts of messages that the program puts together from several texts."""
 
