@@ -48,6 +48,29 @@ def test_functional_and_other_requirements_are_one_list() -> None:
     assert names(plan(text)) == ["F-1", "F-2", "NF-1", "NF-2"]
 
 
+def test_the_boxes_of_a_legend_are_no_tasks() -> None:
+    text = "# Tasks\n## Status Legend\n- [ ] Pending\n- [x] Done\n## First\n- [ ] Log in\n- [ ] Log out\n"
+    assert names(plan(text)) == ["Log in", "Log out"]
+
+
+def test_an_id_that_begins_with_the_word_for_a_unit_is_one_of_its_own() -> None:
+    text = "## Users\n- [ ] **USER-01**: Log in\n- [ ] **USER-02**: Log out\n## Tasks\n- [ ] **TASKS-01**: List\n- [ ] **TASKS-02**: Add\n"
+    assert names(plan(text)) == ["USER-01", "USER-02", "TASKS-01", "TASKS-02"]
+
+
+def test_a_part_with_a_letter_of_its_own_is_the_unit_and_the_rest_its_group() -> None:
+    parts = (
+        "### P1-0: Base\n#### P1-0-A: Model\n- a\n#### P1-0-B: Store\n- b\n### P1-1: Shell\n#### P1-1-A: Parser\n- c\n"
+    )
+    assert names(plan("# Plan\n" + parts)) == ["P1-0-A", "P1-0-B", "P1-1-A"]
+    assert names(plan("# Plan\n- P1-0: Base\n- P1-1: Shell\n" + parts)) == ["P1-0-A", "P1-0-B", "P1-1-A"]
+
+
+def test_a_title_keeps_the_back_ticks_that_it_opens_with() -> None:
+    made = plan("# Tasks\n- [ ] 1. `log.py` writes lines\n- [ ] 2. `read.py` reads them\n")
+    assert [story.title for story in made.stories] == ["`log.py` writes lines", "`read.py` reads them"]
+
+
 def test_several_lists_can_be_named() -> None:
     text = "### US-1: Buy\n- a\n### US-2: Sell\n- b\n## Rules\n- FR-1: Fast\n- FR-2: Small\n"
     assert names(plan(text)) == ["US-1", "US-2"]

@@ -118,8 +118,9 @@ def commands_in(text: str, line: int) -> list[Hint]:
 
 def _spoken(text: str) -> list[str]:
     """Return the command of `Tests pass: uv run pytest exits 0.`, which is written without back-ticks."""
-    likely = text.endswith(_ENDS) and len(text) < _LONGEST
-    tail = _TAIL.search(text, max(len(text) - 40, 0)) if likely else None
+    if not text.endswith(_ENDS) or len(text) > _LONGEST:
+        return []
+    tail = _TAIL.search(text, max(len(text) - 40, 0))
     head = text[: tail.start()].strip() if tail else ""
     return [part for part in (head, head.partition(": ")[2].strip()) if part and is_plain_command(part)][:1]
 

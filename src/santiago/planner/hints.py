@@ -37,6 +37,8 @@ _INLINE = pattern(
     + r")[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>[^.;。；|]*(?:\.\d[^.;|]*)*))",
     re.IGNORECASE,
 )
+_OPENS = pattern(r"[(:：\[（]")
+"""Without one of these nothing is declared inside a sentence."""
 _GROUP = pattern(r"\b(Phase|Epic|Milestone|Sprint|Stage|Wave)\s+(\w*\d\w*|N)\b", re.IGNORECASE)
 _PLAIN = pattern(r"[A-Z]{1,8}-?\d{1,6}(?:, [A-Z]{1,8}-?\d{1,6})*")
 """Ids and commas and nothing else, as most authors write it: nothing to expand or to doubt."""
@@ -146,9 +148,10 @@ def _names_nothing(text: str) -> bool:
 
 def inline_deps(block: Block) -> list[Dep]:
     """Return the dependencies that stand inside a sentence in brackets, or behind a label with a colon."""
-    if not any(mark in block.text for mark in "(:：[（"):
+    text = block.text
+    if not _OPENS.search(text):
         return []
-    return [dep for match in _INLINE.finditer(block.text) for dep in _inline(block, match)]
+    return [dep for match in _INLINE.finditer(text) for dep in _inline(block, match)]
 
 
 def _inline(block: Block, match: re.Match[str]) -> list[Dep]:

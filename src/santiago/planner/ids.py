@@ -31,24 +31,26 @@ LOOKALIKES = _set("E2E P2P B2B B2C C2C I18N L10N A11Y K8S OAUTH1 OAUTH2 HTML5 CS
 
 _UPPER = "A-ZÀ-ÖØ-ÞА-ЯЁІЇЄ"
 _LETTER = "A-Za-z0-9À-ÖØ-öø-ÿА-яЁёІіЇїЄє"
-_PREFIXED = rf"[{_UPPER}][{_LETTER}]{{0,11}}(?:[-_][{_UPPER}][{_LETTER}]{{0,11}}){{0,3}}[-_]?\d+[A-Za-z]?(?:[.-]\d+[a-z]?){{0,3}}"
+_PREFIXED = rf"[{_UPPER}][{_LETTER}]{{0,11}}(?:[-_][{_UPPER}][{_LETTER}]{{0,11}}){{0,3}}[-_]?\d+[A-Za-z]?(?:[.-]\d+[a-z]?){{0,3}}(?:-[A-Z](?!\w))?"
 _DOTTED = r"\d+(?:\.\d+)+[A-Za-z]?"
 _SLUG = r"\d{1,3}-[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,6}"
 _LEAD = r"(?:[^\w\[\]#&(<\"'`]|️|⃣)*+"
 _PREFIXED_FIRST = pattern(_LEAD + r"[*_`\[#]*(" + _PREFIXED + r")(?![\w])")
 _SPACED_FIRST = pattern(_LEAD + r"[*_`\[]*((?:US|HU|FR|NFR|RF|RNF|REQ|Req) \d+(?:\.\d+)*[A-Za-z]?)(?![\w])")
 _DOTTED_FIRST = pattern(_LEAD + r"[*_`\[]*(" + _DOTTED + r")(?![\w])")
-_NUMBER_FIRST = pattern(_LEAD + r"[*_`\[]*(\d{1,4}[A-Za-z]?)[.):\]]*(?:[*_`]+|\s|$)")
+_NUMBER_FIRST = pattern(_LEAD + r"[*_`\[]*(\d{1,4}[A-Za-z]?)[.):\]]*(?:[*_]+|(?=[\s`])|$)")
 _WORD_FIRST = pattern(
     _LEAD + r"[*_`\[]*(" + "|".join(sorted(map(re.escape, words.UNIT_WORDS), key=len, reverse=True)) + r")"
-    r"\s*[#№]?\s*((?:[A-Z]{1,3}-)?[A-Za-z]{0,3}\d+[A-Za-z]?(?:[.\-]\d+[A-Za-z]?)*)(?![\w])",
+    r"(?!(?<=[A-Za-z])[A-Za-z])\s*[#№]?\s*((?:[A-Z]{1,3}-)?[A-Za-z]{0,3}\d+[A-Za-z]?(?:[.\-]\d+[A-Za-z]?)*)(?![\w])",
     re.IGNORECASE,
 )
-_JOINT = pattern(r"^[\s*_`\]]*(?:[:：.)\-–—|·]+(?=[\s*_`]|$)|[:：])?[\s*_]*")
+_JOINT = pattern(r"^[*_`\]]*[\s*_\]]*(?:[:：.)\-–—|·]+(?=[\s*_`]|$)|[:：])?[\s*_]*")
 _SLUG_FIRST = pattern(_LEAD + r"[*_`\[]*(" + _SLUG + r")[*_`\]]*(?=\s*(?:[:：]|[-–—]+\s)|$)")
 _ANY = pattern(r"(?<![\w.\-/])(" + _PREFIXED + r"|" + _DOTTED + r"|" + _SLUG + r"|#?\d+[A-Za-z]?)(?![\w])")
 _SIMPLE = pattern(r"([^\W\d_]+)[-_]?\d+(?:\.\d+)*[A-Za-z]?")
 _NUMBER = pattern(r"\d+[A-Z]?(?:\.\d+[A-Z]?)*")
+_PART = pattern(r"(?<=\d)-[A-Z]$")
+"""The letter of P1-0-A, a part of P1-0."""
 _FILLERS = pattern(r"[\s\-_#]+")
 _RUNS = pattern(r"\d+|[^\d\s.\-_#]+")
 
@@ -77,7 +79,7 @@ def prefix_of(identifier: str) -> str:
     """Return the letters in front of the first number: `FR` of FR-001, `TS-IAM` of TS-IAM-001."""
     if simple := _SIMPLE.fullmatch(identifier):
         return simple[1].upper()
-    parts = re.split(r"[-_ ]", identifier.upper())
+    parts = re.split(r"[-_ ]", _PART.sub("", identifier.upper()))
     named = parts
     while len(named) > 1 and _NUMBER.fullmatch(named[-1]):
         named = named[:-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
@@ -17,9 +18,12 @@ from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from santiago.planner.markdown.outline import Block
     from santiago.planner.source import Source
 
+_QUESTION = pattern(r"[\W_]*(?:Q|Question)\s*\d", re.IGNORECASE)
 _MUST = pattern(r"\b(?:MUST|SHALL|SHOULD)\b")
 
 
@@ -90,9 +94,8 @@ def _plain_items(source: Source, places: range) -> list[int]:
 
 def seen(source: Source) -> list[Sighting]:
     """Return what stands in the document and was not taken, the most useful first."""
-    found = [*_phases(source), *_numbered(source), *_bullets(source)]
-    found = found or _loose(source)
-    return [*found, *_boxes(source), *_side(source), *_questions(source), *_musts(source)]
+    found = [*_phases(source), *_numbered(source), *islice(_bullets(source), 4)] or [*_loose(source)]
+    return [*found, *_boxes(source), *islice(_side(source), 4), *_questions(source), *_musts(source)]
 
 
 def lists(source: Source) -> list[str]:
@@ -102,107 +105,65 @@ def lists(source: Source) -> list[str]:
     return [*found, f"box ({boxes} check boxes)"] if boxes else found
 
 
-def _phases(source: Source) -> list[Sighting]:
-    found = phases(source)
-    if not found:
-        return []
-    blocks = source.outline.blocks
-    steps = sum(len(items_under(source, index)) for index in found)
-    first, last = (label(blocks[i].text) for i in (found[0], found[-1]))
-    span = f'"{_cut(first)}"' if len(found) == 1 else f'"{_cut(first)}".."{_cut(last)}"'
-    return [
-        Sighting("its phases", f"{len(found)} headings {span} with {steps} steps", blocks[found[0]].line, fallback=True)
-    ]
+def _line(source: Source, places: list[int]) -> int:
+    return source.outline.blocks[places[0]].line
 
 
-def _numbered(source: Source) -> list[Sighting]:
-    found = numbered_heads(source)
-    blocks = source.outline.blocks
-    return [Sighting("them", f"{len(found)} numbered headings", blocks[found[0]].line, fallback=True)] if found else []
+def _phases(source: Source) -> Iterator[Sighting]:
+    if found := phases(source):
+        steps = sum(len(items_under(source, index)) for index in found)
+        names = [_name(source, index) for index in dict.fromkeys((found[0], found[-1]))]
+        many = f"{len(found)} headings {'..'.join(names)} with {steps} steps"
+        yield Sighting("its phases", many, _line(source, found), fallback=True)
 
 
-def _loose(source: Source) -> list[Sighting]:
-    found = loose_items(source)
-    if len(found) < 2:
-        return []
-    return [Sighting("its bullets", f"{len(found)} bullets", source.outline.blocks[found[0]].line, fallback=True)]
+def _numbered(source: Source) -> Iterator[Sighting]:
+    if found := numbered_heads(source):
+        yield Sighting("them", f"{len(found)} numbered headings", _line(source, found), fallback=True)
 
 
-def _bullets(source: Source) -> list[Sighting]:
-    found = []
-    for index in _outermost(source, feature_sections(source)):
-        items = items_under(source, index)
-        if items:
-            name = _cut(label(source.outline.blocks[index].text))
-            found.append(
-                Sighting(
-                    f'"{name}"',
-                    f'{len(items)} bullets under "{name}"',
-                    source.outline.blocks[index].line,
-                    fallback=True,
-                )
-            )
-    return found[:4]
+def _loose(source: Source) -> Iterator[Sighting]:
+    if len(found := loose_items(source)) > 1:
+        yield Sighting("its bullets", f"{len(found)} bullets", _line(source, found), fallback=True)
 
 
-def _outermost(source: Source, headings: list[int]) -> list[int]:
-    kept, behind = [], 0
-    for index in headings:
+def _bullets(source: Source) -> Iterator[Sighting]:
+    behind = 0
+    for index in feature_sections(source):
         if index >= behind:
-            kept.append(index)
             behind = source.outline.ends[index]
-    return kept
+            if items := items_under(source, index):
+                name = _name(source, index)
+                many = f"{len(items)} bullets under {name}"
+                yield Sighting(name, many, source.outline.blocks[index].line, fallback=True)
 
 
-def _boxes(source: Source) -> list[Sighting]:
-    boxes = [index for index, block in enumerate(source.outline.blocks) if block.box is not None]
-    if not boxes:
-        return []
-    section = source.outline.blocks[boxes[0]].section
-    where = f' under "{_cut(label(source.outline.blocks[section].text))}" and the like' if section >= 0 else ""
-    return [
-        Sighting(
-            "its boxes",
-            f"{len(boxes)} check boxes{where}, which say how the whole is judged or are out of scope",
-            source.outline.blocks[boxes[0]].line,
-        )
-    ]
+def _boxes(source: Source) -> Iterator[Sighting]:
+    if boxes := [index for index, block in enumerate(source.outline.blocks) if block.box is not None]:
+        section = source.outline.blocks[boxes[0]].section
+        where = f" under {_name(source, section)} and the like" if section >= 0 else ""
+        many = f"{len(boxes)} check boxes{where}, which say how the whole is judged or are out of scope"
+        yield Sighting("its boxes", many, _line(source, boxes))
 
 
-def _side(source: Source) -> list[Sighting]:
-    view = View(source)
-    found = [
-        Sighting(
-            prefix,
-            f"{span_of(members)} ({len(members)} goals, metrics, decisions or the like)",
-            view.blocks[members[0].at].line,
-        )
-        for prefix, members in side_lists(view).items()
-    ]
-    return found[:4]
+def _side(source: Source) -> Iterator[Sighting]:
+    for prefix, members in side_lists(View(source)).items():
+        many = f"{span_of(members)} ({len(members)} goals, metrics, decisions or the like)"
+        yield Sighting(prefix, many, source.outline.blocks[members[0].at].line)
 
 
-def _questions(source: Source) -> list[Sighting]:
-    asked = [
-        block
-        for block in source.outline.blocks
-        if block.kind is Kind.HEADING and re.match(r"[\W_]*(?:Q|Question)\s*\d", block.text, re.IGNORECASE)
-    ]
-    return [Sighting("its questions", f"{len(asked)} headings that are questions", asked[0].line)] if asked else []
+def _questions(source: Source) -> Iterator[Sighting]:
+    headings = [block for block in source.outline.blocks if block.kind is Kind.HEADING]
+    if asked := [block.line for block in headings if _QUESTION.match(block.text)]:
+        yield Sighting("its questions", f"{len(asked)} headings that are questions", asked[0])
 
 
-def _musts(source: Source) -> list[Sighting]:
-    lines = [
-        block.line
-        for block in source.outline.blocks
-        if block.kind in (Kind.ITEM, Kind.PARA) and _MUST.search(block.text)
-    ]
-    return (
-        [Sighting("its rules", f"{len(lines)} sentences with MUST, SHALL or SHOULD and no id", lines[0])]
-        if len(lines) > 4
-        else []
-    )
+def _musts(source: Source) -> Iterator[Sighting]:
+    texts = [block for block in source.outline.blocks if block.kind in (Kind.ITEM, Kind.PARA)]
+    if len(lines := [block.line for block in texts if _MUST.search(block.text)]) > 4:
+        yield Sighting("its rules", f"{len(lines)} sentences with MUST, SHALL or SHOULD and no id", lines[0])
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= 40 else text[:39] + "…"
+def _name(source: Source, heading: int) -> str:
+    text = label(source.outline.blocks[heading].text)
+    return f'"{text}"' if len(text) <= 40 else f'"{text[:39]}…"'

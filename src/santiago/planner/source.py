@@ -169,18 +169,19 @@ def _version(heading: str) -> str:
 
 
 _LONE = pattern(r"[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$", re.IGNORECASE)
+_STEP_LABEL = pattern(r"(?:Actions?|(?:Expected )?Results?|Validations?)[:：]", re.IGNORECASE)
 _ID_LABEL = pattern(r"[*_`\s]*ID[*_`]*\s*[:：][*_`\s]*", re.IGNORECASE)
 
 
 def _begins_unit(first: str, line: str) -> bool:
     """Tell whether a line inside a paragraph defines the next unit: `FR2: …` under `FR1: …`, an As-a under an As-a.
 
-    `first` is empty where the line stands right under a list; there only an id alone on its line ends the list.
+    `first` is empty where the line stands right under a list; there an id alone on its line, or a label of a step, ends it.
     """
     if _LONE.match(line):
         return True
     if not first:
-        return False
+        return bool(_STEP_LABEL.match(line))
     if _DEFINED.match(line):
         found = ids.lead(line)
         return found is not None and found.kind not in ("number", "dotted", "step") and bool(found.rest)

@@ -139,7 +139,7 @@ hors périmètre | hors scope | hors champ | fuera de alcance | fuera del alcanc
 
 NEVER_UNIT_SECTIONS = table("""
 success criteria | success metrics | success measures | metrics | kpis | key performance indicators | definition of done | definition of ready | dod | sign-off | sign off | signoff | approvals | approval | review checklist | checklist for review | quality checklist | validation checklist | release checklist | specification quality checklist | release criteria | exit criteria | launch criteria | go-live criteria | launch checklist | pre-launch checklist | deployment checklist | testing checklist | compliance checklist | pull request checklist
-format | format: | path conventions | notes | notes for implementation | dependencies & execution order | dependencies and execution order | dependencies | parallel opportunities | parallel example | parallel execution examples | implementation strategy | execution order | legend | task format | table of contents | contents | toc | glossary | references | open questions | questions | risks | risks and mitigations | assumptions | decisions | decision log | architecture decisions | changelog | change log | revision history | document history | version history | review & acceptance checklist | execution status | user scenarios | edge cases | task dependencies | dependency graph | recommendations | resources | appendix | related documents | related tickets | related issues | related work | key entities | goals | objectives | business goals | user goals | personas | user personas | target users | constraints | technical stack | tech stack
+format | format: | path conventions | notes | notes for implementation | dependencies & execution order | dependencies and execution order | dependencies | parallel opportunities | parallel example | parallel execution examples | implementation strategy | execution order | legend | status legend | task format | table of contents | contents | toc | glossary | references | open questions | questions | risks | risks and mitigations | assumptions | decisions | decision log | architecture decisions | changelog | change log | revision history | document history | version history | review & acceptance checklist | execution status | user scenarios | edge cases | task dependencies | dependency graph | recommendations | resources | appendix | related documents | related tickets | related issues | related work | key entities | goals | objectives | business goals | user goals | personas | user personas | target users | constraints | technical stack | tech stack
 dépendances | dependencias | dependências | abhängigkeiten | dipendenze | afhankelijkheden | beroenden | zależności | зависимости | залежності | 依赖 | 依赖关系 | 技术依赖 | 任务依赖 | 依賴關係 | 依存関係 | 의존성 | 의존 관계
 critères de succès | métricas de éxito | erfolgskriterien | 成功指標 | 成功指标 | 성공 지표 | 用語集 | 承認 | 术语表 | 词汇表 | 용어집 | glossar | glossaire | glosario | index | inhaltsverzeichnis | sommaire | 目次 | 目录 | 목차
 """)
@@ -384,9 +384,7 @@ product vision | user persona | persona | target user | target audience | use ca
 
 def section_name(heading: str, known: frozenset[str]) -> str:
     """Return the one of these names that a heading says, alone or beside a bracket, colon or dash; else nothing."""
-    label = normal(heading)
-    parts = [label, *(part.strip(" )]") for part in re.split(r"\s*[:：(\[—–/]\s*|\s+-\s+", label))]
-    return next((part for part in parts if part in known), "")
+    return next((part for part in _parts(heading) if part in known), "")
 
 
 def is_note(text: str) -> bool:

@@ -40,14 +40,16 @@ def document(
     carriers: list[Carrier],
     *,
     implicit: bool = True,
+    steps: bool = False,
     repeated: Sequence[int] = (),
     known: Sequence[int] = (),
 ) -> Document:
     """Return the document that these carriers make, with a finding for all that they leave out.
 
-    `repeated` are places that only repeat one of the units, `known` are boxes that are no units, such as groups.
+    `repeated` are places that only repeat one of the units, `known` are boxes that are no units, such as groups; the units
+    may be `steps`, with labels of their own.
     """
-    harvester = Harvester(source.outline, implicit=implicit)
+    harvester = Harvester(source.outline, implicit=implicit, steps=steps)
     units = _settled([_grouped(harvester.unit(carrier)) for carrier in carriers])
     if len(carriers) == 1 and not units[0].criteria:
         units, carriers = _judged_by_all(source, harvester, units[0], carriers[0])

@@ -196,6 +196,14 @@ def places(source: Source, starts: list[int], *, numbered: bool = False) -> list
     return [(start, end, chunk) for (start, end), chunk in zip(bounded(source, starts), labels, strict=True)]
 
 
+def headed(source: Source, starts: list[int]) -> list[Carrier]:
+    """Return the carriers of headings with ids, each in the phase or epic around it."""
+    return [
+        carrier(source, start, end=end, found=source.leads[start], chunk=chunk_of(source, start))
+        for start, end in bounded(source, starts)
+    ]
+
+
 def bounded(source: Source, starts: list[int]) -> list[tuple[int, int]]:
     """Return (start, end) for carriers whose extent also ends where the next carrier begins."""
     pairs = []

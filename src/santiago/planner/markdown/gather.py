@@ -10,7 +10,7 @@ from santiago.planner import commands, hints, words
 from santiago.planner.draft import Hint
 from santiago.planner.file_lists import behind_files, listed_files
 from santiago.planner.markdown.gathered import Gathered
-from santiago.planner.markdown.labels import Label, read_label
+from santiago.planner.markdown.labels import Label, read_label, step_label
 from santiago.planner.markdown.outline import Block, Kind, Outline
 
 if TYPE_CHECKING:
@@ -35,8 +35,10 @@ FIELDS = frozenset({"priority", "role", "id", "title", "status", "chunk", "profi
 class Walk:
     """The state of the pass: `concept` is what the last label or heading announced."""
 
-    def __init__(self, outline: Outline, at: int, end: int) -> None:
+    def __init__(self, outline: Outline, at: int, end: int, *, steps: bool = False) -> None:
         self.outline = outline
+        self.steps = steps
+        """Whether the labels of steps count: Actions, Result, Validation."""
         self.blocks = outline.blocks
         self.at, self.end = at, end
         self.found = Gathered()
@@ -75,6 +77,9 @@ class Walk:
                 self.pending = None
         return self.found
 
+    def label(self, text: str, *, heading: bool = False) -> Label:
+        return (step_label(text, heading=heading) if self.steps else None) or read_label(text)
+
     # One block each
 
     def head(self, head: Block) -> None:
@@ -82,7 +87,7 @@ class Walk:
         self.found.is_section = head.kind is Kind.HEADING
         self.take_hints(head, skip_files=head.kind is Kind.ROW)
         for offset, text in enumerate(head.lines[1:], 1):
-            label = read_label(text)
+            label = self.label(text)
             if label.is_label and label.concept is not None:
                 self.announce(label.concept, label.rest, head.line + offset)
             elif not self.goes_on(text, head.line + offset):
@@ -97,10 +102,10 @@ class Walk:
             self.scenario(block.text, block.line, -1)
             return
         level, outer = self.section
-        label = read_label(block.text)
+        label = self.label(block.text, heading=True)
         if label.concept in FIELDS and label.rest:
             self.found.field(label.concept, label.rest)
-        known = words.concept(block.text)
+        known = label.concept if label.concept in ("actions", "judged") else words.concept(block.text)
         inherits = known is None and block.level > level
         concept = outer if inherits else (known or "other")
         if not inherits:
@@ -123,7 +128,7 @@ class Walk:
     def text_line(self, raw: str, line: int, *, single: bool) -> None:
         if self.begins_or_continues(raw, line):
             return
-        label = read_label(raw)
+        label = self.label(raw)
         if label.is_label and label.concept is not None:
             self.announce(label.concept, label.rest, line)
         elif label.is_label and single:
@@ -137,7 +142,9 @@ class Walk:
             self.spoken(raw, line, single=single)
 
     def spoken(self, raw: str, line: int, *, single: bool) -> None:
-        """A plain sentence; alone under a criteria label it is one, where no list follows."""
+        """A plain sentence; alone under a criteria label it is one, where no list follows, and under Result always."""
+        if self.concept == "judged":
+            self.judge(raw, line)
         if self.concept == "criteria" and single and words.normal(raw) not in words.NONE_WORDS:
             self.found.spoken.add(raw, line)
         self.found.text.append(raw)
@@ -163,7 +170,7 @@ class Walk:
             self.set_concept(None)
         if self.in_scenario(index, block):
             return
-        label = read_label(block.lines[0])
+        label = self.label(block.lines[0])
         if block.box is None and self.is_field(index, label):
             self.label_from_item(index, block, label)
             return
@@ -205,10 +212,12 @@ class Walk:
         outermost = block.level <= self.item_level
         if self.concept in ("criteria", "success"):
             self.criterion(self.criteria(), block, text, outermost=outermost)
-        elif self.concept in ("never", "gates"):
-            if self.concept == "gates":
+        elif self.concept in ("never", "gates", "judged"):
+            if self.concept != "never":
                 self.found.take(commands.under_label(text, block.line, "field"))
             self.found.text.append(text)
+            if self.concept == "judged":
+                self.judge(text, block.line, outermost=outermost)
         elif block.box is not None:
             self.box(block, text, outermost=outermost)
         else:
@@ -235,6 +244,14 @@ class Walk:
         self.found.deps += [dep for dep in deps if dep.carrier != "unclear"]
         self.found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
 
+    def judge(self, text: str, line: int, *, outermost: bool = True) -> None:
+        """Take what a step must reach; a mere command is a check and no criterion."""
+        if not outermost:
+            self.found.labelled.go_on(text)
+        elif not _TICKED_ONLY.fullmatch(text):
+            self.found.labelled.add(text, line)
+            self.inline, self.broken = self.found.labelled, True
+
     def criteria(self) -> Criteria:
         """The criteria that the last label announced."""
         return self.found.labelled if self.concept == "criteria" else self.found.success
@@ -251,6 +268,10 @@ class Walk:
     def box(self, block: Block, text: str, *, outermost: bool) -> None:
         if self.concept == "verify":
             self.found.take(commands.under_label(text, block.line, "field"))
+        if self.concept == "actions":
+            self.found.text.append(text)
+            self.found.ticked.append((block.box or "") in "xX")
+            return
         if not outermost and self.found.boxes:
             self.found.boxes.go_on(text)
             return
@@ -293,7 +314,7 @@ class Walk:
     def code(self, block: Block) -> None:
         if self.concept == "execute":
             self.found.text += ["Execute:", *block.lines]
-        if self.concept in ("verify", "gates"):
+        if self.concept in ("verify", "gates", "judged"):
             self.found.take(commands.in_fence(block.lines, block.line, "field", block.info))
         elif self.concept == "criteria" and block.info.lower() in {"gherkin", "feature"}:
             self.fenced_gherkin(block)
@@ -355,9 +376,12 @@ class Walk:
                 found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
             case "files" | "touched":
                 self.listed(rest, line, concept)
-            case "verify" | "gates":
+            case "verify" | "gates" | "judged":
                 found.take(commands.behind_label(rest, line, "field"))
                 found.text.append(rest)
+                if concept == "judged":
+                    self.concept = concept
+                    self.judge(rest, line)
             case "covers":
                 found.covers += [_hint(name, line, "field") for name in hints.covered(rest)]
             case "execute":
@@ -365,7 +389,7 @@ class Walk:
                 self.concept = concept
             case "description":
                 found.text.append(rest)
-            case "work" | "other" | "never":
+            case "work" | "other" | "never" | "actions":
                 found.text.append(rest)
                 self.concept = concept
             case _:

@@ -68,14 +68,15 @@ def status_of(word: str) -> Status | None:
 class Harvester:
     """Gathers units out of one outline."""
 
-    def __init__(self, outline: Outline, *, implicit: bool = True) -> None:
+    def __init__(self, outline: Outline, *, implicit: bool = True, steps: bool = False) -> None:
         self.blocks = outline.blocks
         self.outline = outline
         self.implicit = implicit
+        self.steps = steps
         self.unknown_labels: list[tuple[int, str]] = []
 
     def unit(self, carrier: Carrier) -> Unit:
-        found = Walk(self.outline, carrier.at, carrier.end).run()
+        found = Walk(self.outline, carrier.at, carrier.end, steps=self.steps).run()
         criteria = found.criteria
         if not criteria:
             self.unknown_labels += found.unknown_labels

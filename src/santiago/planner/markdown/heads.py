@@ -13,7 +13,6 @@ from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone
 
 if TYPE_CHECKING:
-    from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
 
 STEP_SIGNS = frozenset({"criteria", "success", "files", "touched"})
@@ -108,13 +107,6 @@ def fill_most(source: Source, heads: list[int]) -> bool:
     """Tell whether these sections make up at least half of the document."""
     covered = sum(end - start for start, end in carriers.bounded(source, heads))
     return covered * 2 >= len(source.outline.blocks)
-
-
-def made(source: Source, heads: list[int]) -> list[Carrier]:
-    return [
-        carriers.carrier(source, start, end=end, found=source.leads[start], chunk=carriers.chunk_of(source, start))
-        for start, end in carriers.bounded(source, heads)
-    ]
 
 
 def inside(source: Source, heads: list[int]) -> bytearray:

@@ -23,6 +23,12 @@ _ITALIC = pattern(r"^\s*_[^_:：]{2,40}[:：][^_]+_\s*$")
 _IDS = pattern(
     r"^\[?(?:\d+|\d+(?:\.\d+)+|[A-Z]+-?\d+(?:\.\d+)*)(?:\s*[,、，]\s*(?:\d+(?:\.\d+)*|[A-Z]+-?\d+(?:\.\d+)*))*\]?$"
 )
+_STEP_LABELS = {
+    **dict.fromkeys(words.table("action | actions | action items"), "actions"),
+    **dict.fromkeys(
+        words.table("result | results | expected result | expected results | validation | validations"), "judged"
+    ),
+}
 _SLUG = pattern(r"[A-Za-z][\w-]{0,60}")
 _EMPHASIS = pattern(r"(?P<code>`[^`]*`)|\*\*|__")
 _STRIKE = pattern(r"~~")
@@ -67,6 +73,13 @@ def read_label(text: str) -> Label:
     if concept is not None:
         return Label(concept, rest, is_label=True, marked=marked)
     return Label(None, rest, is_label=not rest, marked=marked)
+
+
+def step_label(text: str, *, heading: bool = False) -> Label | None:
+    """Return what a label says that only steps have: Result and Validation judge a step, Actions are what to do."""
+    name, rest = split_label(text) or (text if heading else "", "")
+    concept = _STEP_LABELS.get(words.normal(name))
+    return Label(concept, rest, is_label=True, marked=True) if concept else None
 
 
 def _without_colon(text: str, *, marked: bool) -> Label:

@@ -197,8 +197,9 @@ class _Scanner:
         first = text[0]
         if first in "`~" and (fence := _FENCE.match(text)) and "`" not in fence[2]:
             return self.fence(at, indent, fence)
-        if any(take(at, text, indent) for take in self.takes.get(first, ())):
-            return at + 1
+        for take in self.takes.get(first, ()):
+            if take(at, text, indent):
+                return at + 1
         if "|" in text and at + 1 < len(self.source) and self.is_table(at, text):
             return self.table(at, indent)
         self.paragraph(at, text, indent)

@@ -1,19 +1,17 @@
-"""Steps: what each says under Actions, Result and Validation, and its substeps, whose text and criteria it adds to."""
+"""Steps and their substeps: `Step 2.1` is a part of `Step 2`, whose text and criteria it adds to."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import ids, words
+from santiago.planner import ids
 from santiago.planner.draft import PLANNED, Status
 from santiago.planner.findings import error
 from santiago.planner.markdown import carriers
-from santiago.planner.markdown.gathered import Criteria
-from santiago.planner.markdown.labels import read_label, split_label
-from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.labels import step_label
 from santiago.planner.structured.records.units import unique
 
 if TYPE_CHECKING:
@@ -21,130 +19,8 @@ if TYPE_CHECKING:
 
     from santiago.planner.draft import Dep, Unit
     from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.markdown.outline import Outline
+    from santiago.planner.markdown.labels import Label
     from santiago.planner.source import Source
-
-
-_LABELS = {
-    "action": "actions", "actions": "actions", "action items": "actions",
-    "result": "judged", "results": "judged", "expected result": "judged", "expected results": "judged",
-    "validation": "judged", "validations": "judged",
-}  # fmt: skip
-_COMMAND_ONLY = pattern(r"\s*`[^`]+`[\s.;]*")
-
-
-@dataclass(slots=True)
-class Said:
-    """What stands under the labels of one step."""
-
-    judged: Criteria = field(default_factory=Criteria)
-    """What stands under Result and Validation."""
-    actions: dict[int, str] = field(default_factory=dict)
-    """Line and text of each item under Actions."""
-    checks: set[int] = field(default_factory=set)
-    """Lines of what is only a check, and nothing that a person would judge by."""
-    labels: set[int] = field(default_factory=set)
-    """Lines of the labels."""
-
-
-class _Reading:
-    """One pass over the blocks of a step: `under` is what the last label announced."""
-
-    def __init__(self, outline: Outline) -> None:
-        self.outline = outline
-        self.said = Said()
-        self.begin(None)
-
-    def begin(self, under: str | None, rest: str = "", line: int = 0, *, behind: int = 0) -> None:
-        self.under = under
-        self.behind = behind
-        """Where the item that announced it ends; 0 where it was no item."""
-        self.waiting = under == "judged" and not rest
-        """The label said nothing yet: the next paragraph is what it announced."""
-        self.open = under == "judged" and self.add(rest, line)
-        """The next line of the paragraph goes on with a criterion."""
-        self.level: int | None = None
-        """Depth of the outermost items under the label."""
-
-    def block(self, index: int, block: Block) -> None:
-        if self.behind and index >= self.behind:
-            self.begin(None)
-        if block.kind is Kind.HEADING:
-            self.begin(*self.label(block.text, block.line) or (None,))
-        elif block.kind is Kind.PARA:
-            self.open = False
-            for offset, text in enumerate(block.lines):
-                self.line(text, block.line + offset)
-        elif block.kind is Kind.ITEM:
-            self.item(index, block)
-
-    def label(self, text: str, line: int) -> tuple[str, str, int] | None:
-        """Return what a line announces, what it says behind that, and itself, where it is one of these labels."""
-        name, rest = split_label(text) or (text, "")
-        under = _LABELS.get(words.normal(name))
-        if under is None:
-            return None
-        self.said.labels.add(line)
-        return under, rest, line
-
-    def line(self, text: str, line: int) -> None:
-        label = read_label(text)
-        if split_label(text) and (found := self.label(text, line)):
-            self.begin(*found)
-        elif self.open:
-            self.said.judged.go_on(text)
-        elif label.is_label and (label.concept or self.under != "actions"):
-            self.begin(None)
-        elif self.waiting:
-            self.open, self.waiting = self.add(text, line), False
-        elif self.under == "judged" and self.level is None:
-            self.begin(None)
-
-    def item(self, index: int, block: Block) -> None:
-        own = self.own_lines(block)
-        text = " ".join(line.strip() for line in block.lines[:own])
-        if split_label(block.lines[0]) and (found := self.label(block.lines[0], block.line)):
-            under, rest, line = found
-            text = " ".join([rest, *block.lines[1:own]]).strip()
-            self.begin(under, text, line, behind=self.outline.ends[index])
-        else:
-            self.plain_item(block, text)
-        for offset in range(own, len(block.lines)):
-            self.line(block.lines[offset], block.line + offset)
-
-    def own_lines(self, block: Block) -> int:
-        """Return how many lines are the item's own: a label right below a list, without a blank line, ends it."""
-        for offset, text in enumerate(block.lines[1:], 1):
-            if (found := split_label(text)) and words.normal(found[0]) in _LABELS:
-                return offset
-        return len(block.lines)
-
-    def plain_item(self, block: Block, text: str) -> None:
-        self.waiting = False
-        if self.level is None:
-            self.level = block.level
-        if self.under == "actions":
-            self.said.actions[block.line] = block.text
-        elif self.under == "judged" and block.level > self.level:
-            self.said.judged.go_on(text)
-        elif self.under == "judged":
-            self.add(text, block.line)
-
-    def add(self, text: str, line: int) -> bool:
-        """Take a criterion, and tell whether it was one."""
-        if not text or _COMMAND_ONLY.fullmatch(text):
-            self.said.checks.add(line)
-            return False
-        self.said.judged.add(text, line)
-        return True
-
-
-def said(outline: Outline, start: int, end: int) -> Said:
-    """Return what the blocks of a step say under its labels."""
-    reading = _Reading(outline)
-    for index in range(start, end):
-        reading.block(index, outline.blocks[index])
-    return reading.said
 
 
 _SUBSTEP = pattern(r"(\d+)(?:\.\d+)+")
@@ -194,28 +70,15 @@ def made(source: Source, found: Sequence[int]) -> list[Carrier]:
 
 
 def are_planned(source: Source, found: Sequence[int]) -> bool:
-    """Tell whether at least half of these sections say both what to do and what comes of it."""
-    told = [said(source.outline, start + 1, end) for start, end in carriers.bounded(source, list(found))]
-    return sum(bool(one.judged and one.actions) for one in told) * 2 >= len(told)
+    """Tell whether at least half of these sections say both what to do, in a list, and what comes of it."""
+    told = [_labels(source, start, end) for start, end in carriers.bounded(source, list(found))]
+    planned = [{label.concept for label in one if label.concept == "judged" or not label.rest} for one in told]
+    return sum({"actions", "judged"} <= concepts for concepts in planned) * 2 >= len(told)
 
 
-def labelled(source: Source, places: Sequence[Carrier]) -> list[Said]:
-    """Return what each of these places says under the labels of a step."""
-    return [said(source.outline, place.at + 1, place.end) for place in places]
-
-
-def with_labels(unit: Unit, labels: Said) -> Unit:
-    """Return a step with what stands under Result and Validation as criteria, and without what stands under Actions."""
-    judged = labels.judged.done()
-    told = {*labels.actions, *labels.checks, *(criterion.line for criterion in judged)}
-    kept = [one for one in unit.criteria if one.line not in told]
-    there = set(unit.text.split("\n"))
-    left = [text for text in labels.actions.values() if text not in there]  # boxes are no text of a unit otherwise
-    return replace(
-        unit,
-        criteria=tuple(sorted([*kept, *judged], key=lambda one: one.line)),
-        text="\n".join([*filter(None, [unit.text]), *left]),
-    )
+def _labels(source: Source, start: int, end: int) -> list[Label]:
+    lines = [line for block in source.outline.blocks[start + 1 : end] for line in block.lines]
+    return [label for line in lines if (label := step_label(line))]
 
 
 def merged(units: Mapping[int, Unit], owners: Mapping[int, int | None]) -> list[Unit]:

@@ -1,14 +1,14 @@
-"""The readers, one file per format, and the order in which they are asked.
+"""The formats, and the order in which their readers are asked.
 
-A reader is one function `read(source) -> Document | None`: it looks for the evidence of its format in the content
-(never in the file name alone) and returns None where there is none. The first that answers has the document.
+A reader is one function `(source) -> Document | None`: it looks for the evidence of its format in the content (never in
+the file name alone) and returns None where there is none. The first that answers has the document.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.planner.draft import PLANNED
 
@@ -18,71 +18,70 @@ if TYPE_CHECKING:
     from santiago.planner.draft import Document
     from santiago.planner.source import Source
 
-ORDER: dict[str, tuple[str, ...]] = {
-    "csv": ("tickets",),
-    "json": ("tickets", "santiago_plan", "project_plan", "house_json", "taskmaster_json", "records.beads", "records"),
-    "gherkin": ("gherkin",),
-    "yaml": ("records.yaml",),
+
+class Format(NamedTuple):
+    """One format: who reads it, and what is known before it is read."""
+
+    reader: str
+    """`module` or `module.function`; a format that is nothing but a list of units has a name with a hyphen, or `prd`."""
+    marks: tuple[str, ...] = ("",)
+    """Characters without one of which the format cannot be there: its reader is not even loaded."""
+    units: str = ""
+    """What its units are, where `--units` may ask for it: a `list`, `boxes`, `criteria`."""
+
+
+FORMATS: dict[str, tuple[Format, ...]] = {
+    "csv": (Format("tickets"),),
+    "json": (
+        Format("tickets"),
+        Format("santiago_plan"),
+        Format("project_plan"),
+        Format("house_json"),
+        Format("taskmaster_json"),
+        Format("records.beads"),
+        Format("records"),
+    ),
+    "gherkin": (Format("gherkin"),),
+    "yaml": (Format("records.yaml"),),
     "markdown": (
-        "gsd_plan",
-        "gsd_roadmap",
-        "issue",
-        "house.tasks",
-        "openspec_delta",
-        "task_lists.gsd",
-        "task_lists.speckit",
-        "task_lists.kiro",
-        "task_lists.openspec",
-        "unit_lists.kiro",
-        "unit_lists.speckit",
-        "fenced_stories",
-        "unit_lists.bmad",
-        "plan_steps",
-        "house.criteria",
-        "prd",
-        "requirement-tables",
-        "user-stories",
-        "checklist",
-        "numbered-requirements",
-        "status-tables",
-        "fallback",
+        Format("gsd_plan", ("\nplan:",)),
+        Format("gsd_roadmap", ("Phase ",)),
+        Format("issue"),
+        Format("house.tasks"),
+        Format("openspec_delta"),
+        Format("task_lists.gsd", ("`est:", "`risk:", "`depends:"), "boxes"),
+        Format("task_lists.speckit", ("]",), "boxes"),
+        Format("task_lists.kiro", ("]",), "boxes"),
+        Format("task_lists.openspec", ("]",), "boxes"),
+        Format("unit_lists.kiro", units="list"),
+        Format("unit_lists.speckit", units="list"),
+        Format("fenced_stories", ("```", "~~~")),
+        Format("unit_lists.bmad", units="list"),
+        Format("plan_steps", units="boxes"),
+        Format("house.criteria", units="criteria"),
+        Format("prd", units="list"),
+        Format("requirement-tables", units="list"),
+        Format("user-stories", units="list"),
+        Format("checklist", ("]",), "boxes"),
+        Format("numbered-requirements", units="list"),
+        Format("status-tables", units="list"),
+        Format("fallback"),
     ),
 }
 """More particular formats first: a spec-kit task list is also a checklist."""
 
-
-_PLAIN = ("prd", "requirement-tables", "user-stories", "numbered-requirements", "status-tables")
-"""Formats that are nothing but a list of units; `unit_lists` knows the rules by which each was found."""
-_LISTS = ("unit_lists.kiro", "unit_lists.speckit", "unit_lists.bmad", *_PLAIN)
-_BOXES = ("task_lists.gsd", "task_lists.speckit", "task_lists.kiro", "task_lists.openspec", "plan_steps", "checklist")
-_CHOSEN: dict[str, tuple[str, ...]] = {
-    "box": _BOXES,
-    "boxes": _BOXES,
-    "task": (*_LISTS, *_BOXES),
-    "tasks": (*_LISTS, *_BOXES),
-    "ac": ("house.criteria",),
-    "criteria": ("house.criteria",),
+_ASKED = {
+    **dict.fromkeys(("box", "boxes"), ("boxes",)),
+    **dict.fromkeys(("task", "tasks"), ("list", "boxes")),
+    **dict.fromkeys(("ac", "criteria"), ("criteria",)),
 }
-"""Who is asked where the user names the list to plan from; any other name is asked of the readers of lists."""
-
-
-_MARKS: dict[str, tuple[str, ...]] = {
-    "gsd_plan": ("\nplan:",),
-    "gsd_roadmap": ("Phase ",),
-    "task_lists.gsd": ("`est:", "`risk:", "`depends:"),
-    "task_lists.speckit": ("]",),
-    "task_lists.kiro": ("]",),
-    "task_lists.openspec": ("]",),
-    "checklist": ("]",),
-    "fenced_stories": ("```", "~~~"),
-}
-"""Characters without which a format cannot be there: its reader is not even loaded."""
+"""What is asked for where the user names the list to plan from; any other name is one of a list."""
 
 
 def read(source: Source) -> Document | None:
     """Return the document as its format's reader understood it, or None where no reader found a unit."""
     put_off: Document | None = None
-    for reader in _readers(name for name in _asked(source) if _may_be(source, name)):
+    for reader in _readers(found for found in _asked(source) if any(mark in source.text for mark in found.marks)):
         document = reader(source)
         if document is None:
             continue
@@ -92,24 +91,21 @@ def read(source: Source) -> Document | None:
     return put_off
 
 
-def _asked(source: Source) -> tuple[str, ...]:
-    units = source.options.units
+def _asked(source: Source) -> list[Format]:
+    formats, units = FORMATS[source.looks_like], source.options.units
     if units is None or source.looks_like != "markdown":
-        return ORDER[source.looks_like]
-    return _CHOSEN.get(units.lower(), _LISTS)
+        return list(formats)
+    wanted = _ASKED.get(units.lower(), ("list",))
+    return [found for kind in wanted for found in formats if found.units == kind]
 
 
-def _may_be(source: Source, name: str) -> bool:
-    return any(mark in source.text for mark in _MARKS.get(name, ("",)))
-
-
-def _readers(names: Iterable[str]) -> Iterator[Callable[[Source], Document | None]]:
+def _readers(formats: Iterable[Format]) -> Iterator[Callable[[Source], Document | None]]:
     # Imported one by one, so that a document pays only for the readers that looked at it.
-    for name in names:
-        if name in _PLAIN:
+    for found in formats:
+        if found.reader == "prd" or "-" in found.reader:
             from santiago.planner.readers.unit_lists import of_rule
 
-            yield partial(of_rule, name)
+            yield partial(of_rule, found.reader)
         else:
-            module, _, function = name.partition(".")
+            module, _, function = found.reader.partition(".")
             yield getattr(import_module(f"santiago.planner.readers.{module}"), function or "read")

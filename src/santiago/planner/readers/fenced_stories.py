@@ -171,12 +171,7 @@ def _unfenced(source: Source, stories: list[_Fence], reading: _Reading) -> list[
     heads = broken.union(carriers.indexes(source, Kind.HEADING))
     starts = [at for at in alike if at in heads and at not in done]
     harvester = Harvester(source.outline)
-    return [
-        harvester.unit(
-            carriers.carrier(source, at, end=end, found=source.leads[at], chunk=carriers.chunk_of(source, at))
-        )
-        for at, end in carriers.bounded(source, starts)
-    ]
+    return [harvester.unit(carrier) for carrier in carriers.headed(source, sorted(starts))]
 
 
 def _template(source: Source, fence: _Fence) -> Finding:

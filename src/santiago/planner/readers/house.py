@@ -24,10 +24,7 @@ def tasks(source: Source) -> Document | None:
     blocks = source.outline.blocks
     leads = {index: lead for index, lead in source.named.items() if lead.kind == "task"}
     heads = [index for index in leads if blocks[index].kind is Kind.HEADING]
-    made = [
-        carriers.carrier(source, at, end=end, found=leads[at], chunk=carriers.chunk_of(source, at))
-        for at, end in carriers.bounded(source, heads)
-    ]
+    made = carriers.headed(source, heads)
     with_id = {one.at for one in made if any(map(_is_id_field, blocks[one.at + 1 : one.end]))}
     if not with_id:
         return None

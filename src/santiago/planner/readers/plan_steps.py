@@ -121,14 +121,10 @@ def _steps(source: Source, found: list[int]) -> Document:
     inside = sum(owner is not None for owner in owners.values())
     evidence = [f"{len(found) - inside} headings Step N", *([f"{inside} substeps Step N.M"] if inside else [])]
     places, twins = substeps.made(source, found), heads.twins(source, found)
-    document = assemble.document(source, "plan-steps", evidence, places, repeated=sorted(twins.values()))
-    labels = substeps.labelled(source, places)
-    units = {
-        index: _ticked(source, substeps.with_labels(unit, said), twins.get(index))
-        for index, unit, said in zip(found, document.units, labels, strict=True)
-    }
-    known = {line for said in labels for line in said.labels}
-    document.findings = [one for one in document.findings if one.code != "unknown_label" or one.line not in known]
+    again = sorted(twins.values())
+    document = assemble.document(source, "plan-steps", evidence, places, steps=True, repeated=again)
+    pairs = zip(found, document.units, strict=True)
+    units = {index: _ticked(source, unit, twins.get(index)) for index, unit in pairs}
     document.findings += substeps.orphans(source, owners)
     return ordering.ordered(source, assemble.with_units(document, substeps.merged(units, owners)))
 
@@ -170,7 +166,7 @@ def _with_ticks(source: Source, found: list[int], evidence: list[str]) -> Docume
     """Return the document of these headings, with the ticks of a checklist that repeats them."""
     twins = heads.twins(source, found)
     document = assemble.document(
-        source, "plan-steps", evidence, heads.made(source, found), repeated=sorted(twins.values())
+        source, "plan-steps", evidence, carriers.headed(source, found), repeated=sorted(twins.values())
     )
     units = [_ticked(source, unit, twins.get(index)) for unit, index in zip(document.units, found, strict=True)]
     return ordering.ordered(source, assemble.with_units(document, units))
@@ -195,7 +191,7 @@ def _listed(source: Source, found: list[int]) -> list[boxes.Box]:
 
 def _boxes_with_details(source: Source, found: list[int], listed: list[boxes.Box], evidence: list[str]) -> Document:
     """The boxes are the units; a heading with the same number adds its criteria, files and commands."""
-    details = {ids.fold(made.id or ""): made for made in heads.made(source, found)}
+    details = {ids.fold(made.id or ""): made for made in carriers.headed(source, found)}
     made = []
     for box, (_, _, chunk) in zip(listed, carriers.places(source, [box.at for box in listed]), strict=True):
         own = carriers.carrier(source, box.at, found=box.found, chunk=chunk)

@@ -17,8 +17,8 @@ from santiago.planner.draft import Dep, Document, Status, Unit
 from santiago.planner.errors import DocumentError
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.harvest import Carrier, Harvester
-from santiago.planner.structured.records import vocabulary
-from santiago.planner.structured.tree import Array, Object, as_text, fold_key, objects
+from santiago.planner.structured.records.fields import status_of_word
+from santiago.planner.structured.tree import Array, Object, as_text, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -169,19 +169,24 @@ def _unit(ticket: Ticket, groups: dict[str, Ticket]) -> Unit:
     if _WIKI_HEAD.search(body):
         body = _WIKI_ITEM.sub("1. ", _WIKI_HEAD.sub(lambda head: "#" * int(head[1]) + " ", body))
     read = _harvested(ticket, body)
-    parent = groups.get(ids.fold(ticket.get("parent")))
     labels = filter(None, map(str.strip, ticket.get("labels").split(",")))
     deps = {dep.target.lstrip("#"): dep for dep in (*_declared(ticket), *read.deps) if dep.is_declared}
     return replace(
         read,
         id=ticket.get("id") or None,
         text=body,
-        status=_status(ticket.get("status"), read.status),
-        chunk=(parent.get("title") if parent else "") or ticket.get("chunk").partition(",")[0] or None,
+        status=(status_of_word(said) or Status.OPEN) if (said := ticket.get("status")) else read.status,
+        chunk=_chunk(ticket, groups) or None,
         tags=tuple(labels),
         priority=ticket.get("priority") or read.priority,
         deps=tuple(deps.values()),
     )
+
+
+def _chunk(ticket: Ticket, groups: dict[str, Ticket]) -> str:
+    """Return the epic that a ticket is a part of, else its milestone or sprint."""
+    parent = groups.get(ids.fold(ticket.get("parent")))
+    return (parent.get("title") if parent else "") or ticket.get("chunk").partition(",")[0]
 
 
 def _harvested(ticket: Ticket, body: str) -> Unit:
@@ -209,17 +214,6 @@ def _declared(ticket: Ticket) -> Iterator[Dep]:
     for sentence in _BLOCKED.findall(ticket.get("body")):
         for number in _NUMBER.findall(sentence):
             yield Dep(target=number, line=ticket.line, carrier="field")
-
-
-def _status(word: str, read: Status) -> Status:
-    folded = fold_key(word)
-    if folded in vocabulary.DROPPED_WORDS or folded == "notplanned":
-        return Status.DROPPED
-    if folded in vocabulary.FUTURE_WORDS:
-        return Status.FUTURE
-    if folded in vocabulary.DONE_WORDS:
-        return Status.DONE
-    return Status.OPEN if word else read
 
 
 def _grouping(ticket: Ticket) -> Finding:

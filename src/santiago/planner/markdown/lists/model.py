@@ -37,10 +37,6 @@ class UnitList:
     repeated: tuple[int, ...] = ()
     """Places that only repeat one of its units."""
 
-    @property
-    def indexes(self) -> list[int]:
-        return [carrier.at for carrier in self.carriers]
-
 
 _GAP = pattern(r"[\[<{][a-z][a-z /_-]{2,40}[\]>}]", re.IGNORECASE)
 """`As a [user], I want to [action]`: a story that nobody wrote yet."""

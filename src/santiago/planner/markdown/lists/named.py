@@ -166,9 +166,10 @@ def _outermost(view: View, found: list[Definition]) -> list[Definition]:
 
 def _elsewhere(view: View, headings: list[Definition], found: list[Definition]) -> list[Definition]:
     """Return the items that define an id which no heading defines, outside the sections of the headings."""
-    taken = {ids.fold(d.found.id) for d in headings}
+    titled = [d for d in found if view.blocks[d.at].kind is Kind.HEADING]
+    taken = {ids.fold(d.found.id) for d in titled}  # also those that only group others
     covered = view.source.outline.cover((d.at, view.ends[d.at]) for d in headings)
-    others = [d for d in found if view.blocks[d.at].kind is not Kind.HEADING and ids.fold(d.found.id) not in taken]
+    others = [d for d in found if ids.fold(d.found.id) not in taken]
     gaps = _gaps(headings)
     return [d for d in _outermost(view, others) if not covered[d.at] or _fills_gap(d, gaps)]
 

@@ -103,17 +103,20 @@ def _cut(text: str) -> str:
 def status_of(record: Object) -> Status:
     """Return what a record claims; a flag that says no outweighs a word that says done."""
     flags = [flag for entry in record.pick(vocabulary.DONE_FLAGS) if (flag := as_bool(entry.value)) is not None]
-    word = fold_key(record.text(*vocabulary.STATUS).strip("✅☑✔️ ").replace("'", "").replace("’", ""))
-    if word in vocabulary.DROPPED_WORDS:
-        return Status.DROPPED
-    if (
-        word in vocabulary.FUTURE_WORDS
-        or fold_key(record.text("priority", "moscow").replace("'", "")) in vocabulary.FUTURE_PRIORITIES
-    ):
+    said = status_of_word(record.text(*vocabulary.STATUS))
+    if said is Status.DROPPED:
+        return said
+    if said is Status.FUTURE or fold_key(record.text("priority", "moscow").replace("'", "")) in vocabulary.NEVER_WORDS:
         return Status.FUTURE
-    if any(flags) or (word in vocabulary.DONE_WORDS and not flags):
+    if any(flags) or (said is Status.DONE and not flags):
         return Status.DONE
     return Status.OPTIONAL if as_bool(record.get(*vocabulary.OPTIONAL)) else Status.OPEN
+
+
+def status_of_word(word: str) -> Status | None:
+    """Return the status that a word claims; None where it is any other."""
+    folded = fold_key(word.strip("✅☑✔️ ").replace("'", "").replace("’", ""))
+    return next((status for status, known in vocabulary.STATUS_WORDS.items() if folded in known), None)
 
 
 def order_of(record: Object) -> float | None:
@@ -193,7 +196,8 @@ def _scalars(node: Node) -> list[Scalar]:
 def text_of(record: Object, title: Said, taken: set[str]) -> str:
     """Return all that the record says beyond what was taken: first its description, then the other fields by name."""
     told = title.field.key if title.field and title.text == as_text(title.field.value) else ""
-    left = [entry for key, entry in record.fields.items() if key != told and fold_key(key) not in taken | _NO_TEXT]
+    silent = taken | _NO_TEXT
+    left = [entry for key, entry in record.fields.items() if key != told and fold_key(key) not in silent]
     plain, named = [], []
     for entry in left:
         shown = flat(entry.value)

@@ -5,6 +5,7 @@ Keys are compared without case and joints: `acceptanceCriteria`, `acceptance_cri
 
 from __future__ import annotations
 
+from santiago.planner.draft import Status
 from santiago.planner.structured.tree import fold_key
 
 
@@ -115,19 +116,22 @@ HOUSEKEEPING = frozenset(
 
 # Values
 
-DONE_WORDS = _words(
-    "done completed complete closed finished implemented shipped merged passed passing verified validated"
-    " resolved delivered terminé fertig erledigt hecho completado concluído feito готово выполнено 完成 已完成"
-    " 完了 완료"
-)
-DROPPED_WORDS = _words(
-    "cancelled canceled dropped rejected removed obsolete wontdo wontfix superseded deprecated duplicate"
-    " tombstone abandoned skipped annulé abgebrochen cancelado отменено 取消 已取消 취소"
-)
-FUTURE_WORDS = _words(
-    "deferred future later postponed icebox someday parked onhold wishlist futur zurückgestellt aplazado отложено"
-)
-FUTURE_PRIORITIES = _words("wont wonthave willnothave nothave")
+STATUS_WORDS = {
+    Status.DROPPED: _words(
+        "cancelled canceled dropped rejected removed obsolete wontdo wontfix superseded deprecated duplicate notplanned"
+        " tombstone abandoned skipped annulé abgebrochen cancelado отменено 取消 已取消 취소"
+    ),
+    Status.FUTURE: _words(
+        "deferred future later postponed icebox someday parked onhold wishlist futur zurückgestellt aplazado отложено"
+    ),
+    Status.DONE: _words(
+        "done completed complete closed finished implemented shipped merged passed passing verified validated"
+        " resolved delivered terminé fertig erledigt hecho completado concluído feito готово выполнено 完成 已完成"
+        " 完了 완료"
+    ),
+}
+NEVER_WORDS = _words("wont wonthave willnothave nothave")
+"""Priorities that put a unit off."""
 
 # What is no plan
 
