@@ -13,6 +13,7 @@ from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
 from santiago.artifacts.names import SETTINGS
+from santiago.cli.folder import document_of
 from santiago.cli.options import Reading, reading_options
 from santiago.cli.view.errors import show_findings
 from santiago.contract import codec
@@ -75,7 +76,7 @@ def command(
         size = SizeWishes(chunks=chunks_target, stories=stories_target, depth=depth)
         wanted = Wanted(subject=subject or "", agents=agents, model=model, playbook=playbook, size=size)
         return plan_with(wanted, trusted=trust_project, as_json=as_json)
-    job = _job(Path(subject) if subject else None, run_input, out_dir)
+    job = _job(document_of(Path(subject)) if subject else None, run_input, out_dir)
     against = reading.against
     try:
         text = read_text(job.document)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from santiago.cli.folder import document_of
 from santiago.cli.options import Flags, Reading, agent_option, reading_options, run_options
 
 
@@ -41,6 +42,7 @@ def command(
     santiago run docs/prd.md --agent claude,codex --max-cost 5
     santiago run docs/prd.md --agent "my-agent --flag"
     """
+    prd = document_of(prd)
     if enqueue:
         from santiago.cli.queue import enqueue as hand_over
 

@@ -1,0 +1,24 @@
+"""A folder where a document is asked for: take its main document, and say which ones are left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def document_of(path: Path) -> Path:
+    """Return the document that a path names; of a folder, its main one."""
+    if not path.is_dir():
+        return path
+    from santiago.app.folder import document_in
+    from santiago.app.paths import shortest
+    from santiago.planner.findings import few
+
+    document, beside = document_in(path)
+    rest = f"; not taken: {few(beside)}" if beside else ""
+    click.echo(f"{shortest(path)} is a folder: {shortest(document)} is planned{rest}", err=True)
+    return document
