@@ -63,7 +63,9 @@ def test_a_part_with_a_letter_of_its_own_is_the_unit_and_the_rest_its_group() ->
         "### P1-0: Base\n#### P1-0-A: Model\n- a\n#### P1-0-B: Store\n- b\n### P1-1: Shell\n#### P1-1-A: Parser\n- c\n"
     )
     assert names(plan("# Plan\n" + parts)) == ["P1-0-A", "P1-0-B", "P1-1-A"]
-    assert names(plan("# Plan\n- P1-0: Base\n- P1-1: Shell\n" + parts)) == ["P1-0-A", "P1-0-B", "P1-1-A"]
+    table = "| Step | Feature |\n|---|---|\n| P1-0 | Base |\n| P1-1 | Shell |\n"
+    for overview in ("- P1-0: Base\n- P1-1: Shell\n", table):
+        assert names(plan("# Plan\n" + overview + parts)) == ["P1-0-A", "P1-0-B", "P1-1-A"]
 
 
 def test_a_title_keeps_the_back_ticks_that_it_opens_with() -> None:

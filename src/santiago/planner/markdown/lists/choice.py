@@ -191,7 +191,7 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
             kept.append(offer)
             continue
         inside = _cover(view, whole)
-        rows = _new_rows(view, offer, {ids.fold(made.id or "") for made in whole.carriers})
+        rows = _new_rows(view, offer, {ids.fold(made.id or "") for made in whole.carriers} | whole.headings)
         outside = [made for made in rows if not inside[made.at]]
         if len(outside) * 2 < len(rows):
             kept.append(replace(offer, carriers=tuple(rows)))

@@ -36,6 +36,8 @@ class UnitList:
     """What `--units` may call it."""
     repeated: tuple[int, ...] = ()
     """Places that only repeat one of its units."""
+    headings: frozenset[str] = frozenset()
+    """The ids that headings define, also those that only group its units."""
 
 
 _GAP = pattern(r"[\[<{][a-z][a-z /_-]{2,40}[\]>}]", re.IGNORECASE)

@@ -95,6 +95,7 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
         carriers=tuple(carriers),
         explicit=view.explicit(carriers),
         keys=_keys(kind, chosen),
+        headings=frozenset(ids.fold(d.found.id) for d in headings),
         repeated=_repeats(view, everywhere if headings else found, found, carriers),
     )
 
