@@ -206,6 +206,16 @@ def test_a_file_that_is_no_text_is_a_fault(folder: Path) -> None:
     assert "blocked.tsv:2 (no id) is not UTF-8" in queue(folder, "import").error
 
 
+def test_one_row_that_is_no_text_takes_no_other_along(folder: Path) -> None:
+    """board line 13: only that row is left out."""
+    write(folder, "queues/blocked.tsv", row("GOOD", "blocked"), row("BAD", "blocked"))
+    path = folder / TOP / "queues/blocked.tsv"
+    path.write_bytes(path.read_bytes().replace(b"BAD", b"B\xff"))
+    assert "blocked.tsv:3 (no id) is not UTF-8" in queue(folder, "import").error
+    queue(folder, "import", "--force-rows")
+    assert "GOOD" in cards(folder)
+
+
 def test_a_link_that_leads_out_of_the_project_is_not_read(folder: Path, tmp_path: Path) -> None:
     """board line 13."""
     path = folder / TOP / "queues/blocked.tsv"

@@ -44,6 +44,8 @@ _STATUSES: dict[Queue, tuple[Status, ...]] = {
 _BUDGET = 3
 _TOLD = 50
 """Rows that a refusal names."""
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+"""What stands for bytes that are no UTF-8."""
 
 
 @record
@@ -164,22 +166,21 @@ def _once(row: Row, seen: dict[str, str]) -> Row:
 
 def _rows(name: str, content: bytes) -> Iterator[Row]:
     """Yield the rows of one file."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        yield Row(file=name, line=content.count(b"\n", 0, error.start) + 1, id="", fault="is not UTF-8")
-        return
-    table = tsv.table(text)
+    table = tsv.table(content.decode("utf-8-sig", "surrogateescape"))
     fields = (
         tsv.HISTORY_FIELDS if name == tsv.HISTORY else tsv.ARCHIVE_FIELDS if name.startswith("archive/") else FIELDS
     )
     unknown = [one for one in table.fields if one not in fields]
     if unknown or len(set(table.fields)) != len(table.fields) or (table.fields and "id" not in table.fields):
-        fault = f"is no header of such a file: {', '.join(unknown)[:80] or 'columns are missing or twice'}"
+        named = ", ".join(unknown)[:80].encode("utf-8", "replace").decode()
+        fault = f"is no header of such a file: {named or 'columns are missing or twice'}"
         yield Row(file=name, line=1, id="", fault=fault)
         return
     for line, values in table.rows:
-        yield _row(name, line, {**dict.fromkeys(fields, ""), **values})
+        if _NO_TEXT.search("".join(values.values())):
+            yield Row(file=name, line=line, id="", fault="is not UTF-8")
+        else:
+            yield _row(name, line, {**dict.fromkeys(fields, ""), **values})
 
 
 def _row(name: str, line: int, values: dict[str, str]) -> Row:
