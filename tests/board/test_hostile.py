@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from datetime import UTC, datetime
+from errno import ENOSPC
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from santiago.app.board.routing import Consents, route
 from santiago.app.board.settling import shortened
 from santiago.board import records, root, store
 from santiago.board.gate import Missing, refusal
+from santiago.board.opening import open_board
+from santiago.board.projections import Projections
 from santiago.board.rules import Move, refuse_text
 from santiago.cli.queue import enqueue
 from santiago.contract.board import QUEUES
@@ -109,6 +112,22 @@ def test_a_folder_for_something_else_is_no_runtime_root(desk: Desk, name: str) -
     (desk.place.project / "src" / "main.py").touch()
     with pytest.raises(SantiagoError, match="is a folder for something else"):
         root.runtime_root(desk.place.project, {"SIGEE_RUNTIME_ROOT": name})
+
+
+def test_who_only_looks_sees_the_board_also_on_a_full_disk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Board line 77: files that are behind are said, and fail only the command that changed something."""
+
+    def full(*_: object, **__: object) -> float:
+        raise OSError(ENOSPC, "No space left on device")
+
+    desk.add(card("T1"))
+    monkeypatch.setattr(Projections, "_write", full)
+    with open_board(desk.place.project, {}) as looks, looks.store.reading() as at:
+        assert [one.id for one in at.cards("developer-todo")] == ["T1"]
+    assert "the board's files are behind" in looks.notices[0]
+    with pytest.raises(SantiagoError, match="files are behind"), open_board(desk.place.project, {}) as changes:
+        changes.board.add(card("T2"), "planner")
+    monkeypatch.undo()  # the board is closed after this
 
 
 def test_a_board_of_a_newer_version_is_left_alone(desk: Desk) -> None:

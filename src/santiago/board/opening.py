@@ -47,10 +47,19 @@ class Opened:
     def close(self) -> tuple[str, ...]:
         """Write the files that are behind, and return what is to be said."""
         try:
-            self.notices = (*self._jumps(), *self.projections.flush())
+            self.notices = (*self._jumps(), *self._flushed())
         finally:
             self.store.close()
         return self.notices
+
+    def _flushed(self) -> tuple[str, ...]:
+        try:
+            return self.projections.flush()
+        except SantiagoError as error:
+            with self.store.reading() as at:
+                if at.last() != self._since:
+                    raise
+            return (f"{error.message}. {error.hint}",)  # others left them behind; whoever only looks sees what there is
 
     def begin(self, actor: str) -> bool:
         """Have the project be on the board from now on; return whether it was not before."""
