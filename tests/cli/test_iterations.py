@@ -64,10 +64,10 @@ def test_work_that_is_not_on_the_branch_is_not_done_and_doing_it_again_is_said(r
     assert (person.leaves(), runs(repo)) == (0, 1), person.shown
     shown = run(repo)
     assert begun(repo) == ["S1", "S2"]
-    assert f"{first} has done prd.md, and its work is not in the branch that is checked out here" in shown, shown
-    assert f"`git merge santiago/{first}` first keeps it" in shown
+    assert f"{first} finished prd.md, but its work is not merged into this branch, so it is done again" in shown, shown
+    assert f"merge it first: git merge santiago/{first}" in shown
     git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
-    assert "is not in the branch" not in run(repo), "it is there now"
+    assert "is not merged" not in run(repo), "it is there now"
 
 
 def test_work_that_was_reverted_is_done_again(repo: Path) -> None:

@@ -68,12 +68,12 @@ def _finished(document: Path, *, asked: bool) -> Again:
         run = None
     if run is None or run.state.phase is not RunPhase.SUCCESS or is_taken_over(run, document.absolute().parent):
         return Again("new")
-    told = f"{run.run_id} has done {document.name}, and its work is not in the branch that is checked out here"
-    merge = f"`git merge {run.state.branch}` first keeps it"
+    told = f"{run.run_id} finished {document.name}, but its work is not merged into this branch"
+    merge = f"git merge {run.state.branch}"
     if not asked:
-        say(f"note: {told}, so it is done again; {merge}", err=True)
+        say(f"note: {told}, so it is done again; to keep it, merge it first: {merge}", err=True)
         return Again("new")
-    went = click.confirm(f"{told}. Do it again? ({merge})", default=None, err=True)
+    went = click.confirm(f"{told}. Do it again? (no: merge it first, {merge})", default=None, err=True)
     return Again("new" if went else "nothing", run.out_dir)
 
 
