@@ -8,7 +8,7 @@ from santiago.contract.plan import Finding
 from santiago.planner.draft import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from santiago.planner.draft import Unit
 
@@ -113,12 +113,10 @@ _SAID = {
 }
 
 
-def left_out(units: Iterable[Unit]) -> list[Finding]:
+def left_out(units: Iterable[Unit]) -> Iterator[Finding]:
     """Return a note for every unit whose mark keeps it out of the plan, or should make one think."""
-    found = []
     for unit in units:
         if unit.status in _SAID:
             code, says, hint = _SAID[unit.status]
             name = f"{unit.id} {unit.title}" if unit.id else unit.title
-            found.append(note(code, unit.line, f"{name[:80]}: {says}", hint))
-    return found
+            yield note(code, unit.line, f"{name[:80]}: {says}", hint)

@@ -20,7 +20,7 @@ from santiago.planner.findings import error, warning
 from santiago.planner.graph import Graph, cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from santiago.planner.requirements import Planned
 
@@ -44,11 +44,11 @@ def order(planned: Sequence[Planned], labels: Sequence[str], graph: Graph) -> tu
     rank = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     findings = [*_label_order(list(rank), planned, labels), *_later_chunks(planned, labels, rank, graph)]
     if any(finding.level == "error" for finding in findings):
-        return [], findings + _cycles(planned, graph, set(range(len(planned))))
+        return [], [*findings, *_cycles(planned, graph, set(range(len(planned))))]
     keys = _keys(planned, [rank[label] for label in labels])
     sequence = _topological(keys, graph)
     if len(sequence) < len(planned):
-        return [], findings + _cycles(planned, graph, set(range(len(planned))) - set(sequence))
+        return [], [*findings, *_cycles(planned, graph, set(range(len(planned))) - set(sequence))]
     return sequence, findings
 
 
@@ -116,26 +116,18 @@ def out_of_order(planned: Sequence[Planned], graph: Graph) -> list[Finding]:
     ]
 
 
-def _cycles(planned: Sequence[Planned], graph: Graph, left: set[int]) -> list[Finding]:
-    findings = []
+def _cycles(planned: Sequence[Planned], graph: Graph, left: set[int]) -> Iterator[Finding]:
     for path in cycles(graph.needs, left):
         names = " -> ".join(planned[position].key for position in path)
         places = [f"{planned[a].key} at line {graph.needs[a][b].line}" for a, b in pairwise(path)]
-        findings.append(
-            error(
-                "cycle",
-                graph.needs[path[0]][path[1]].line,
-                f"dependencies go in a circle: {names}",
-                f"Remove one of the dependencies declared by {', '.join(places)}.",
-            )
-        )
-    return findings
+        message = f"dependencies go in a circle: {names}"
+        hint = f"Remove one of the dependencies declared by {', '.join(places)}."
+        yield error("cycle", graph.needs[path[0]][path[1]].line, message, hint)
 
 
-def _label_order(chunks: list[str], planned: Sequence[Planned], labels: Sequence[str]) -> list[Finding]:
+def _label_order(chunks: list[str], planned: Sequence[Planned], labels: Sequence[str]) -> Iterator[Finding]:
     """Warn where labels that differ only in their number appear in another order than they count."""
     numbers: dict[str, tuple[int, str]] = {}
-    findings = []
     for label in chunks:
         found = re.match(r"\s*(\D*?)(\d+)", label)
         if not found:
@@ -144,14 +136,8 @@ def _label_order(chunks: list[str], planned: Sequence[Planned], labels: Sequence
         before = numbers.get(stem)
         if before is not None and number < before[0]:
             line = planned[labels.index(label)].unit.line
-            findings.append(
-                warning(
-                    "chunk_order",
-                    line,
-                    f'chunk "{label}" stands after "{before[1]}"; chunks run in the order in which they appear',
-                    "Move the section, or renumber it.",
-                )
-            )
+            message = f'chunk "{label}" stands after "{before[1]}"; chunks run in the order in which they appear'
+            hint = "Move the section, or renumber it."
+            yield warning("chunk_order", line, message, hint)
         else:
             numbers[stem] = (number, label)
-    return findings

@@ -50,14 +50,8 @@ def told_id(source: Source) -> list[Finding]:
     """Return the note that names the id of a PlanSpec, which no field of a plan has a place for."""
     if not is_plan_spec(source):
         return []
-    return [
-        note(
-            "plan_id",
-            0,
-            f"the id of this plan is {plan_id(source.text, source.name)}",
-            "Nothing to do; the board knows the plan by it.",
-        )
-    ]
+    message = f"the id of this plan is {plan_id(source.text, source.name)}"
+    return [note("plan_id", 0, message, "Nothing to do; the board knows the plan by it.")]
 
 
 def _is_head(block: Block) -> bool:

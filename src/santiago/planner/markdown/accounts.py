@@ -93,9 +93,8 @@ def _heads_list(blocks: list[Block]) -> bool:
     return [block.kind for block in blocks] == [Kind.PARA, Kind.ITEM] and len(blocks[0].lines) == 1
 
 
-def _free_criteria(source: Source, taken: bytearray) -> list[Finding]:
+def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
     """Report criteria of the whole document, which belong to no unit."""
-    found: list[Finding] = []
     blocks = source.outline.blocks
     for index, block in enumerate(blocks):
         if taken[index] or block.kind is not Kind.HEADING or words.concept(block.text) != "criteria":
@@ -103,8 +102,7 @@ def _free_criteria(source: Source, taken: bytearray) -> list[Finding]:
         if items := _outer_items(source, index, taken):
             message = f'{items} criteria under "{block.text}" belong to no story; they are not checked by any'
             hint = "Move each under the requirement that it judges, or give the run a command that checks them."
-            found.append(warning("criteria_of_no_story", block.line, message, hint))
-    return found
+            yield warning("criteria_of_no_story", block.line, message, hint)
 
 
 def _outer_items(source: Source, heading: int, taken: bytearray) -> int:
@@ -113,22 +111,20 @@ def _outer_items(source: Source, heading: int, taken: bytearray) -> int:
     return sum(block.kind is Kind.ITEM and block.parent < 0 for block in inside)
 
 
-def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> list[Finding]:
+def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> Iterator[Finding]:
     """Report check boxes outside every unit, by section."""
     blocks = source.outline.blocks
     by_section: dict[int, list[int]] = {}
     for index, block in enumerate(blocks):
         if block.box is not None and block.parent < 0 and not taken[index] and index not in known:
             by_section.setdefault(block.section, []).append(index)
-    found = []
     for section, boxes in by_section.items():
         name = blocks[section].text if section >= 0 else ""
         if words.concept(name) != "criteria":
             where = f'under "{name}"' if section >= 0 else "before the first heading"
             message = f"{len(boxes)} check boxes {where} are outside every story; not planned"
             hint = "Move them under a story, or into the list of stories, if they are work to be done."
-            found.append(note("boxes_left_out", blocks[boxes[0]].line, message, hint))
-    return found
+            yield note("boxes_left_out", blocks[boxes[0]].line, message, hint)
 
 
 def _empty_groups(source: Source, taken: bytearray) -> list[Finding]:
@@ -156,18 +152,16 @@ def _plain_items(source: Source, heading: int) -> int:
     return sum(block.kind is Kind.ITEM and block.parent < 0 and block.box is None for block in inside)
 
 
-def _excluded_sections(source: Source, taken: bytearray) -> list[Finding]:
+def _excluded_sections(source: Source, taken: bytearray) -> Iterator[Finding]:
     """Report how many items stand in sections that are out of scope or put off, where they are no units."""
-    found, behind = [], 0
+    behind = 0
     for index, block in enumerate(source.outline.blocks):
         if index < behind or block.kind is not Kind.HEADING or source.zones[index] != Zone.EXCLUDED:
             continue
         behind = source.outline.ends[index]
         if items := _outer_items(source, index, taken):
             message = f'{items} items under "{block.text}" are out of scope or put off; not planned'
-            hint = "Move them out of that section to plan them."
-            found.append(note("out_of_scope", block.line, message, hint))
-    return found
+            yield note("out_of_scope", block.line, message, "Move them out of that section to plan them.")
 
 
 def _unread_fences(source: Source) -> list[Finding]:

@@ -85,7 +85,8 @@ def _judged_by_all(
 def with_units(document: Document, units: list[Unit]) -> Document:
     """Put other units into a document; what is said about dropped, deferred and optional ones follows."""
     document.units = units
-    document.findings = [finding for finding in document.findings if finding.code not in _OF_STATUS] + left_out(units)
+    others = [finding for finding in document.findings if finding.code not in _OF_STATUS]
+    document.findings = [*others, *left_out(units)]
     return document
 
 
@@ -103,7 +104,10 @@ def _settled(units: list[Unit]) -> list[Unit]:
     def settled(dep: Dep) -> Dep:
         return dep if _is_id(dep, names, prefixes) else replace(dep, carrier="prose")
 
-    return [replace(unit, deps=tuple(map(settled, unit.deps))) if unit.deps else unit for unit in units]
+    def is_doubtful(unit: Unit) -> bool:
+        return any(dep.carrier == "inline" for dep in unit.deps)
+
+    return [replace(unit, deps=tuple(map(settled, unit.deps))) if is_doubtful(unit) else unit for unit in units]
 
 
 def _is_id(dep: Dep, names: set[str], prefixes: set[str]) -> bool:

@@ -15,7 +15,7 @@ from santiago.planner.markdown.labels import step_label
 from santiago.planner.structured.records.units import unique
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from santiago.planner.draft import Dep, Unit
     from santiago.planner.markdown.harvest import Carrier
@@ -126,18 +126,10 @@ def _outward(deps: list[Dep], own: set[str]) -> tuple[Dep, ...]:
     return tuple(first.values())
 
 
-def orphans(source: Source, owners: Mapping[int, int | None]) -> list[Finding]:
+def orphans(source: Source, owners: Mapping[int, int | None]) -> Iterator[Finding]:
     """Report each substep whose step is not there."""
-    found = []
     for index in (index for index, owner in owners.items() if owner is None):
         number = _number(source, index)
         message = f"Step {number} is a substep of Step {number.partition('.')[0]}, which is not there before it"
-        found.append(
-            error(
-                "substep_without_step",
-                source.outline.blocks[index].line,
-                message,
-                f'Write "Step {number.partition(".")[0]}: …" above it, or give it a number of its own.',
-            )
-        )
-    return found
+        hint = f'Write "Step {number.partition(".")[0]}: …" above it, or give it a number of its own.'
+        yield error("substep_without_step", source.outline.blocks[index].line, message, hint)

@@ -28,6 +28,8 @@ from santiago.planner.structured.records.lists import Candidate, Group, Member
 from santiago.planner.structured.tree import Node, Object, Scalar, as_text, objects
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from santiago.planner.draft import Document, Unit
 
 _RECORD = pattern(r"^\s*(?:[-\[{,]\s*)*[\"']?id[\"']?\s*:", re.MULTILINE)
@@ -104,7 +106,7 @@ def read(source: Source) -> Document | None:
     document = _document(source, stories)
     document.units += _unfenced(source, stories, reading)
     document.units.sort(key=lambda unit: unit.line)
-    document.findings += [_template(source, fence) for fence in templates] + _unread(source, reading)
+    document.findings += [*(_template(source, fence) for fence in templates), *_unread(source, reading)]
     if reading.repaired:
         document.findings.append(repaired_lines(reading.repaired))
     return document
@@ -180,17 +182,10 @@ def _template(source: Source, fence: _Fence) -> Finding:
     return note("fence_not_read", line, message, "Nothing to do; fill in its placeholders to plan it.")
 
 
-def _unread(source: Source, reading: _Reading) -> list[Finding]:
-    found = []
+def _unread(source: Source, reading: _Reading) -> Iterator[Finding]:
     for index, announced, error in reading.broken:
         lead = source.leads[announced]
         name = lead.id if lead else "a story"
-        found.append(
-            warning(
-                "fence_not_read",
-                source.outline.blocks[index].line,
-                f"the code fence of {name} cannot be read; its criteria are not in the plan (line {error.line}: {error.message})",
-                error.hint or "Correct it.",
-            )
-        )
-    return found
+        message = f"the code fence of {name} cannot be read; its criteria are not in the plan (line {error.line}: {error.message})"
+        hint = error.hint or "Correct it."
+        yield warning("fence_not_read", source.outline.blocks[index].line, message, hint)

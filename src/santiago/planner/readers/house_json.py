@@ -104,14 +104,9 @@ def _shares(
     rest = [criterion for criterion, wanted in called if not wanted]
     shares[-1] += rest
     if rest and len(requirements) > 1:
-        findings.append(
-            note(
-                "criteria_shared",
-                rest[0].line,
-                f"{len(rest)} criteria judge the whole document; they were given to {requirements[-1].text('id')}, which closes it",
-                "Name the requirement (R1) in a criterion to have it judged there.",
-            )
-        )
+        message = f"{len(rest)} criteria judge the whole document; they were given to {requirements[-1].text('id')}, which closes it"
+        hint = "Name the requirement (R1) in a criterion to have it judged there."
+        findings.append(note("criteria_shared", rest[0].line, message, hint))
     return shares
 
 

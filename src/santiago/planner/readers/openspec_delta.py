@@ -16,6 +16,8 @@ from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import Block, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from santiago.planner.source import Source
 
 _REQUIREMENT = pattern(r"^[`#\s]*Requirement\s*[:：]\s*(?P<name>\S.*?)[`\s]*$", re.IGNORECASE)
@@ -63,9 +65,8 @@ def _carrier(source: Source, index: int, delta: str) -> Carrier:
     return carriers.carrier(source, index, title=name, status=status)
 
 
-def _renames(source: Source, deltas: list[str]) -> list[Finding]:
+def _renames(source: Source, deltas: list[str]) -> Iterator[Finding]:
     """Report renamed requirements: a new name is no work to plan."""
-    found = []
     before = ""
     for index, block in enumerate(source.outline.blocks):
         match = (
@@ -78,5 +79,4 @@ def _renames(source: Source, deltas: list[str]) -> list[Finding]:
             continue
         message = f'requirement "{before}" is renamed to "{clean(match["name"])}"; not planned'
         hint = "Put it under MODIFIED Requirements if its behaviour changes as well."
-        found.append(note("renamed", block.line, message, hint))
-    return found
+        yield note("renamed", block.line, message, hint)

@@ -152,14 +152,9 @@ class _Reading:
         if text in siblings and text != own:
             return f"{parent}.{text}"
         if text == parent:
-            self.document.findings.append(
-                note(
-                    "dependency_unclear",
-                    mention.line,
-                    f"subtask {parent}.{own} depends on its own task; no edge was made",
-                    "Name the subtask that must come first.",
-                )
-            )
+            message = f"subtask {parent}.{own} depends on its own task; no edge was made"
+            hint = "Name the subtask that must come first."
+            self.document.findings.append(note("dependency_unclear", mention.line, message, hint))
             return None
         return text if "." in text or text in self.top else f"{parent}.{text}"
 

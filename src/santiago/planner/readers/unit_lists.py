@@ -107,12 +107,9 @@ def _one_side_list(findings: list[Finding]) -> list[Finding]:
     if not side:
         return findings
     names = ", ".join(finding.message.split(" are ")[0] for finding in side)
-    joined = note(
-        "side_list",
-        min(finding.line for finding in side),
-        f"the specification also lists {names}; the user stories were planned",
-        "Plan from the requirements instead with --units fr.",
-    )
+    message = f"the specification also lists {names}; the user stories were planned"
+    hint = "Plan from the requirements instead with --units fr."
+    joined = note("side_list", min(finding.line for finding in side), message, hint)
     return [*(finding for finding in findings if finding.code != "side_list"), joined]
 
 
