@@ -27,6 +27,8 @@ sys.exit("nobody told me of this story")
 
 EVIDENCE = "$SANTIAGO_EVIDENCE"
 """Where an agent names the test of each criterion."""
+MERGED = "its work is merged"
+"""What `santiago status` says once the commit that is checked out has it all."""
 Files = dict[str, str]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journeys.person import Person, branch_of, shared
+from tests.journeys.person import MERGED, Person, branch_of, shared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,8 +72,8 @@ def test_an_npm_package_handed_over_as_a_pull_request(tmp_path: Path) -> None:
     bob.clones(origin)
     bob.types(f"git merge -q --squash origin/{branch_of(ran)} && git commit -q -m 'Vouchers (#1)' && git push -q")
     ann.types("git pull -q")
-    assert "its work is taken over" in ann.types("santiago status")
-    assert "is taken over already" in ann.types("santiago pr")
+    assert MERGED in ann.types("santiago status")
+    assert "is merged already" in ann.types("santiago pr")
 
 
 ORDERS = """\
@@ -143,4 +143,4 @@ def test_a_monorepo_with_a_part_in_each_of_two_languages(tmp_path: Path) -> None
     ran = ann.types("santiago run docs/prd.md --agent worker --trust-commands")
     assert "success  1 done of 1" in ran
     ann.types(f"git merge -q {branch_of(ran)}")
-    assert "its work is taken over" in ann.types("santiago status")
+    assert MERGED in ann.types("santiago status")

@@ -6,7 +6,7 @@ import shutil
 from importlib.metadata import distribution
 from pathlib import Path
 
-from tests.journeys.person import EVIDENCE, Person, branch_of, shared
+from tests.journeys.person import EVIDENCE, MERGED, Person, branch_of, shared
 
 PYPROJECT = """\
 [build-system]
@@ -114,13 +114,13 @@ def test_a_python_project_with_an_editable_install(tmp_path: Path) -> None:
     ann.installs("worker", {"Discount on a total": DISCOUNT, "Receipt": RECEIPT})
     ran = ann.types("santiago run docs/prd.md --agent worker")
     assert "success  2 done of 2" in ran
-    assert "no test named for" not in ran
+    assert "criteria that no test shows" not in ran
     branch = branch_of(ran)
     assert f"next: git merge {branch}   # take the work over\n" in ran
 
     ann.types(f"git merge -q {branch} && git push -q origin main")
     assert ann.types(".venv/bin/python -m pytest -q").startswith("...")
-    assert "its work is taken over" in ann.types("santiago status")
+    assert MERGED in ann.types("santiago status")
 
     again = ann.types("santiago run docs/prd.md --agent worker")
     assert "kept     S1 Discount on a total" in again
