@@ -10,7 +10,7 @@ from santiago.planner.findings import error, few, note, warning
 from santiago.planner.known_tools import NO_CHECK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from santiago.contract.plan import Level, Story
     from santiago.planner.draft import Hint, Unit
@@ -68,19 +68,14 @@ def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
     ]
 
 
-def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> list[Finding]:
-    """Return an error for every check that passes whatever was done."""
+def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> Iterator[Finding]:
+    """Yield an error for every check that passes whatever was done."""
     hints = [*(hint for unit in units for hint in unit.verify), *of_the_run]
-    return [
-        error(
-            "empty_check",
-            hint.line,
-            f"`{hint.value}` as a check proves nothing: it passes whatever was done",
-            "Write a command that fails until the work is done, or leave the check out.",
-        )
-        for hint in hints
-        if hint.value in NO_CHECK
-    ]
+    for hint in hints:
+        if hint.value in NO_CHECK:
+            message = f"`{hint.value}` as a check proves nothing: it passes whatever was done"
+            way = "Write a command that fails until the work is done, or leave the check out."
+            yield error("empty_check", hint.line, message, way)
 
 
 def _no_file(hint: Hint) -> Finding:

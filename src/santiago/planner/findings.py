@@ -114,7 +114,7 @@ _SAID = {
 
 
 def left_out(units: Iterable[Unit]) -> Iterator[Finding]:
-    """Return a note for every unit whose mark keeps it out of the plan, or should make one think."""
+    """Yield a note for every unit whose mark keeps it out of the plan, or should make one think."""
     for unit in units:
         if unit.status in _SAID:
             code, says, hint = _SAID[unit.status]

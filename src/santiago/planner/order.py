@@ -87,33 +87,24 @@ def _topological(keys: Sequence[SortKey], graph: Graph) -> list[int]:
 
 def _later_chunks(
     planned: Sequence[Planned], labels: Sequence[str], rank: dict[str, int], graph: Graph
-) -> list[Finding]:
-    return [
-        error(
-            "later_chunk",
-            provenance.line,
-            f"{planned[position].key} (chunk {labels[position]}) depends on {planned[needed].key}, which stands in the later chunk {labels[needed]}",
-            "Move one of them, or put the chunks in the order in which they can be built.",
-        )
-        for position, needs in enumerate(graph.needs)
-        for needed, provenance in needs.items()
-        if rank[labels[needed]] > rank[labels[position]]
-    ]
+) -> Iterator[Finding]:
+    for position, needs in enumerate(graph.needs):
+        for needed, provenance in needs.items():
+            if rank[labels[needed]] > rank[labels[position]]:
+                later = f"{planned[needed].key}, which stands in the later chunk {labels[needed]}"
+                message = f"{planned[position].key} (chunk {labels[position]}) depends on {later}"
+                hint = "Move one of them, or put the chunks in the order in which they can be built."
+                yield error("later_chunk", provenance.line, message, hint)
 
 
-def out_of_order(planned: Sequence[Planned], graph: Graph) -> list[Finding]:
-    """Return what stands before something that it needs, where the order in which units stand must be the order."""
-    return [
-        error(
-            "out_of_order",
-            provenance.line,
-            f"{planned[position].key} depends on {planned[needed].key}, which stands behind it",
-            "Put the stories in the order in which they run, or let `santiago plan` plan it again.",
-        )
-        for position, needs in enumerate(graph.needs)
-        for needed, provenance in needs.items()
-        if needed > position
-    ]
+def out_of_order(planned: Sequence[Planned], graph: Graph) -> Iterator[Finding]:
+    """Yield what stands before something that it needs, where the order in which units stand must be the order."""
+    for position, needs in enumerate(graph.needs):
+        for needed, provenance in needs.items():
+            if needed > position:
+                message = f"{planned[position].key} depends on {planned[needed].key}, which stands behind it"
+                hint = "Put the stories in the order in which they run, or let `santiago plan` plan it again."
+                yield error("out_of_order", provenance.line, message, hint)
 
 
 def _cycles(planned: Sequence[Planned], graph: Graph, left: set[int]) -> Iterator[Finding]:

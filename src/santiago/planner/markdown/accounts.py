@@ -59,34 +59,25 @@ def repetitions(source: Source, places: Sequence[int]) -> list[Finding]:
     return [note("merged", lines[0], message, "Nothing to do, if they are the same.")]
 
 
-def _odd_boxes(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
-    return [
-        warning(
-            "unknown_box",
-            block.line,
-            f"the box [{block.box}] is none of [ ] [x] [~] [-]; read as open",
-            "Use [ ] for open, [x] for done, [~] or [-] for dropped.",
-        )
-        for block in (source.outline.blocks[carrier.at] for carrier in carriers if carrier.at >= 0)
-        if block.box is not None and block.box not in " xX~-" and block.box not in source.underway
-    ]
+def _odd_boxes(source: Source, carriers: Sequence[Carrier]) -> Iterator[Finding]:
+    for block in (source.outline.blocks[carrier.at] for carrier in carriers if carrier.at >= 0):
+        if block.box is not None and block.box not in " xX~-" and block.box not in source.underway:
+            message = f"the box [{block.box}] is none of [ ] [x] [~] [-]; read as open"
+            yield warning("unknown_box", block.line, message, "Use [ ] for open, [x] for done, [~] or [-] for dropped.")
 
 
-def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> list[Finding]:
+def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> Iterator[Finding]:
     """Report plain lines that begin as the units do and have a list below, but are neither headings nor items."""
     leads = [source.named[carrier.at] for carrier in carriers if carrier.at in source.named]
     defined, prefixes = {lead.id for lead in leads}, {lead.prefix for lead in leads if lead.kind == "prefix"}
     alike = {at: lead for at, lead in source.named.items() if lead.prefix in prefixes and lead.id not in defined}
-    return [
-        warning(
-            "plain_head",
-            source.outline.blocks[at].line,
-            f"this line begins like a story of its own, {lead.id}, and was read as part of what stands above it",
-            f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`",
-        )
-        for at, lead in alike.items()
-        if _heads_list(source.outline.blocks[at : at + 2])
-    ]
+    for at, lead in alike.items():
+        if _heads_list(source.outline.blocks[at : at + 2]):
+            message = (
+                f"this line begins like a story of its own, {lead.id}, and was read as part of what stands above it"
+            )
+            hint = f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`"
+            yield warning("plain_head", source.outline.blocks[at].line, message, hint)
 
 
 def _heads_list(blocks: list[Block]) -> bool:
@@ -127,7 +118,7 @@ def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> Iterator[F
             yield note("boxes_left_out", blocks[boxes[0]].line, message, hint)
 
 
-def _empty_groups(source: Source, taken: bytearray) -> list[Finding]:
+def _empty_groups(source: Source, taken: bytearray) -> Iterator[Finding]:
     """Report phases that hold a list but no unit, in a document whose other phases hold units."""
     blocks, ends = source.outline.blocks, source.outline.ends
     units = [0, *accumulate(taken)]
@@ -135,16 +126,11 @@ def _empty_groups(source: Source, taken: bytearray) -> list[Finding]:
     groups = [index for index in groups if source.zones[index] == Zone.PLAIN and not taken[index]]
     empty = [index for index in groups if units[ends[index]] == units[index]]
     held = {index: _plain_items(source, index) for index in empty} if len(empty) < len(groups) else {}
-    return [
-        warning(
-            "group_without_units",
-            blocks[index].line,
-            f'"{blocks[index].text}" holds {items} list items, none of them a story; not planned',
-            "Write them the way the other groups are written.",
-        )
-        for index, items in held.items()
-        if items
-    ]
+    for index, items in held.items():
+        if items:
+            message = f'"{blocks[index].text}" holds {items} list items, none of them a story; not planned'
+            hint = "Write them the way the other groups are written."
+            yield warning("group_without_units", blocks[index].line, message, hint)
 
 
 def _plain_items(source: Source, heading: int) -> int:

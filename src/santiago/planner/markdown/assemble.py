@@ -18,7 +18,7 @@ from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.outline import Block, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from santiago.planner.source import Source
 
@@ -155,17 +155,14 @@ def _unique(found: list[Hint]) -> list[Hint]:
     return list({hint.value: hint for hint in reversed(found)}.values())[::-1]
 
 
-def _unknown_labels(harvester: Harvester) -> list[Finding]:
+def _unknown_labels(harvester: Harvester) -> Iterator[Finding]:
     """Report each label above a list that no known word matched, in units that state no criteria otherwise."""
     lines: dict[str, list[int]] = {}
     for line, text in harvester.unknown_labels:
         lines.setdefault(text, []).append(line)
-    return [
-        note(
-            "unknown_label",
-            found[0],
-            f'"{text}" above a list ({len(found)} times) is no label that is known; its items were read as plain ones',
-            'If these are acceptance criteria, call them "Acceptance Criteria".',
+    for text, found in lines.items():
+        message = (
+            f'"{text}" above a list ({len(found)} times) is no label that is known; its items were read as plain ones'
         )
-        for text, found in lines.items()
-    ]
+        hint = 'If these are acceptance criteria, call them "Acceptance Criteria".'
+        yield note("unknown_label", found[0], message, hint)

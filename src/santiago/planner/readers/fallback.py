@@ -14,6 +14,8 @@ from santiago.planner.markdown.lists.model import View
 from santiago.planner.markdown.outline import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from santiago.planner.draft import Document
     from santiago.planner.markdown.harvest import Carrier
     from santiago.planner.source import Source
@@ -76,15 +78,10 @@ def _items(source: Source, headings: list[int]) -> list[int]:
     return sorted({index for heading in headings for index in sightings.items_under(source, heading)})
 
 
-def _shared_criteria(source: Source, carriers: list[Carrier]) -> list[Finding]:
+def _shared_criteria(source: Source, carriers: list[Carrier]) -> Iterator[Finding]:
     """Say where the criteria of a phase went to its last step, which is the one that closes it."""
-    return [
-        note(
-            "criteria_shared",
-            source.outline.blocks[made.at].line,
-            f'the criteria of "{made.chunk}" were attached to its last story, which closes it',
-            "Give each story criteria of its own.",
-        )
-        for made in carriers
-        if made.chunk and made.end > source.outline.ends[made.at]
-    ]
+    for made in carriers:
+        if made.chunk and made.end > source.outline.ends[made.at]:
+            message = f'the criteria of "{made.chunk}" were attached to its last story, which closes it'
+            hint = "Give each story criteria of its own."
+            yield note("criteria_shared", source.outline.blocks[made.at].line, message, hint)

@@ -22,6 +22,8 @@ from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from santiago.planner.markdown.boxes import Box, Boxes
 
 _TASK = pattern(r"T-?\d{2,6}[A-Za-z]?(?:\.\d+)?$")
@@ -217,22 +219,16 @@ def _marked(source: Source, box: Box, carrier: Carrier) -> Carrier:
     return replace(carrier, title=_PARALLEL.sub("", carrier.title), status=status, tags=tags)
 
 
-def _partial_groups(source: Source, found: Boxes) -> list[Finding]:
+def _partial_groups(source: Source, found: Boxes) -> Iterator[Finding]:
     """Report parents that are ticked while a child is open."""
     blocks = source.outline.blocks
     still_open: dict[int, int] = {}
     for box in found.units:
         if box.group >= 0 and blocks[box.group].box in ("x", "X") and blocks[box.at].box not in ("x", "X"):
             still_open[box.group] = still_open.get(box.group, 0) + 1
-    return [
-        warning(
-            "partly_done",
-            blocks[group].line,
-            f'"{carriers.label(blocks[group].text)}" is ticked, but {count} of its parts are open; read as open',
-            "Tick the parts that are done, or untick the parent.",
-        )
-        for group, count in still_open.items()
-    ]
+    for group, count in still_open.items():
+        message = f'"{carriers.label(blocks[group].text)}" is ticked, but {count} of its parts are open; read as open'
+        yield warning("partly_done", blocks[group].line, message, "Tick the parts that are done, or untick the parent.")
 
 
 def _group_edges(source: Source, found: Boxes) -> list[GroupEdge]:

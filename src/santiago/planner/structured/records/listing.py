@@ -15,7 +15,7 @@ from santiago.planner.structured.records.deps import Resolver
 from santiago.planner.structured.records.units import Gathered, gather
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from santiago.planner.structured.records.lists import Candidate
 
@@ -134,14 +134,8 @@ def _looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
     )
 
 
-def _untitled(units: Sequence[Unit]) -> list[Finding]:
-    return [
-        warning(
-            "no_title",
-            unit.line,
-            f"{unit.id or 'a unit'} has no title",
-            "Say in a title or description what is to be done.",
-        )
-        for unit in units
-        if not unit.title or unit.title == unit.id
-    ]
+def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
+    for unit in units:
+        if not unit.title or unit.title == unit.id:
+            message = f"{unit.id or 'a unit'} has no title"
+            yield warning("no_title", unit.line, message, "Say in a title or description what is to be done.")
