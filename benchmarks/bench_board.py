@@ -66,7 +66,7 @@ def _board(project: Path, count: int) -> Opened:
 def _ticket(name: str) -> Card:
     return Card(
         id=name, queue="developer-todo", status="pending", worker="planner", title=f"Title of {name}", updated_at="",
-        phase="ready", retry_budget=1_000_000,
+        phase="ready", retry_budget=10_000,
     )  # fmt: skip
 
 

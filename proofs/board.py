@@ -61,7 +61,7 @@ def _fill(project: Path, count: int) -> None:
     with laid_out(find(project, {})) as opened, opened.store.writing() as at:
         for number in range(count):
             queue = list(TODO.values())[number % 2]
-            budget = 3 if number % 4 == 0 else 1_000_000
+            budget = 3 if number % 4 == 0 else 10_000
             card = Card(
                 id=f"T{number}", queue=queue, status="pending", worker="planner", title=f"Title of {number}", updated_at="",
                 phase="ready", retry_budget=budget,

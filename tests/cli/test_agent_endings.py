@@ -203,7 +203,7 @@ def test_a_limit_that_an_agent_never_reports_is_refused_before_the_first_attempt
     place.install("mine")
     ran = place.run("--agent", "mine")
     assert (ran.returncode, place.calls("mine")) == (10, [])
-    assert "error: there is a limit on cost, and command does not report cost" in ran.stderr
+    assert "error: there is a limit on cost, but mine does not report it" in ran.stderr
     assert 'unknown_usage = "allow"' in ran.stderr
 
 

@@ -221,7 +221,7 @@ def big(repo: Path) -> Path:
 
 def test_a_plan_with_more_stories_than_attempts_gets_enough_of_them_and_says_so(big: Path) -> None:
     shown = inside("plan", "prd.md", cwd=big).stdout
-    assert "limits.run_max_attempts is 46, twice the stories" in shown
+    assert "limits.run_max_attempts is set to 46, twice the number of stories" in shown
     (folder,) = (big / ".santiago" / "runs").iterdir()
     assert json.loads((folder / "run-input.json").read_bytes())["limits"]["run_max_attempts"] == 46
     plan = (folder / "plan.json").read_bytes()

@@ -98,7 +98,7 @@ def test_an_answer_is_a_fixed_word_or_one_s_own_words(
     ("words", "says_so"),
     [
         (("S2-1", "approve"), "nobody asked S2-1"),
-        (("S1-1", "aprove"), "nearly 'approve'"),
+        (("S1-1", "aprove"), "did you mean 'approve'?"),
         (("S1-1", ""), "the answer is empty"),
         (("S1-1", "x" * 40_000), "40,000 characters"),
         (("r_none", "S1-1", "approve"), "nobody asked r_none"),

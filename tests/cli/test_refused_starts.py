@@ -75,7 +75,7 @@ def test_a_plan_that_was_edited_does_not_begin_and_can_be_planned_as_it_is_now(t
     began = ("--input", folder / "run-input.json", "--plan", plan, "--out-dir", tmp_path / "other")
     for words in (("execute", *began), ("execute", *began, "--dry-run"), ("resume",), ("skip", "S1", "--why", "no")):
         told = inside(*words, cwd=repo, env=env)
-        assert (told.returncode, "edited after it was planned" in told.stderr) == (30, True), told.stderr
+        assert (told.returncode, "edited after it was written" in told.stderr) == (30, True), told.stderr
     assert not (folder / "progress.ndjson").exists()
     assert [path.name for path in (tmp_path / "other").iterdir()] == ["result.json"]
     assert inside("plan", "prd.md", "--check", cwd=repo, env=env).returncode == 3

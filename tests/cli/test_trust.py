@@ -108,7 +108,7 @@ def test_a_change_is_asked_about_with_what_it_was(clone: Clone) -> None:
     assert clone.do("run", "prd.md", "--trust-project")[0] == 0
     clone.write(clone.settings().replace("/notify", "/other"))
     assert clone.do("run", "prd.md")[0] == 10
-    shown = clone.do_on_a_terminal("n", "run", "prd.md")[1]
+    shown = clone.do_on_a_terminal("n", "run", "prd.md", "--new")[1]
     shown = " ".join(shown.split())
     assert f'notify.command = "touch {clone.signs}/other"' in shown
     assert f'was "touch {clone.signs}/notify"' in shown

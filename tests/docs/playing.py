@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 from santiago.contract.record import record
@@ -11,6 +10,7 @@ from tests.docs.pages import Fence, read
 from tests.docs.user_worlds import USER_WORLDS
 from tests.docs.world import World
 from tests.docs.worlds import WORLDS
+from tests.programs import works
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,8 +60,8 @@ def play(page: Path, folder: Path) -> Iterator[Typed]:
 
 
 def _can_run(fence: Fence) -> bool:
-    """Whether the program that a fence needs, beside those of every machine, is installed here."""
-    return "needs" not in fence.marks or shutil.which(fence.marks["needs"]) is not None
+    """Whether the program that a fence needs, beside those of every machine, works here."""
+    return "needs" not in fence.marks or works(fence.marks["needs"])
 
 
 def _typed(world: World, page: Path, fence: Fence, command: Command) -> Typed:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.journeys.person import MERGED, Person, branch_of, shared
+from tests.programs import works
 
 CODE = "pub fn total(prices: &[u64]) -> u64 {\n    prices.iter().sum()\n}\n"
 MORE = "pub fn discounted(cents: u64, percent: u64) -> u64 {\n    cents * (100 - percent) / 100\n}\n"
@@ -30,7 +30,7 @@ SHOP = {
 WORK = {"src/lib.rs": "\n".join((CODE, MORE, TESTS, ONE, TWO + "}\n"))}
 
 
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo here")
+@pytest.mark.skipif(not works("cargo"), reason="no cargo here")
 def test_a_rust_package(tmp_path: Path) -> None:
     ann = Person(tmp_path)
     # Where rustup has the toolchains, since this home is not the one that they are in.

@@ -91,7 +91,7 @@ def test_line_71_without_a_terminal_the_run_is_listed_once_line_by_line(tmp_path
     assert told.returncode == 0, told.stderr
     assert "chunk 2, Phase 2: Back end, failed, 0 of 3 stories done, S3, 3 of 3 attempts\n" in told.stdout
     assert "  S3, Refund endpoint, failed, attempt_budget_exhausted\n" in told.stdout
-    assert "`santiago log --follow` keeps following" in told.stdout
+    assert "`santiago log --follow` follows the run" in told.stdout
     assert "\x1b" not in told.stdout
 
 

@@ -1,0 +1,15 @@
+"""Programs that some machines have and others do not."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+
+
+@cache
+def works(program: str) -> bool:
+    """Whether a program is installed and starts: the front of a tool chain may stand there without the tool chain."""
+    try:
+        return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
