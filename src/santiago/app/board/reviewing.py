@@ -13,6 +13,7 @@ from santiago.app.board.working import PLANNER, start
 from santiago.app.loading import load
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.inbox import Inbox
+from santiago.artifacts.names import RESULT
 from santiago.board import gate
 from santiago.board.governance import gate as governance
 from santiago.board.rules import Move
@@ -209,9 +210,11 @@ def _review_request(means: Means, card: Card) -> Reviewed:
         children = at.of_request(card.id)
     if not children or not all(one.queue == "done" or one.decided == "bypass" for one in children):
         return Reviewed()
-    if load(means.out_dir(card)).state.phase is not RunPhase.SUCCESS:
+    out_dir = means.out_dir(card)
+    # A crash may have come between the run's last event and what shows its end, which a start writes.
+    if load(out_dir).state.phase is not RunPhase.SUCCESS or not (out_dir / RESULT).is_file():
         start(means, card, {})
-    run = load(means.out_dir(card))
+    run = load(out_dir)
     passed = run.state.phase is RunPhase.SUCCESS or _has_no_checks(run)
     link = evidence.keep_of_run(means.opened, card, run, passed=passed)
     if not passed:
