@@ -78,7 +78,10 @@ def test_a_run_can_be_resumed_until_its_log_says_that_it_succeeded_and_its_resul
     a_run(common, "r_2", "2026-01-02T00:00:00Z", created, executing, RunPhase.FAILED)
     a_run(common, "r_3", "2026-01-03T00:00:00Z", created, executing, RunPhase.RUN_VERIFICATION, RunPhase.SUCCESS)
     assert [standing(run) for run in runs(common)] == ["resumable"] * 3
-    (runs(common)[0].out_dir / "result.json").write_bytes(b"{}")
+    result = runs(common)[0].out_dir / "result.json"
+    result.write_bytes(b'{"status": "blocked"}')
+    assert standing(runs(common)[0]) == "resumable", "a result of an earlier end counted as that of the success"
+    result.write_bytes(b'{"status": "success"}')
     assert [standing(run) for run in runs(common)] == ["ended", "resumable", "resumable"]
 
 

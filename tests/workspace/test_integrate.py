@@ -42,6 +42,17 @@ def test_work_on_an_older_head_is_applied_and_asks_for_a_second_verification(ben
     )
 
 
+def test_whose_work_came_onto_the_branch_behind_the_logs_back_is_read_from_its_commit(bench: Bench) -> None:
+    base = bench.workspace.begin(bench.first)
+    assert bench.workspace.landed(base) is None
+    first, second = bench.work("S1", a="1"), bench.work("S2", b="2")
+    bench.workspace.advance(base, first)
+    done = bench.workspace.integrate("S2", second, base, "S2", [("Santiago-Story", "S2")])
+    assert done.head is not None
+    bench.workspace.advance(first, done.head)
+    assert (bench.workspace.landed(first), bench.workspace.landed(done.head)) == ("S2", None)
+
+
 def test_a_conflict_names_the_files_and_keeps_both_commits(bench: Bench) -> None:
     base = bench.workspace.begin(bench.first)
     first, second = bench.work("S1", a="1\n", b="1\n"), bench.work("S2", a="2\n", b="2\n")

@@ -32,10 +32,10 @@ _IN_USE = "it is in use by "
 
 
 class Lock:
-    """The lock of one out-dir. The file is never removed; what stands in it is for people only."""
+    """A lock in a folder, such as that of a run. The file is never removed; what stands in it is for people only."""
 
-    def __init__(self, out_dir: Path, *, since: str) -> None:
-        self.path = out_dir / NAME
+    def __init__(self, folder: Path, *, since: str, name: str = NAME) -> None:
+        self.path = folder / name
         self._signature = {"pid": os.getpid(), "host": socket.gethostname(), "since": since, "version": __version__}
         self._handle = -1
         self._longest = 0

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 RunStanding = Literal["resumable", "ended", "damaged", "gone"]
 _LARGEST = 1 << 16
+_LARGEST_RESULT = 1 << 26
 
 
 class Registered(NamedTuple):
@@ -98,8 +99,13 @@ def standing(run: Registered) -> RunStanding:
                 phase = event.phase
     except SantiagoError:
         return "damaged"
-    # A crash may have come between its last event and its result, which the next start writes.
-    return "ended" if phase is RunPhase.SUCCESS and (run.out_dir / RESULT).is_file() else "resumable"
+    return "ended" if phase is RunPhase.SUCCESS and says_success(run.out_dir) else "resumable"
+
+
+def says_success(out_dir: Path) -> bool:
+    """Tell whether a run's result is that of its success: a crash may have come before, and an earlier one stand there."""
+    result = read_json(out_dir / RESULT, _LARGEST_RESULT)
+    return isinstance(result, dict) and result.get("status") == "success"
 
 
 def _written(common: Path, out_dir: Path) -> str:

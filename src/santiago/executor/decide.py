@@ -164,7 +164,9 @@ def _integrations(at: Situation) -> list[Act]:
     state = at.state
     if any(isinstance(step, Integrate) for step in at.flying.values()):
         return []
-    story = next_to_retire(state)
+    # Answers since then may have changed whose turn it is; what is on the branch already comes first all the same.
+    landed = next((state.stories[name] for name in state.verified if name in at.recovered), None)
+    story = landed or next_to_retire(state)
     if story is None or story.commit is None or gates.awaits_word(at, story):
         return []
     return [Integrate(story=story.id, attempt=max(story.attempts, 1), commit=story.commit)]

@@ -69,4 +69,4 @@ class Situation:
     waited_ms: int = 0
     """Time of the current wait in which nothing was under way."""
     recovered: frozenset[str] = frozenset()
-    """Running stories of an earlier start whose agent had ended: their snapshot waits for a verdict."""
+    """What an earlier start left half done: running stories whose agent had ended, and a verified one that is on the branch."""

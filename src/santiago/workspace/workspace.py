@@ -412,6 +412,14 @@ class GitWorkspace:
         found = self.repository.on_refs("log", show, f"{checked(since)}..{self.branch}", accept=(0, 128)).text
         return max((int(seq) for seq in re.findall(r"^([0-9]{1,15}):[0-9a-f]+", found, re.MULTILINE)), default=0)
 
+    def landed(self, since: str | None) -> str | None:
+        """Return whose work came onto the run's branch last, where its head is another commit than this one."""
+        head = self.head()
+        if head in (None, since):
+            return None
+        show = "--format=%(trailers:key=Santiago-Story,valueonly,separator=%x20)"
+        return self.repository.on_refs("log", "-1", show, self.branch, accept=(0, 128)).text.strip() or None
+
     def refs(self) -> list[AttemptRef]:
         """Return the refs that keep this run's attempts."""
         return refs.attempts(self.repository, self.prefix)

@@ -23,8 +23,7 @@ def alone(place: Place) -> Iterator[None]:
     folder = place.root / "locks"
     with guarding(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    lock = Lock(folder, since=SystemClock().utc())
-    lock.path = folder / "loop.lock"
+    lock = Lock(folder, since=SystemClock().utc(), name="loop.lock")
     try:
         lock.acquire()
     except SantiagoError as error:

@@ -11,9 +11,9 @@ from santiago.app.board.backlog import left_open
 from santiago.app.board.settings import board_settings
 from santiago.app.board.working import PLANNER, start
 from santiago.app.loading import load
-from santiago.artifacts.files import read_bytes, read_json, write_whole
+from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.inbox import Inbox
-from santiago.artifacts.names import RESULT
+from santiago.artifacts.registry import says_success
 from santiago.board import gate
 from santiago.board.governance import gate as governance
 from santiago.board.rules import Move
@@ -28,7 +28,6 @@ from santiago.workspace.ancestry import is_ancestor, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from santiago.app.board.working import Means
     from santiago.app.loading import Run
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
 TEST_CONTRACT = "test contract"
 """How governance names what makes the loop stop: only planning anew helps."""
-
-_LARGEST = 64 * 2**20
 
 
 @record
@@ -207,11 +204,6 @@ def _has_no_checks(run: Run) -> bool:
     return not all_commands_of(run.plan, run.run_input) and all(one.satisfied or one.skipped for one in stories)
 
 
-def _says_success(result: Path) -> bool:
-    """Tell whether the result of a run is that of its end, and not of an earlier one."""
-    return result.is_file() and read_json(result, _LARGEST).get("status") == "success"
-
-
 def _review_request(means: Means, card: Card) -> Reviewed:
     """A request is done when all its tickets are and the verification of its run passed."""
     with means.opened.store.reading() as at:
@@ -219,8 +211,8 @@ def _review_request(means: Means, card: Card) -> Reviewed:
     if not children or not all(one.queue == "done" or one.decided == "bypass" for one in children):
         return Reviewed()
     out_dir = means.out_dir(card)
-    # A crash may have come between the run's last event and what shows its end, which a start writes.
-    if load(out_dir).state.phase is not RunPhase.SUCCESS or not _says_success(out_dir / RESULT):
+    # A start also writes what shows the run's end, where a crash came before that.
+    if load(out_dir).state.phase is not RunPhase.SUCCESS or not says_success(out_dir):
         start(means, card, {})
     run = load(out_dir)
     passed = run.state.phase is RunPhase.SUCCESS or _has_no_checks(run)

@@ -95,7 +95,7 @@ def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace)
 def recovered(
     plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, sign: Sign | None, most_ms: int
 ) -> tuple[frozenset[str], list[Fact]]:
-    """Return what a crash left running: stories whose agent had ended, and the ends of the others, their work kept.
+    """Return what a crash left half done: stories whose agent had ended, or whose work is on the branch; and how others ended.
 
     `sign` is the last start's last sign of life; an attempt takes `most_ms` at the most.
     """
@@ -104,9 +104,11 @@ def recovered(
         if story.id in state.running:
             lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
             left[story.id] = _take_up(plan, story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
-    judged = frozenset(name for name, one in left.items() if one.judge)
+    half_done = {name for name, one in left.items() if one.judge}
+    if landed := workspace.landed(state.head):
+        half_done.add(landed)
     unwritten = recover.unwritten(state, FileDetails(attempts.store).begun, sign)
-    return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left), *unwritten]
+    return frozenset(half_done), [*recover.unseen(state, sign), *recover.interruptions(state, left), *unwritten]
 
 
 def _take_up(
