@@ -92,7 +92,7 @@ def torn_writes(place: Place, numbers: Callable[[int], Iterable[int]]) -> list[s
 def work_that_may_be_cut(place: Place) -> list[str]:
     """What an agent left and nobody synced before the machine went down is kept, and never judged, however often it dies."""
     world, ended = place.world, "attempt_ended"
-    for at in count(1):
+    for at in count(place.effects // 4):
         world.reset()
         if place.start(Death("before", at)).where == "snapshot":
             break

@@ -11,7 +11,7 @@ from tests.crash.sweeps import Death, at_calls, many, place
 from tests.crash.tracing import library
 from tests.crash.world import WIDE
 
-KILLS = 60
+KILLS = 40
 
 
 def test_a_run_that_is_killed_at_random_system_calls_comes_to_the_same_end(tmp_path: Path) -> None:

@@ -20,10 +20,11 @@ def places() -> Iterator[list[Place]]:
         yield [one, other]
 
 
-def test_a_run_that_dies_before_any_effect_comes_to_the_same_end_when_it_is_resumed(places: list[Place]) -> None:
-    tally = many(places, at_every_port(places[0].effects, "before"))
+def test_a_run_that_dies_before_an_effect_comes_to_the_same_end_when_it_is_resumed(places: list[Place]) -> None:
+    """Every third of all effects; `python -m proofs ports` has them all."""
+    tally = many(places, at_every_port(places[0].effects, "before", step=3))
     assert tally.violations == []
-    assert tally.deaths >= places[0].effects > 80
+    assert tally.deaths >= places[0].effects // 3 > 25
 
 
 def test_a_run_that_dies_after_an_effect_comes_to_the_same_end_when_it_is_resumed(places: list[Place]) -> None:
