@@ -192,6 +192,21 @@ def test_the_work_of_one_story_is_there_for_the_next(bench: Bench) -> None:
     assert (Path(bench.workspace.checkout(commit, "clean")) / "big.bin").read_bytes() == NEW
 
 
+def test_a_clean_up_of_lfs_takes_nothing_of_a_runs_work(bench: Bench) -> None:
+    """Promise: no maintenance loses an attempt's work; a person may type `git lfs prune` at any moment."""
+    give(bench, BIG)
+    base = bench.workspace.begin(bench.first)
+    (opened(bench) / "big.bin").write_bytes(NEW)
+    commit = taken(bench).commit
+    stored(bench.repo, NEW).unlink()
+    assert (Path(bench.workspace.checkout(commit, "clean")) / "big.bin").read_bytes() == NEW
+    stored(bench.repo, NEW).unlink()
+    bench.again().advance(base, commit)
+    assert stored(bench.repo, NEW).read_bytes() == NEW
+    bench.workspace.prune()
+    assert stored(bench.repo, NEW).stat().st_nlink == 1, "the second name stays for ever"
+
+
 @pytest.mark.parametrize("kind", ["sha1", "sha256"])
 def test_both_kinds_of_repositories_have_their_marks(tmp_path: Path, kind: str) -> None:
     from santiago.workspace.workspace import GitWorkspace

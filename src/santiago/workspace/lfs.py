@@ -25,7 +25,6 @@ from santiago.workspace.durable import sync
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from santiago.workspace.inspect import Found
     from santiago.workspace.repository import Repository
 
 ATTRIBUTES = b".gitattributes"
@@ -89,20 +88,41 @@ def given(repository: Repository, paths: Iterable[bytes], index: Path, folder: P
 
 
 class Objects:
-    """The objects of LFS in a repository, as its program lays them out."""
+    """The objects of LFS in a repository, as its program lays them out.
 
-    def __init__(self, found: Found) -> None:
+    `git lfs prune` removes what no recent branch names, at any moment. So each object of a run's work has a second name in a
+    folder of the run's own, and comes back from there when it is asked for.
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        found = repository.found
         self._top = found.common / (found.config.get("lfs.storage") or "lfs")
+        self._guarded = repository.guarded_lfs
 
     def path(self, oid: str) -> Path:
         return self._top / "objects" / oid[:2] / oid[2:4] / oid
 
     def has(self, pointer: Pointer) -> bool:
+        self._bring_back(pointer.oid)
         try:
             info = self.path(pointer.oid).stat()
         except OSError:
             return False
         return stat.S_ISREG(info.st_mode) and info.st_size == pointer.size
+
+    def bring_all_back(self) -> None:
+        """See to it that LFS has all objects of the run's work: a branch is about to name them."""
+        for guarded in self._guarded.iterdir() if self._guarded.is_dir() else ():
+            self._bring_back(guarded.name)
+
+    def _bring_back(self, oid: str) -> None:
+        guarded, target = self._guarded / oid, self.path(oid)
+        if guarded.exists() and not target.exists():
+            with _in_words(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with suppress(FileExistsError):
+                    target.hardlink_to(guarded)
+                self._sync(target)
 
     def beginning(self, pointer: Pointer) -> bytes | None:
         """Return what an object holds, as far as anybody reads a file into memory; None where it is not here."""
@@ -135,6 +155,9 @@ class Objects:
                     sink.flush()
                     os.fsync(sink.fileno())
                 pointer = Pointer(digest.hexdigest(), size)
+                self._guarded.mkdir(parents=True, exist_ok=True)
+                with suppress(OSError):  # it is there already, or LFS keeps its objects on another file system
+                    (self._guarded / pointer.oid).hardlink_to(temporary)
                 self._place(temporary, pointer)
                 return pointer
             finally:
@@ -147,6 +170,9 @@ class Objects:
         target = self.path(pointer.oid)
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.replace(target)
+        self._sync(target)
+
+    def _sync(self, target: Path) -> None:
         for folder in (target.parent, *target.parent.parents):
             sync(folder)
             if folder == self._top.parent:

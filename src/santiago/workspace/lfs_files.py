@@ -33,7 +33,7 @@ def fill(repository: Repository, folder: Path, index: Path) -> None:
         return
     small = {entry.path: entry.at for entry in entries if 0 < entry.size <= LARGEST_POINTER}
     found = _pointers({path: _content(top + path) for path in lfs.given(repository, small, index, folder)})
-    objects, before = Objects(repository.found), index.stat()
+    objects, before = Objects(repository), index.stat()
     moment = before.st_mtime_ns - _EARLIER
     marks = {small[path]: objects.put(found[path], top + path, moment) for path in objects.fillable(found)}
     if marks:
@@ -47,7 +47,7 @@ def point(repository: Repository, folder: Path, index: Path, base: str) -> tuple
     Return whether anything was put, and what could not be kept, in words; that is in the index as it was in the base.
     """
     changed = _changed(repository, index, base)
-    objects, made, lost = Objects(repository.found), {}, []
+    objects, made, lost = Objects(repository), {}, []
     for path in sorted(lfs.given(repository, changed, index, folder)):
         file = os.fsencode(folder) + b"/" + path
         content = regular.content(file, LARGEST_POINTER + 1, follow=False)
@@ -109,7 +109,7 @@ def absent(repository: Repository, index: Path) -> list[bytes]:
     }
     names = {path: blobs[path] for path in lfs.given(repository, blobs, index)}
     found = _pointers(dict(zip(names, _small(repository, list(names.values())), strict=True)))
-    return sorted(found.keys() - set(Objects(repository.found).fillable(found)))
+    return sorted(found.keys() - set(Objects(repository).fillable(found)))
 
 
 def _small(repository: Repository, blobs: list[bytes]) -> list[bytes]:

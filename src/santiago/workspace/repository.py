@@ -72,6 +72,8 @@ class Repository:
         self._excludes = excludes(found)
         self._neutral = Neutral(self.common / "santiago" / "neutral", found, RULES + self._excludes)
         self.own = OwnObjects(self.common / "santiago" / "objects" / run_id, found.objects)
+        self.guarded_lfs = self.common / "santiago" / "lfs" / run_id
+        """Keeps the run's objects of LFS for as long as its refs."""
         self._unnamed: set[str] = set()
         """Commits that are nowhere but in santiago's own store."""
         self._sessions: dict[tuple[str, ...], Session] = {}

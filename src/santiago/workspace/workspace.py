@@ -339,6 +339,7 @@ class GitWorkspace:
         return Integration(head=new, moved=applied.tree != tree)
 
     def advance(self, old: str, new: str) -> str:
+        lfs.Objects(self.repository).bring_all_back()
         self._head = branch.advance(self.repository, self.branch, checked(old), checked(new))
         return self._head
 
@@ -404,7 +405,7 @@ class GitWorkspace:
         """Return a file as a checkout holds it, also one of LFS; nothing where there is none."""
         read = self.read(commit, path) or b""
         pointer = lfs.pointer_in(read)
-        return (pointer and lfs.Objects(self.repository.found).beginning(pointer)) or read
+        return (pointer and lfs.Objects(self.repository).beginning(pointer)) or read
 
     def anchored(self, since: str) -> int:
         """Return the number of the latest event that a commit on the run's branch names; 0 where none does."""
@@ -432,6 +433,7 @@ class GitWorkspace:
     def prune(self) -> list[str]:
         """Delete this run's refs and folders, and return their names; the run's branch stays."""
         self.repository.own.clear()
+        shutil.rmtree(self.repository.guarded_lfs, ignore_errors=True)
         listed = refs.of_run(self.repository, self.prefix)
         refs.delete(self.repository, listed)
         return [ref.name for ref in listed] + self.folders.discard_all()
