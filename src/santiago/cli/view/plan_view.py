@@ -51,6 +51,8 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         _row("Kept", kept.told(plan, done))
     for one in checks.of_every_story(job):
         _row("Checks", f"every story: $ {flat(one.command)}   {one.place}")
+    for one in checks.at_the_end(plan, job):
+        _row("Checks", f"at the end: $ {flat(one.command)}   {one.place}")
     if compiled.diff:
         changes(compiled.diff)
     _findings(plan, lines)
