@@ -254,7 +254,15 @@ def test_what_is_not_committed_is_told_before_a_run_that_will_not_see_it(dirty: 
     if dirty:
         (repo / "R1.txt").write_text("x\n")
     code, _, told = begin(repo, "--verify", CHECK)
-    assert (code, "there are uncommitted changes" in told, attempts(repo)) == (0, dirty, 2), told
+    assert (code, "there are uncommitted changes, such as R1.txt;" in told, attempts(repo)) == (0, dirty, 2), told
+
+
+def test_an_environment_that_checkouts_are_given_is_no_uncommitted_change(repo: Path) -> None:
+    (repo / ".venv" / "bin").mkdir(parents=True)
+    (repo / ".venv" / "pyvenv.cfg").write_text("")
+    (repo / ".venv" / "bin" / "python").symlink_to("/bin/sh")
+    code, _, told = begin(repo, "--verify", CHECK)
+    assert (code, "uncommitted" in told) == (0, False), told
 
 
 def test_commands_that_wait_for_approval_are_all_named_with_their_lines(tmp_path: Path) -> None:

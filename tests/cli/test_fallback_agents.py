@@ -43,11 +43,39 @@ def test_the_next_agent_takes_over_where_one_cannot_go_on(tmp_path: Path, says: 
     assert ran.returncode == 0, ran.stderr
     assert f"claude cannot go on ({reason}" in ran.stderr
     assert "worker takes over" in ran.stderr
+    # A rate limit only pauses the run.
+    blocked = [line.split(" blocked  ")[1] for line in ran.stderr.splitlines() if " blocked " in line]
+    assert blocked == ([f"S1 Say hello: {reason}. worker takes over."] if says is SIGNED_OUT else [])
+    assert "santiago resume" not in ran.stderr
     assert [event["context"]["agent"] for event in events(place, "run_started")] == ["claude", "worker"]
     assert [reason in event["context"]["message"] for event in events(place, "note")] == [True]
     assert len(place.calls("claude")) == 1
     assert "success" in ran.stderr
     assert "2/20 attempts" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Your credit balance is too low to access the Anthropic API.",
+        "You exceeded your current quota, please check your plan and billing details.",
+    ],
+)
+def test_the_next_agent_takes_over_from_any_program_whose_account_is_empty(tmp_path: Path, words: str) -> None:
+    """An agent that santiago knows nothing of: its exit code and its last words are enough."""
+    place = Place(tmp_path)
+    place.install("broke", [{"print": words}, {"exit": 1}])
+    ran = place.run("--agent", f"{place.bin}/broke,{worker(place)}")
+    assert ran.returncode == 0, ran.stderr
+    assert f"not counted: agent_not_signed_in: {words}" in ran.stderr
+    assert len(place.calls("broke")) == 1
+
+
+def test_words_about_money_in_a_failing_program_are_no_empty_account(tmp_path: Path) -> None:
+    place = Place(tmp_path, settings="[limits]\nstory_max_attempts = 1\n")
+    place.install("bank", [{"print": "AssertionError: insufficient funds, payment required"}, {"exit": 1}])
+    ran = place.run("--agent", f"{place.bin}/bank,{worker(place)}")
+    assert (ran.returncode, "agent_exit_nonzero (exit 1)" in ran.stderr) == (30, True), ran.stderr
 
 
 def test_an_agent_that_is_not_installed_is_passed_over(tmp_path: Path) -> None:

@@ -306,7 +306,7 @@ def test_what_is_not_committed_is_not_tried_and_that_is_said(tmp_path: Path) -> 
     repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST})
     (repo / "shop.py").write_text("broken(\n")
     done = init(repo)
-    assert "there are uncommitted changes, which no checkout has" in done.stderr
+    assert "there are uncommitted changes, such as shop.py, which no checkout has" in done.stderr
     assert "runs: 1 test passes" in done.stderr
 
 

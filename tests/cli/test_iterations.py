@@ -98,6 +98,16 @@ def test_a_dry_run_tells_done_stories_from_those_that_it_would_run(repo: Path) -
     assert "done already, so only their checks would run: S1" in shown
 
 
+def test_a_dry_run_says_nothing_of_waiting_for_what_is_done_already(repo: Path) -> None:
+    """No story names its files, so each waits for all that stand before it."""
+    run(repo)
+    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
+    write(repo, prd_md=SECOND.replace("### R3: Both", "### R3: Both\n\nDepends on: R1"), play_yaml=PLAY_ON)
+    shown = santiago("run", "prd.md", "--dry-run", cwd=repo).stdout
+    assert "  S2  Say goodbye\n" in shown
+    assert "  S3  Both   after S2 (same files)\n" in shown
+
+
 def test_a_plan_shows_the_stories_that_a_run_would_keep(repo: Path) -> None:
     """In the words of the run; plan.json is the same for everybody, so it does not say it."""
     assert "kept" not in santiago("plan", "prd.md", cwd=repo).stdout

@@ -33,7 +33,8 @@ def ran(repo: Path, does: str, check: str) -> dict[str, object]:
     """Run the only story with an agent that does this, and return what the result says of it."""
     (repo.parent / "agent.sh").write_text(does)
     santiago(
-        "run", "prd.md", "--agent", f"sh {repo.parent}/agent.sh", "--verify", check, "--sandbox", "off", cwd=repo, env=place(repo)
+        "run", "prd.md", "--agent", f"sh {repo.parent}/agent.sh", "--verify", check, "--sandbox", "off", "--trust-commands",
+        cwd=repo, env=place(repo),
     )  # fmt: skip
     story: dict[str, object] = json.loads((out_dir(repo) / "result.json").read_bytes())["stories"][0]
     return story
@@ -79,3 +80,24 @@ def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path
     )
     told = santiago("resume", "--add-attempts", "1", cwd=repo, env=place(repo)).stderr
     assert "these failed before the attempt too" in told
+
+
+@pytest.mark.parametrize(("command", "is_shown"), [("grep hello greet.sh", True), ("grep PRD prd.md", False)])
+def test_a_command_of_the_document_that_failed_before_and_passes_now_shows_the_criteria(
+    tmp_path: Path, command: str, is_shown: bool
+) -> None:
+    prd = f"{PRD}\n**Verification:** `{command}`\n"
+    repo = repository(tmp_path / "repo", t__greet_sh=TEST, prd_md=prd)
+    (tmp_path / "agent.sh").write_text(GREET)
+    given = ("--agent", f"sh {tmp_path}/agent.sh", "--verify", "sh t/greet.sh", "--sandbox", "off", "--trust-commands")
+    told = santiago("run", "prd.md", *given, cwd=repo, env=place(repo))
+    assert (told.returncode, "criteria that no test shows" in told.stderr) == (0, not is_shown), told.stderr
+    shown = santiago("show", "S1", cwd=repo, env=place(repo)).stdout
+    assert (f"{command}: failed without the work, passed with it" in shown) == is_shown
+
+
+def test_evidence_that_is_required_is_still_the_agents_to_name(tmp_path: Path) -> None:
+    settings = '[policy]\nevidence = "required"\n[limits]\nstory_max_attempts = 1\n'
+    prd = f"{PRD}\n**Verification:** `sh t/greet.sh`\n"
+    repo = repository(tmp_path / "repo", t__greet_sh=TEST, prd_md=prd, santiago_toml=settings)
+    assert ran(repo, GREET, "test -d t")["status"] == "failed"

@@ -40,6 +40,24 @@ def test_plan_shows_what_the_settings_check_every_story_by(tmp_path: Path) -> No
     assert data["checks"]["stories"] == {"S1": [{"command": "grep a a.txt", "place": "prd.md:7"}], "S2": []}
 
 
+def test_plan_shows_what_is_run_at_the_end_of_the_run(tmp_path: Path) -> None:
+    settings = f'{SETTINGS}run_commands = ["make all"]\n'
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE, "santiago.toml": settings})
+    told = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo))
+    assert "Checks    at the end: $ make all   santiago.toml:6\n" in told.stdout
+    data = json.loads(inside("plan", "prd.md", "--json", cwd=repo, env=greeter.place(repo)).stdout)
+    assert data["checks"]["at_the_end"] == [{"command": "make all", "place": "santiago.toml:6"}]
+
+
+def test_plan_shows_what_a_program_gave_to_run_at_the_end(tmp_path: Path) -> None:
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
+    run_input = {"contract_version": 1, "repo_path": str(repo), "prd_path": "prd.md"}
+    given = tmp_path / "run-input.json"
+    given.write_text(json.dumps({**run_input, "verification": {"run_commands": ["make all"]}}))
+    told = inside("plan", "--input", given, "--out-dir", tmp_path / "out", cwd=repo, env=greeter.place(repo))
+    assert "at the end: $ make all   ../run-input.json:1\n" in told.stdout, told.stderr
+
+
 def test_a_check_of_every_story_may_name_the_story(tmp_path: Path) -> None:
     """`{id}` is the document's id as file names have it."""
     repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})

@@ -50,7 +50,7 @@ def test_a_check_without_output_says_so(repo: Path) -> None:
 
 def test_where_the_run_s_attempts_are_used_up_they_are_counted_and_enough_are_suggested(repo: Path) -> None:
     said = run(repo, WRITES, limits="run_max_attempts = 1").stderr
-    assert "the run used 1 of 1 attempts; 2 stories are left\n" in said
+    assert "the run used 1 of 1 attempt; 2 stories are left\n" in said
     assert "0 of 4 attempts" not in said
     (typed,) = [line for line in said.splitlines() if " santiago resume --add-attempts 2   # " in line]
     assert paste(repo, typed.removeprefix("next: ")) == 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from santiago.judge.naming import junit
 from tests.cli.greeter import git, out_dir, place
 from tests.cli.santiago import santiago
 
@@ -310,6 +311,21 @@ def test_a_check_that_sees_nothing_of_the_checkout_is_refused_before_the_first_a
     assert "replaced with garbage" in ran.stderr
 
 
+def test_a_check_that_fails_on_the_code_and_would_pass_without_it_is_not_blind(tmp_path: Path) -> None:
+    """One of its tests sees nothing; the other asks for something to be gone."""
+    tests = (
+        "import pathlib\nimport unittest\n\n\nclass Tidy(unittest.TestCase):\n"
+        "    def test_nothing(self):\n        pass\n\n"
+        "    def test_no_print(self):\n        self.assertNotIn(b'print', pathlib.Path('numbers_.py').read_bytes())\n"
+    )
+    base = {"numbers_.py": "def twice(a):\n    print(a)\n    return 2 * a\n", "test_tidy.py": tests}
+    repo = repository(tmp_path / "repo", base)
+    # Where numbers_.py is missing the test fails as well, so only garbage in it shows that the check looks at it.
+    ran = run(repo, {"numbers_.py": SOURCE}, check="python3 -m unittest -q test_tidy")
+    assert ran.returncode == 0, ran.stderr
+    assert story(repo)["proof"] == "proved"
+
+
 def test_a_check_that_writes_more_reports_than_are_read_is_judged_as_a_whole_and_that_is_said(tmp_path: Path) -> None:
     writes = (
         "import numbers_, pathlib\nfor one in range(1001):\n    pathlib.Path(f'{one}.xml').write_text('<testsuite/>')\n"
@@ -318,6 +334,21 @@ def test_a_check_that_writes_more_reports_than_are_read_is_judged_as_a_whole_and
     ran = run(repo, {"numbers_.py": SOURCE}, check="python3 reports.py")
     assert "`python3 reports.py` writes more than the 1000 test reports that are read" in ran.stderr
     assert story(repo)["status"] == "done"
+
+
+@pytest.mark.parametrize(("begins", "is_told"), [("<testsuite>", True), ("<drawing>", False)])
+def test_a_report_that_is_too_large_to_be_read_is_said_and_other_files_are_not(
+    tmp_path: Path, begins: str, is_told: bool
+) -> None:
+    size = junit.LARGEST + 1
+    writes = (
+        "import numbers_\nwith open('large.xml', 'w') as file:\n"
+        f"    file.write({begins!r})\n    file.truncate({size})\n"
+    )
+    repo = repository(tmp_path / "repo", {**BASE, "reports.py": writes})
+    ran = run(repo, {"numbers_.py": SOURCE}, check="python3 reports.py")
+    assert ("`python3 reports.py` writes a test report of more than 32 MiB, which is not read" in ran.stderr) == is_told
+    assert story(repo)["status"] == "done", ran.stderr
 
 
 def test_easing_that_is_spread_over_two_stories_is_caught_by_the_runs_verification(tmp_path: Path) -> None:

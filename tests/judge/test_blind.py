@@ -58,6 +58,7 @@ def test_nothing_outside_the_checkout_is_touched(content: bytes | None, checkout
         (shown("a b"), shown("a b"), False),
         (shown("a b-"), shown("a- b-"), True),
         (shown("a b-"), shown("a b-"), False),
+        (shown("a b-"), shown("a b"), True),  # what fails on the whole tree alone looks at it
     ],
 )
 def test_a_check_sees_where_anything_that_passed_does_not(before: Shown, spoiled: Shown, sees: bool) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -126,9 +128,9 @@ def _size(drafting: Drafting) -> list[str]:
     size = drafting.size
     wishes = []
     if size.chunks:
-        wishes.append(f"- about {size.chunks} chunks")
+        wishes.append(f"- about {count(size.chunks, 'chunk')}")
     if size.stories:
-        wishes.append(f"- about {size.stories} stories in all")
+        wishes.append(f"- about {count(size.stories, 'story', 'stories')} in all")
     if size.depth:
         wishes.append(f"- depth: {size.depth} ({_DEPTHS[size.depth]})")
     return ["## How large", "", *wishes, ""] if wishes else []

@@ -31,6 +31,10 @@ _LIMITED = re.compile(
     r"rate[ _-]?limit|too many requests|\b429\b|(?:usage|session|weekly|hourly|daily|your) limit|quota", re.IGNORECASE
 )
 """Limits of a service; a limit of time or memory is none."""
+_EMPTY = re.compile(
+    r"credit balance is too low|exceeded your current quota|insufficient_quota|billing[ _]hard[ _]limit", re.IGNORECASE
+)
+"""An account without money, in the words of the services themselves; programs that count money have words of their own."""
 _NOTHING = Usage(tokens=0, cost_usd=Usd(0))
 
 _FATAL = frozenset({128 + signal for signal in (4, 6, 7, 8, 9, 11, 15)})
@@ -44,7 +48,7 @@ _TURNED_AWAY = frozenset({Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOU
 def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding:
     """Return what an agent's end means; whether its work is any good is for others to find out."""
     if not profile.on:
-        reading = replace(reading, trouble=_limit_in(report, profile))
+        reading = replace(reading, trouble=_trouble_in(report, profile))
     text = reading.message or last_words(report.tail or report.head, prose=bool(profile.on))
     question = question_in(reading.message or f"{report.head}\n{report.tail}")
     reason = _reason(report, reading, profile)
@@ -65,16 +69,20 @@ def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding
     )
 
 
-def _limit_in(report: Report, profile: Profile) -> Trouble | None:
-    """Return the rate limit that a program without rules ended on: by its last lines, and only where it failed.
+def _trouble_in(report: Report, profile: Profile) -> Trouble | None:
+    """Return the rate limit or the empty account that a program without rules ended on.
 
-    Words alone prove little: a program may write about limits. So other refusals stay what they are, an exit code.
+    Only its last lines are read, and only where it failed. Words alone prove little, since a program may write about
+    limits, so other refusals stay what they are: an exit code.
     """
     words = last_words(report.tail or report.head, LAST_LINES)
-    if reason_of(report) not in (Reason.AGENT_EXIT_NONZERO, Reason.AGENT_TIMEOUT) or not _LIMITED.search(words):
+    if reason_of(report) not in (Reason.AGENT_EXIT_NONZERO, Reason.AGENT_TIMEOUT):
         return None
-    limited = fault_of(None, words, profile) is Reason.AGENT_RATE_LIMITED
-    return Trouble(words, None, wait_in(words), passing=False) if limited else None
+    fault = fault_of(None, words, profile)
+    telling = (
+        _LIMITED if fault is Reason.AGENT_RATE_LIMITED else _EMPTY if fault is Reason.AGENT_NOT_SIGNED_IN else None
+    )
+    return Trouble(words, None, wait_in(words), passing=False) if telling and telling.search(words) else None
 
 
 def _usage(report: Report, reading: Reading, reason: Reason | None, *, bare: bool) -> Usage:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 
+from santiago.contract.counting import count
+
 MAX_TEXT = 20_000
 """Characters of any single piece of foreign text."""
 
@@ -24,5 +26,5 @@ class Fence:
     def around(self, text: str, most: int = MAX_TEXT) -> list[str]:
         body = text.replace(self.marker, "")
         if len(body) > most:
-            body = f"{body[:most]}\n… ({len(body) - most} characters left out)"
+            body = f"{body[:most]}\n… ({count(len(body) - most, 'character')} left out)"
         return [self.marker, body, self.marker, ""]

@@ -98,8 +98,8 @@ class Bench:
     run_input: RunInput
     provided: tuple[Dependency, ...]
     commit: str
-    is_dirty: bool
-    """Whether the repository has changes that no checkout has."""
+    unseen: str
+    """A path that is not committed, so that no checkout has it; empty where there is none."""
 
     @property
     def place(self) -> str:
@@ -158,6 +158,7 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
         around.repo, f"trying-{os.getpid()}", scratch, provided=around.provided, stores_at=fence.stores
     )
     found = workspace.inspect()
+    provided = provide.folders(workspace, run_input, around.source)
     hidden = (str(workspace.folders.top.parent),)
     means = Means(server=server, fence=fence, around=around, workspace=workspace, hidden=hidden)
     try:
@@ -165,9 +166,9 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
             yield Bench(
                 means=means,
                 run_input=run_input,
-                provided=provide.folders(workspace, run_input, around.source),
+                provided=provided,
                 commit=found.head,
-                is_dirty=workspace.is_dirty(),
+                unseen=workspace.uncommitted([one.name for one in provided]),
             )
     finally:
         workspace.tidy()

@@ -21,6 +21,7 @@ from santiago.contract.board import (
     Queue,
     Status,
 )
+from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import ErrorClass, Reason
 from santiago.contract.record import record
@@ -123,7 +124,7 @@ def refuse(report: Report, *, force: bool) -> None:
     if report.faults and not force:
         told = [row.told() for row in report.faults[:_TOLD]]
         told += [f"and {len(report.faults) - _TOLD} more"] if len(report.faults) > _TOLD else []
-        message = f"{len(report.faults)} of {len(report.rows)} rows cannot be taken over, so none was:"
+        message = f"{len(report.faults)} of {count(len(report.rows), 'row')} cannot be taken over, so none was:"
         message = "\n  ".join([message, *told])
         hint = "Mend those lines, or leave them out: `santiago queue import --force-rows`."
         raise SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.INVALID_INPUT)
@@ -208,7 +209,7 @@ def card_of(queue: Queue, values: dict[str, str]) -> Card:
         raise unfit(f"has the status {status}, which is none of {queue}")
     attempts, budget = _count(values["attempt_count"], 0), _count(values["retry_budget"], 0) or _BUDGET
     if attempts > budget:
-        raise unfit(f"has {attempts} attempts, more than its budget of {budget}")
+        raise unfit(f"has {count(attempts, 'attempt')}, more than its budget of {budget}")
     return Card(
         id=values["id"],
         queue=queue,

@@ -18,6 +18,7 @@ from santiago.contract.board import (
     Queue,
     Status,
 )
+from santiago.contract.counting import count
 from santiago.contract.reasons import ErrorClass
 from santiago.contract.record import record
 
@@ -114,7 +115,9 @@ def added(card: Card, *, waits: bool) -> Change:
             f"a ticket has at least one attempt, and at most {MOST_ATTEMPTS:,}", "Say it with --retry-budget."
         )
     if card.attempt_count > card.retry_budget:
-        message = f"{card.attempt_count} attempts are more than the budget of {card.retry_budget}"
+        message = (
+            f"{count(card.attempt_count, 'attempt is', 'attempts are')} more than the budget of {card.retry_budget}"
+        )
         raise misused(message, "Raise --retry-budget, or lower --attempt-count.")
     refuse_checks(card.checks)
     fields = {name: getattr(card, name) for name in Card.__annotations__ if name not in ("id", "updated_at", "arrival")}

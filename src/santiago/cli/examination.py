@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago import __version__
 from santiago.cli.view.text import coloured, unicode
+from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 
 if TYPE_CHECKING:
@@ -99,10 +100,7 @@ def _config() -> Told:
     for setting in settings.values():
         if setting.origin != "default":
             origins[setting.origin] = origins.get(setting.origin, 0) + 1
-    named = [
-        f"{origin.replace(f'{root}/', '')} ({number} value{'s' if number > 1 else ''})"
-        for origin, number in origins.items()
-    ]
+    named = [f"{origin.replace(f'{root}/', '')} ({count(number, 'value')})" for origin, number in origins.items()]
     if (root / "santiago.toml").is_file() and "[tool.santiago]" in _text(root / "pyproject.toml"):
         return Told("warn", "santiago.toml is used; [tool.santiago] in pyproject.toml is not", "Remove one of the two.")
     if missing := Notice(root).missing:

@@ -113,8 +113,8 @@ class _Search:
 
     def chosen(self, candidates: Candidates) -> list[Found]:
         self._say(f"trying {self._place.place}")
-        if self._place.is_dirty:
-            self._say("  note: there are uncommitted changes, which no checkout has")
+        if self._place.unseen:
+            self._say(f"  note: there are uncommitted changes, such as {self._place.unseen}, which no checkout has")
         whole = self._first(candidates.whole)
         if whole is not None:
             return [whole]

@@ -16,6 +16,7 @@ from santiago.artifacts.tail import Tail
 from santiago.cli.view.lines import Lines
 from santiago.cli.view.text import say
 from santiago.contract import codec
+from santiago.contract.counting import count
 from santiago.contract.events import EventKind
 from santiago.util.clock import moment
 
@@ -78,4 +79,4 @@ def events_of(out_dir: Path, *, follow: bool) -> Iterator[Event]:
             break
         time.sleep(POLL_SECONDS)
     if tail.torn and not follow:
-        say(f"note: an unfinished line of {tail.torn} bytes follows; the next start sets it aside", err=True)
+        say(f"note: an unfinished line of {count(tail.torn, 'byte')} follows; the next start sets it aside", err=True)

@@ -47,7 +47,7 @@ def _say(run_id: str, one: Card) -> None:
     for line in one.lines[:MOST_LINES]:
         say(f"  {harmless(line)}")
     if len(one.lines) > MOST_LINES:
-        say(f"  … and {len(one.lines) - MOST_LINES} lines more: `santiago show {one.story}`")
+        say(f"  … and {count(len(one.lines) - MOST_LINES, 'more line')}: `santiago show {one.story}`")
     for line in filter(None, harmless(one.text).splitlines()):
         say(f"  {line}")
     for word, means in one.words:

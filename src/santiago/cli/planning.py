@@ -186,7 +186,7 @@ def _difference(planning: Planning, revision: int) -> None:
     for line in lines[:MOST_LINES]:
         say(harmless(line), verbatim=True)
     if len(lines) > MOST_LINES:
-        say(f"… and {len(lines) - MOST_LINES} lines more, in {near(planning.folder / 'revisions')}")
+        say(f"… and {count(len(lines) - MOST_LINES, 'more line')}, in {near(planning.folder / 'revisions')}")
 
 
 def _holds(review: Review) -> str:

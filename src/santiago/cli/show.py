@@ -131,7 +131,8 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
     most = Budget(run.run_input.limits, run.state).attempts_of(run.state.stories[planned.id])
     say()
     heads = (f"{word:>7}" for word in ("agent", "checks", "tokens", "cost"))
-    rows = [[f"  #  {fit(f'outcome (of {most} attempts)', 34)}", *heads, "changes"]]
+    outcome = f"outcome (of {count(most, 'attempt')})"
+    rows = [[f"  #  {fit(outcome, 34)}", *heads, "changes"]]
     for one in tried:
         sign = _SIGNS.get(one.status, ("·", "."))[0 if unicode(stderr=False) else 1]
         passed = "wrote its tests" if one.writes_tests else f"passed, {one.proof}"
@@ -201,7 +202,7 @@ def _check(check: Check, *, with_output: bool) -> None:
         for line in check.lines(OUTPUT_LINES):
             say(f"{bar} {line}")
         if check.dropped:
-            say(f"{bar} ({check.dropped:,} bytes were not kept)")
+            say(f"{bar} ({count(check.dropped, 'byte')} not kept)")
 
 
 def _section(title: str, lines: list[str]) -> None:

@@ -149,7 +149,7 @@ def _head(run: Run) -> None:
         f"plan sha256:{digest[:8]}…{digest[-4:]} ({_unchanged(run)})   {harmless(run.plan.source.path)}   {state.branch or ''}".rstrip()
     )
     say(
-        f"used {state.counted}/{budget.run_attempts} attempts   {time}{_spent(run)}   in {near(run.out_dir)}{_agent(run)}"
+        f"used {state.counted}/{count(budget.run_attempts, 'attempt')}   {time}{_spent(run)}   in {near(run.out_dir)}{_agent(run)}"
     )
     if run.worker:
         say(f"by   {harmless(run.worker)}")

@@ -164,3 +164,5 @@ SHARED = frozenset(
     }
 )
 """Reasons that lie with the agent's program, account or service: the next attempt of any story would meet them too."""
+OF_ONE_AGENT = SHARED - {Reason.USAGE_UNKNOWN}
+"""Those that another agent may not meet; usage that is unknown stays unknown, whoever comes next."""

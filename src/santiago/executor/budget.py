@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.counting import count
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
@@ -132,8 +133,8 @@ class Budget:
         attempts, ms_left = self.story_attempts(story.parent or story.id), self.story_ms_left(story)
         minutes = (ms_left + sum(one.used_ms for one in self.state.family(story))) / 60_000
         gone = {
-            f"{attempts} attempt{'' if attempts == 1 else 's'}": story.counted >= self.attempts_of(story),
-            f"{minutes:g} minutes": ms_left <= 0,
+            count(attempts, "attempt"): story.counted >= self.attempts_of(story),
+            f"{minutes:g} minute{'' if minutes == 1 else 's'}": ms_left <= 0,
         }
         return [words for words, used_up in gone.items() if used_up]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.answers import KINDS
+from santiago.contract.counting import count
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.moments import ms_of, text_of
@@ -211,7 +212,7 @@ def _about_detail(story: StoryState) -> str:
     detail = story.detail
     if detail is None or not detail.digest:
         return f"The agent wrote no detailed plan of {story.id} that can be read. Say what should be different, or defer it."
-    found = f" {len(detail.findings)} things look wrong in it." if detail.findings else ""
+    found = f" {count(len(detail.findings), 'thing looks', 'things look')} wrong in it." if detail.findings else ""
     return f"Carry out {story.id} as its detailed plan says (proposal {detail.revision})?{found}"
 
 

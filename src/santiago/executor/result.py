@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from santiago.contract.counting import count
 from santiago.contract.outcomes import Criterion
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import CONTRACT_VERSION
@@ -44,7 +45,7 @@ def result(plan: Plan, state: RunState, head: tuple[int, str] | None) -> Result:
 
 def sentence(state: RunState, counts: Counter[StoryStatus], total: int) -> str:
     """Return one sentence for people."""
-    done = f"{counts['done']} of {total} stories are done"
+    done = f"{counts['done']} of {count(total, 'story is', 'stories are')} done"
     if state.phase is RunPhase.SUCCESS:
         return f"{done} and the run's checks passed."
     meaning = MEANINGS[state.reason] if state.reason else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
@@ -44,8 +45,8 @@ class Selection:
         """Say what would run, on one line."""
         names = ", ".join(self.labels[:MOST_NAMED])
         more = f" and {len(self.labels) - MOST_NAMED} more" if len(self.labels) > MOST_NAMED else ""
-        chunks = f"{len(self.labels)} chunk{'' if len(self.labels) == 1 else 's'}"
-        stories = f"{self.stories} stor{'y' if self.stories == 1 else 'ies'}"
+        chunks = count(len(self.labels), "chunk")
+        stories = count(self.stories, "story", "stories")
         again = f" ({self.again} attempted before)" if self.again else ""
         return f"will run {chunks}, {stories}{again}: {names}{more}"
 

@@ -21,13 +21,16 @@ MOST_ALONE = 10
 
 
 def matrix(
-    ids: Sequence[str], evidence: Mapping[str, str], checks: Sequence[Check], alone: Alone
+    ids: Sequence[str], evidence: Mapping[str, str], checks: Sequence[Check], alone: Alone, otherwise: str = ""
 ) -> tuple[Criterion, ...]:
-    """Return a row for every criterion; one without evidence is listed like the others."""
+    """Return a row for every criterion; one without evidence is listed like the others.
+
+    `otherwise` is the check that stands for a criterion for which no test is named.
+    """
     rows: list[Criterion] = []
     commands = 0
     for name in ids:
-        test = evidence.get(name, "")
+        test = evidence.get(name, "") or otherwise
         row = _from_runs(name, test, checks)
         if row is None and " " in test and commands < MOST_ALONE:
             commands += 1
@@ -36,6 +39,11 @@ def matrix(
         nothing: Status = "missing" if test else ""
         rows.append(row or Criterion(id=name, test=test, before=nothing, after=nothing))
     return tuple(rows)
+
+
+def from_document(checks: Sequence[Check]) -> str:
+    """Return the command with which the document itself judges the story, where it failed before and passes now."""
+    return next((one.work.command for one in checks if one.is_own and one.said_no and one.passes_now), "")
 
 
 def _from_runs(name: str, test: str, checks: Sequence[Check]) -> Criterion | None:

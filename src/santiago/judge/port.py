@@ -252,10 +252,11 @@ class TreeJudge:
             before = self.trials.results(own.on("evidence", work.base, as_base=True), stop)
             return before[command], self.trials.results(own.on("evidence", work.snapshot.commit), stop)[command]
 
-        rows = criteria.matrix(work.story.criteria, dict(work.evidence), checks, alone)
+        required = self.run_input.policy.evidence == "required"
+        otherwise = "" if required else criteria.from_document(checks)
+        rows = criteria.matrix(work.story.criteria, dict(work.evidence), checks, alone, otherwise)
         found = replace(found, criteria=rows)
         lacking = [row.id for row in rows if row.after != "passed"]
-        required = self.run_input.policy.evidence == "required"
         return telling.without_evidence(found, lacking) if required and lacking and found.passed else found
 
     # Work of several stories together

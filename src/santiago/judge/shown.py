@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.patterns import pattern
 from santiago.judge.naming import INSIDE, function_of, name_of
@@ -85,7 +86,7 @@ def vanished(before: Shown, after: Shown) -> list[str]:
     """Return the tests that passed and are not run any more, or are skipped anew."""
     if before.tests is None or (after.tests is None and not after.is_green):
         fewer = (before.result.checks or 0) - (after.result.checks or 0) if after.result.checks is not None else 0
-        return [f"{fewer} of {before.result.checks} tests of `{before.command}`"] if fewer > 0 else []
+        return [f"{fewer} of {count(before.result.checks or 0, 'test')} of `{before.command}`"] if fewer > 0 else []
     now = after.tests or {}
     gone = [test for test in before.passing if now.get(test, "skipped") == "skipped" and test != WHOLE]
     return _without_standing(gone, before, after)

@@ -51,6 +51,11 @@ class Check:
         there = not self.came_with_work and not result.timed_out and result.cause in ("", "contradicted")
         return there and result.verdict is CheckVerdict.FAIL
 
+    @property
+    def passes_now(self) -> bool:
+        """Whether it passes on the work, also with the tests as they stood before."""
+        return self.work.is_green and (self.old_tests is None or self.old_tests.is_green)
+
 
 def of_work(checks: Sequence[Check]) -> Verdict:
     """Return what the checks say of the work as it was left; whether it is believed is another question."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner.findings import error, few, note, warning
 from santiago.planner.known_tools import NO_CHECK
@@ -89,9 +90,8 @@ def _about(
 ) -> Finding | None:
     if not found:
         return None
-    has = "1 story has" if len(found) == 1 else f"{len(found)} stories have"
-    if code == "claimed_done":
-        has = "1 story is" if len(found) == 1 else f"{len(found)} stories are"
+    verbs = ("is", "are") if code == "claimed_done" else ("has", "have")
+    has = count(len(found), f"story {verbs[0]}", f"stories {verbs[1]}")
     which = "all of them" if len(found) == len(stories) > 1 else names(found)
     return Finding(level=level, code=code, line=found[0].origin.line, message=message.format(has, which), hint=hint)
 
@@ -111,17 +111,17 @@ def _shared(stories: Sequence[Story]) -> Finding | None:
     if not shared:
         return None
     path, found = shared[0]
-    more = f" (and {len(shared) - 1} more files)" if len(shared) > 1 else ""
+    more = f" (and {count(len(shared) - 1, 'more file')})" if len(shared) > 1 else ""
     message = f"{names(found, 4)} name {path}{more}; they will not run side by side"
     return note("shared_focus", found[0].origin.line, message, "Nothing to do; the order is kept.")
 
 
 def _commands(stories: Sequence[Story], run_verify: Sequence[str]) -> Finding | None:
     found = [story for story in stories if story.verify]
-    count = sum(len(story.verify) for story in found) + len(run_verify)
-    if not count:
+    number = sum(len(story.verify) for story in found) + len(run_verify)
+    if not number:
         return None
     line = found[0].provenance[0].line if found and found[0].provenance else 0
-    what = "1 command stands" if count == 1 else f"{count} commands stand"
+    what = count(number, "command stands", "commands stand")
     message = f"{what} in the document and will be run as checks after approval"
     return note("document_commands", line, message, "Read them; approve them when asked, or with --trust-commands.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from santiago.contract import ticks
+from santiago.contract.counting import count
 from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
 from santiago.contract.seal import sealed
 from santiago.planner import checks, rebase, staffing
@@ -79,8 +80,7 @@ def _arranged(document: Document) -> tuple[list[Planned], Graph, list[str], list
 
 
 def _nothing_left(document: Document) -> Finding:
-    count = len(document.units)
-    message = f"nothing is left to plan: all {count} units are out of scope, put off or dropped"
+    message = f"nothing is left to plan ({count(len(document.units), 'unit')}): all is out of scope, put off or dropped"
     hint = "Take one of them out of its section or remove its mark; --units plans from another list, if there is one."
     return error("no_units", document.units[0].line if document.units else 0, message, hint)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding, Provenance
 from santiago.planner import ids
 from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document
@@ -60,7 +61,7 @@ class _Linker:
         for edge in self.document.edges:
             self.lift(edge.group, edge.target, edge.line)
         if self.mentions:
-            says = f"{self.mentions} ids are mentioned in prose beside a dependency label; no edge was made from them"
+            says = f"{count(self.mentions, 'id is', 'ids are')} mentioned in prose beside a dependency label; no edge was made"
             hint = "Write the ids alone behind the label to declare a dependency."
             self.say(note("mentioned_id", self.mention_line, says, hint))
         return self.graph

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import sightings, words
@@ -88,9 +89,9 @@ def template(source: Source) -> Finding | None:
         first.setdefault(placeholder.text, placeholder.line)
     if first:
         names = few([f"{_short(text)} (line {line})" for text, line in first.items()])
-        message = f"an unfilled template: {len(seen.found)} placeholders such as {names}"
+        message = f"an unfilled template: {count(len(seen.found), 'placeholder')} such as {names}"
     else:
-        message = f"an unfilled template: {seen.empty_ids} of {seen.ids} ids have no text behind them"
+        message = f"an unfilled template: {seen.empty_ids} of {count(seen.ids, 'id')} without text behind them"
     line = min(first.values(), default=0)
     return error(
         "template", line, message, "Fill in the placeholders, or give the document that was made from this template."
@@ -145,7 +146,7 @@ def _no_records(source: Source) -> Finding:
     keys += [match[1].lower() for match in re.finditer(r"^([A-Za-z][\w.-]*)[ \t]*:", source.text, re.MULTILINE)]
     known = [key for key in dict.fromkeys(keys) if fold_key(key) in _CONFIGURATION]
     top = ", ".join(list(dict.fromkeys(keys))[:8])
-    lines = _many(_lines(source), "line")
+    lines = count(_lines(source), "line")
     if known and len(known) * 3 >= len(set(keys)):
         message = f"configuration, not a requirements document ({source.looks_like}, {lines}, keys {top})"
         return error("configuration", 0, message, "Give a PRD, a task list or a user-story file.")
@@ -176,17 +177,13 @@ def _shape(source: Source) -> str:
         if block.kind is Kind.ROW and (i == 0 or blocks[i - 1].header is not block.header)
     )
     return (
-        f"format: {source.looks_like}, {_many(_lines(source), 'line')}, {_many(kinds.count(Kind.HEADING), 'heading')}, "
-        f"{_many(kinds.count(Kind.ITEM), 'list item')}, {_many(tables, 'table')}, {_many(kinds.count(Kind.CODE), 'code fence')} skipped"
+        f"format: {source.looks_like}, {count(_lines(source), 'line')}, {count(kinds.count(Kind.HEADING), 'heading')}, "
+        f"{count(kinds.count(Kind.ITEM), 'list item')}, {count(tables, 'table')}, {count(kinds.count(Kind.CODE), 'code fence')} skipped"
     )
 
 
 def _lines(source: Source) -> int:
     return source.text.removesuffix("\n").count("\n") + 1
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _short(text: str) -> str:

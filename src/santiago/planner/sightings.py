@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.markdown import heads
@@ -66,7 +67,11 @@ def numbered_heads(source: Source) -> list[int]:
         if heads.is_numbered(source, index):
             levels.setdefault(block.level, []).append(index)
     level = max(levels, key=lambda level: (len(levels[level]), -level), default=0)
-    return levels[level] if len(levels.get(level, ())) > 2 and not heads.are_chapters(source, level) else []
+    found = levels.get(level, [])
+    plain = [block.text for index, block in _headings(source) if block.level == level and index not in found]
+    # One or two among other headings are as likely to be chapters.
+    is_mixed = len(found) < 3 and not all(words.matches(text, words.CHAPTERS) for text in plain)
+    return [] if is_mixed or heads.are_chapters(source, level) else found
 
 
 def loose_items(source: Source) -> list[int]:
@@ -102,7 +107,7 @@ def lists(source: Source) -> list[str]:
     """Return the lists that `--units` could name, each with what it is called."""
     found = [f"{min(offer.keys)} ({offer.name})" for offer in offers(View(source))]
     boxes = sum(1 for block in source.outline.blocks if block.box is not None)
-    return [*found, f"box ({boxes} check boxes)"] if boxes else found
+    return [*found, f"box ({count(boxes, 'check box', 'check boxes')})"] if boxes else found
 
 
 def _line(source: Source, places: list[int]) -> int:
@@ -113,18 +118,20 @@ def _phases(source: Source) -> Iterator[Sighting]:
     if found := phases(source):
         steps = sum(len(items_under(source, index)) for index in found)
         names = [_name(source, index) for index in dict.fromkeys((found[0], found[-1]))]
-        many = f"{len(found)} headings {'..'.join(names)} with {steps} steps"
+        many = f"{count(len(found), 'heading')} {'..'.join(names)} with {count(steps, 'step')}"
         yield Sighting("its phases", many, _line(source, found), fallback=True)
 
 
 def _numbered(source: Source) -> Iterator[Sighting]:
     if found := numbered_heads(source):
-        yield Sighting("them", f"{len(found)} numbered headings", _line(source, found), fallback=True)
+        yield Sighting(
+            "its numbered headings", count(len(found), "numbered heading"), _line(source, found), fallback=True
+        )
 
 
 def _loose(source: Source) -> Iterator[Sighting]:
-    if len(found := loose_items(source)) > 1:
-        yield Sighting("its bullets", f"{len(found)} bullets", _line(source, found), fallback=True)
+    if found := loose_items(source):
+        yield Sighting("its bullets", count(len(found), "bullet"), _line(source, found), fallback=True)
 
 
 def _bullets(source: Source) -> Iterator[Sighting]:
@@ -134,7 +141,7 @@ def _bullets(source: Source) -> Iterator[Sighting]:
             behind = source.outline.ends[index]
             if items := items_under(source, index):
                 name = _name(source, index)
-                many = f"{len(items)} bullets under {name}"
+                many = f"{count(len(items), 'bullet')} under {name}"
                 yield Sighting(name, many, source.outline.blocks[index].line, fallback=True)
 
 
@@ -142,7 +149,7 @@ def _boxes(source: Source) -> Iterator[Sighting]:
     if boxes := [index for index, block in enumerate(source.outline.blocks) if block.box is not None]:
         section = source.outline.blocks[boxes[0]].section
         where = f" under {_name(source, section)} and the like" if section >= 0 else ""
-        many = f"{len(boxes)} check boxes{where}, which say how the whole is judged or are out of scope"
+        many = f"{count(len(boxes), 'check box', 'check boxes')}{where}, about how the whole is judged or out of scope"
         yield Sighting("its boxes", many, _line(source, boxes))
 
 
@@ -155,7 +162,9 @@ def _side(source: Source) -> Iterator[Sighting]:
 def _questions(source: Source) -> Iterator[Sighting]:
     headings = [block for block in source.outline.blocks if block.kind is Kind.HEADING]
     if asked := [block.line for block in headings if _QUESTION.match(block.text)]:
-        yield Sighting("its questions", f"{len(asked)} headings that are questions", asked[0])
+        yield Sighting(
+            "its questions", count(len(asked), "heading that is a question", "headings that are questions"), asked[0]
+        )
 
 
 def _musts(source: Source) -> Iterator[Sighting]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.app.config import load
 from santiago.app.paths import shortest
-from santiago.contract.checks import own_commands_of
+from santiago.contract.checks import own_commands_of, run_commands_of
 from santiago.util import regular
 
 if TYPE_CHECKING:
@@ -49,10 +49,23 @@ def of_document(plan: Plan, run_input: RunInput) -> list[Placed]:
 
 def of_every_story(job: Job) -> list[Placed]:
     """Return the checks that the settings give every story."""
-    commands = job.run_input.verification.story_commands
+    return _of_settings(job, "verification.story_commands", job.run_input.verification.story_commands)
+
+
+def at_the_end(plan: Plan, job: Job) -> list[Placed]:
+    """Return the checks of the whole run, which run once more at its end: those of the settings, then the document's."""
+    own = job.run_input.verification.run_commands
+    others = (one for one in run_commands_of(plan, job.run_input) if one not in own)
+    return [
+        *_of_settings(job, "verification.run_commands", own),
+        *(Placed(command, plan.source.path) for command in others),
+    ]
+
+
+def _of_settings(job: Job, key: str, commands: tuple[str, ...]) -> list[Placed]:
     if not commands:
         return []
-    origin = str(job.source or load(Path(job.run_input.repo_path))["verification.story_commands"].origin)
+    origin = str(job.source or load(Path(job.run_input.repo_path))[key].origin)
     return [Placed(command, _place(origin, command)) for command in commands]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
@@ -51,7 +52,7 @@ class ChunkRow:
             f"chunk {self.number}",
             flat(self.label),
             self.mark.word,
-            f"{self.done} of {self.stories} stories done",
+            f"{self.done} of {count(self.stories, 'story', 'stories')} done",
         ]
         return ", ".join([*parts, self.note] if self.note else parts)
 
@@ -107,4 +108,4 @@ def _note(run: Run, chunk: ChunkState) -> str:
 def _why(run: Run, story: StoryState) -> str:
     if story.phase is StoryPhase.BLOCKED:
         return f", {story.reason}" if story.reason else ""
-    return f", {story.counted} of {Budget(run.run_input.limits, run.state).attempts_of(story)} attempts"
+    return f", {story.counted} of {count(Budget(run.run_input.limits, run.state).attempts_of(story), 'attempt')}"

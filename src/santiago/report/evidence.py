@@ -13,6 +13,7 @@ from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, LEFT_OUT, O
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import attempt_folder
 from santiago.artifacts.store import LARGEST
+from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.executor.critique import telling_lines
@@ -230,4 +231,4 @@ def _path(line: str) -> str:
 def totals(stats: list[FileStat]) -> str:
     """Return `+41 -3 in 2 files`."""
     added, removed = sum(one.added for one in stats), sum(one.removed for one in stats)
-    return f"+{added} -{removed} in {len(stats)} file{'' if len(stats) == 1 else 's'}"
+    return f"+{added} -{removed} in {count(len(stats), 'file')}"

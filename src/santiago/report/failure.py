@@ -105,7 +105,7 @@ class Report:
     def attempts(self, joint: str = "/") -> str:
         """Return how much of the run's attempts is used: `6/20 attempts`."""
         most = Budget(self.run_input.limits, self.state).run_attempts
-        return f"{self.state.counted}{joint}{most} attempts"
+        return f"{self.state.counted}{joint}{count(most, 'attempt')}"
 
     def heading(self, planned: Story) -> str:
         story = self.state.stories[planned.id]
@@ -244,7 +244,7 @@ def used_attempts(budget: Budget, story: StoryState) -> str:
     """Say how much of its attempts a story has used; a parent and its substeps share theirs."""
     family = list(budget.state.family(story))
     shared = f" of {story.parent or story.id} and its substeps" if len(family) > 1 else ""
-    return f"{sum(one.counted for one in family)} of {budget.story_attempts(story.parent or story.id)} attempts{shared}"
+    return f"{sum(one.counted for one in family)} of {count(budget.story_attempts(story.parent or story.id), 'attempt')}{shared}"
 
 
 def _shortened(names: list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.phases import StoryPhase
 from santiago.executor.budget import Budget
 from santiago.report import spending
@@ -22,8 +23,8 @@ def headline(run: Run, now: str) -> list[str]:
     done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE and not story.parent)
     parts = [
         word_of(run),
-        f"{done}/{len(run.plan.stories)} stories",
-        f"{state.counted}/{budget.run_attempts} attempts",
+        f"{done}/{count(len(run.plan.stories), 'story', 'stories')}",
+        f"{state.counted}/{count(budget.run_attempts, 'attempt')}",
         f"{clock(run.used_ms(now))} of {limit(budget.run_ms)}",
         *spending.of_run(state, run.run_input.limits, brief=True),
     ]

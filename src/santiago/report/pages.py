@@ -101,7 +101,7 @@ def _standing(run: Run, planned: Story) -> Iterator[Line]:
         if question.story == planned.id:
             yield Line(f"asks you: {flat(question.text)}", "warn")
     most = Budget(run.run_input.limits, run.state).attempts_of(story)
-    used = [f"{story.counted} of {most} attempts", span(story.used_ms), *of_story(story)]
+    used = [f"{story.counted} of {count(most, 'attempt')}", span(story.used_ms), *of_story(story)]
     yield Line(f"used     {'   '.join(used)}")
     yield Line(f"from     {harmless(run.plan.source.path)}:{planned.origin.line}", "dim")
     if planned.depends_on:
@@ -204,7 +204,7 @@ def _patch(patch: str) -> Iterator[Line]:
             tone = "good" if text.startswith("+") else "bad" if text.startswith("-") else ""
         yield Line(text, tone, verbatim=True)
     if len(lines) > MOST_LINES:
-        yield Line(f"and {len(lines) - MOST_LINES:,} lines more: `santiago show STORY --patch`", "dim")
+        yield Line(f"and {count(len(lines) - MOST_LINES, 'more line')}: `santiago show STORY --patch`", "dim")
 
 
 # What shows that it is right

@@ -27,6 +27,7 @@ def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> di
         "outcome": outcome,
         "checks": {
             "every_story": [one._asdict() for one in checks.of_every_story(job)],
+            "at_the_end": [one._asdict() for one in checks.at_the_end(plan, job)],
             "stories": {s.id: [one._asdict() for one in checks.of_story(plan, s, job.run_input)] for s in plan.stories},
         },
         "kept": {name: one.run for name, one in kept.foreseen(plan, Path(job.run_input.repo_path)).items()},

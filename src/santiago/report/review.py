@@ -8,6 +8,7 @@ from santiago.app.planning.loading import load
 from santiago.app.planning.loading import sessions_of as folders_of
 from santiago.contract import codec
 from santiago.contract.answers import KINDS
+from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import SessionPhase
 from santiago.contract.record import record
@@ -188,7 +189,7 @@ def _spent(planning: Planning) -> str:
     state, limits = planning.state, planning.run_input.limits
     turns = limits.planning_max_turns + state.raised.get("planning_max_turns", 0)
     parts = [
-        f"{len(state.turns)} of {turns} turns",
+        f"{len(state.turns)} of {count(turns, 'turn')}",
         f"{state.used_ms // 60_000} of {limits.planning_timeout_minutes.written} min",
     ]
     if state.tokens or not state.unreported:

@@ -16,6 +16,7 @@ from santiago.artifacts.names import PLAN
 from santiago.artifacts.repository import find_root
 from santiago.contract import codec
 from santiago.contract.answers import JUDGED, words_of
+from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
@@ -74,7 +75,7 @@ def _used_up(run: Run, story: StoryState) -> str:
     """Say which budget a story ended for: its own, or the run's."""
     budget = Budget(run.run_input.limits, run.state)
     if run.history.limits.get(story.id) == "run_max_attempts":
-        return f"the run used all of its {budget.run_attempts} attempts"
+        return f"the run used {run.state.counted} of {count(budget.run_attempts, 'attempt')}"
     return f"it used {used_attempts(budget, story)}"
 
 

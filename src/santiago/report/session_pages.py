@@ -286,7 +286,7 @@ def _approved(plan: Plan, run_input: RunInput) -> Iterator[Line]:
 def _budget(run_input: RunInput) -> str:
     limits = run_input.limits
     parts = [
-        f"{limits.run_max_attempts} attempts, {limits.story_max_attempts} of one story",
+        f"{count(limits.run_max_attempts, 'attempt')}, {limits.story_max_attempts} of one story",
         limit(int(limits.run_timeout_minutes)),
     ]
     parts += [f"{limits.run_max_tokens:,} tokens"] if limits.run_max_tokens is not None else []

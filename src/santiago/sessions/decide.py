@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.phases import SessionPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
@@ -178,5 +179,5 @@ def too_many(state: SessionState, limits: Limits) -> str | None:
     """Return why no further turn may begin, in words; None where one may."""
     most = limits.planning_max_turns + state.raised.get("planning_max_turns", 0)
     if len(state.turns) >= most:
-        return f"the session has used its {most} turns"
+        return f"the session has used its {count(most, 'turn')}"
     return exhausted(state, limits)

@@ -9,6 +9,7 @@ from textual.screen import Screen
 from santiago.app import detached, requests
 from santiago.app.actor import actor
 from santiago.app.finding import unfinished
+from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import ExitCode
@@ -166,7 +167,7 @@ class Starting(Screen[None]):
                 typed.strip().isascii() and typed.strip().isdigit() and 0 < int(typed.strip()[:6]) <= MOST_ATTEMPTS
             ):
                 raise ValueError(f"a number from 1 to {MOST_ATTEMPTS}, please")
-            return f"go on, with {int(typed)} more attempts for what failed or is spent"
+            return f"go on, with {count(int(typed), 'more attempt')} for what failed or is spent"
 
         def granted(typed: str | None) -> None:
             if typed is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from santiago.contract.counting import count as count  # the core counts, too, and may not import this module
+
 _CONTROLS = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 
 
@@ -43,7 +45,3 @@ def fit(text: str, columns: int) -> str:
             text = text[:-1]
         text += "…"
     return text + " " * (columns - width(text))
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

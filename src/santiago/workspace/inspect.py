@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.util.text import harmless
 from santiago.workspace.git import Answer, call, environment
 from santiago.workspace.troubles import GONE, trouble
 
@@ -74,7 +75,12 @@ def find(repo: Path) -> Found:
 
 
 def is_dirty(root: Path, but: Sequence[str] = ()) -> bool:
-    """Say whether something is not committed, besides some files; reads no further than the first such file."""
+    """Say whether something is not committed, besides some files."""
+    return bool(uncommitted(root, but))
+
+
+def uncommitted(root: Path, but: Sequence[str] = ()) -> str:
+    """Return the first path that is not committed, besides some; empty where there is none. Git is not read further."""
     seen: list[bytes] = []
 
     def take(piece: bytes) -> bool:
@@ -84,7 +90,7 @@ def is_dirty(root: Path, but: Sequence[str] = ()) -> bool:
     env = environment(home=True) | _without_filters(root)
     others = ("--", ".", *(f":(top,exclude,literal){path}" for path in but)) if but else ()
     call(("status", "--porcelain", "-z", "--ignore-submodules=all", *others), env, root, take=take)
-    return bool(seen)
+    return harmless(os.fsdecode(b"".join(seen).split(b"\0")[0][3:]))
 
 
 def _without_filters(root: Path) -> dict[str, str]:

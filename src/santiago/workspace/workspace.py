@@ -22,7 +22,7 @@ from santiago.workspace.compose import compose
 from santiago.workspace.contents import Contents
 from santiago.workspace.durable import boot
 from santiago.workspace.folders import Folders
-from santiago.workspace.inspect import find, is_dirty
+from santiago.workspace.inspect import find, uncommitted
 from santiago.workspace.integrate import apply, message
 from santiago.workspace.listing import Listing
 from santiago.workspace.repository import Repository, checked
@@ -123,9 +123,13 @@ class GitWorkspace:
         """Return what the repository is like; raise where no run can work in it."""
         return self.repository.found
 
-    def is_dirty(self, but: Sequence[str] = ()) -> bool:
-        """Say whether something is not committed, besides some files; a run does not see it."""
-        return is_dirty(self.repository.found.root, but)
+    def is_dirty(self) -> bool:
+        """Say whether something is not committed; a run does not see it."""
+        return bool(self.uncommitted())
+
+    def uncommitted(self, but: Sequence[str] = ()) -> str:
+        """Return the first path that is not committed, besides some; empty where there is none."""
+        return uncommitted(self.repository.found.root, but)
 
     def begin(self, commit: str) -> str:
         """Make the run's branch on a commit where there is none yet, and return its head."""

@@ -26,7 +26,7 @@ def told(project: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"unit_normal_tests": "make a"}, "test contract: unit_normal_tests has 1 commands and must have 2"),
+        ({"unit_normal_tests": "make a"}, "test contract: unit_normal_tests has 1 command and must have 2"),
         ({"boundary_smoke_tests": "a|||b|||c|||d|||e|||f"}, "boundary_smoke_tests has 6 commands and must have 5"),
         ({"unit_failure_tests": "make a|||make a"}, "unit_failure_tests names `make a` twice"),
         (

@@ -75,7 +75,7 @@ def test_work_that_breaks_the_test_contract_stops_the_loop(tmp_path: Path) -> No
     ended = json.loads(ran.stdout)
     assert (ended["status"], ended["reason"]) == ("STOP_TEST_CONTRACT", "test_contract_broken")
     assert ended["ids"] == ["REQ.S1"]
-    assert "test contract: unit_normal_tests has 1 commands and must have 2" in ran.stderr
+    assert "test contract: unit_normal_tests has 1 command and must have 2" in ran.stderr
 
 
 def test_a_test_contract_that_was_mended_stops_nothing(tmp_path: Path) -> None:

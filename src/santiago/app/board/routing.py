@@ -25,6 +25,7 @@ from santiago.artifacts.names import has_begun
 from santiago.board.board import add, found
 from santiago.board.rules import Change, Move
 from santiago.contract.board import TODO, BoardEvent, Card
+from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import run_id_from
 from santiago.contract.reasons import ExitCode, Reason
@@ -241,7 +242,7 @@ def _with_tickets(opened: Opened, card: Card, plan: Plan, run_input: RunInput, r
                 request=card.id, run=run_id, story=story.id,
             )  # fmt: skip
             add(at, ticket, "planner", [f"{card.id}.{other}" for other in waits])
-        why = {"why": f"{len(plan.stories)} stories of {plan.source.path}", "run": run_id}
+        why = {"why": f"{count(len(plan.stories), 'story', 'stories')} of {plan.source.path}", "run": run_id}
         changes = {"status": "in_progress", "phase": "running", "lease": "none", "expires": None, "run": run_id}
         return at.change(request, Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about=why), "planner")
 

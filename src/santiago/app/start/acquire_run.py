@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _SMALL = 2**20
 """Bytes that temporary files of santiago's own take, and far more."""
-_DIRTY = "there are uncommitted changes; the run works on the last commit and does not see them"
 
 
 @record
@@ -100,7 +99,9 @@ def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clo
     workspace = GitWorkspace(
         around.repo, request.run_id, scratch_of(around.repo), marks(out_dir), around.provided, fence.stores
     )
-    found, dirty = _inspected(workspace, _read_here(request.effective), has_log=store.has_log())
+    found = _inspected(workspace, has_log=store.has_log())
+    dependencies = provide.folders(workspace, request.effective, around.source)
+    unseen = workspace.uncommitted((*_read_here(request.effective), *(one.name for one in dependencies)))
     preflight.check_place(workspace.folders.top.parent, CACHE)
     for place in (found.common / "santiago", found.objects):
         preflight.check_place(place)
@@ -115,10 +116,10 @@ def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clo
         lock=lock,
         workspace=workspace,
         found=found,
-        dependencies=provide.folders(workspace, request.effective, around.source),
+        dependencies=dependencies,
         begun_before=begun_before,
         sign=sign,
-        notices=(*notices, *([_DIRTY] if dirty else [])),
+        notices=(*notices, *([_dirty(unseen)] if unseen else [])),
     )
 
 
@@ -127,10 +128,14 @@ def _read_here(run_input: RunInput) -> tuple[str, ...]:
     return (run_input.prd_path, "santiago.toml")
 
 
-def _inspected(workspace: GitWorkspace, read_here: tuple[str, ...], *, has_log: bool) -> tuple[Found, bool]:
-    """Return the repository, and whether something in it is not committed that a run would not see."""
+def _dirty(path: str) -> str:
+    return f"there are uncommitted changes, such as {path}; the run works on the last commit and does not see them"
+
+
+def _inspected(workspace: GitWorkspace, *, has_log: bool) -> Found:
+    """Return the repository."""
     try:
-        return workspace.inspect(), workspace.is_dirty(but=read_here)
+        return workspace.inspect()
     except SantiagoError as error:
         if has_log and error.reason is Reason.INVALID_INPUT:  # no advice on how to begin
             error.hint = "The run began in a repository that stood here: put it back, then `santiago resume`."

@@ -18,7 +18,7 @@ from santiago.app.start.inbox_adapter import Letters
 from santiago.app.start.judging import Means
 from santiago.app.start.leaks import SecretsInWork
 from santiago.app.start.leftovers import kill_leftovers, marks
-from santiago.app.start.lineup import first_able, next_one
+from santiago.app.start.lineup import first_able, follower, next_one
 from santiago.app.start.logbook import Logbook, freeze
 from santiago.app.start.preflight import Checkout, foresee
 from santiago.artifacts.attempts import FileAttempts
@@ -286,6 +286,7 @@ class _Start:
             RunHeader(
                 request.run_id, request.out_dir, len(plan.stories), len(plan.chunks), agent, self.fence.name,
                 request.at_once, not self.log.fresh, (*notices, *self.hold.store.notices),
+                follower(self.run_input.agent),
             )
         )  # fmt: skip
 

@@ -42,6 +42,12 @@ class DryRun:
     notes: list[str]
     stories: list[dict[str, Any]]
     """Those that are left, each with its checks and whom it waits for."""
+    kept: frozenset[str] = frozenset()
+    """Those that are done already."""
+
+    def is_to_come(self, name: str) -> bool:
+        """Whether work on a story is still to come, so that others wait for it."""
+        return name not in self.kept and not self.state.stories[name].satisfied
 
     def data(self) -> dict[str, Any]:
         """Return it for programs."""
@@ -82,7 +88,9 @@ def try_out(request: Request, *, trusted: bool, waits: Waiting | None = None) ->
     if done:
         notes.append(kept.told(request.plan, done))
     rows = _rows([story for story in prospect.to_do() if story.id not in done], request, run_input)
-    return DryRun(run_input=run_input, state=state, agent=agent, sandbox=fence.name, notes=notes, stories=rows)
+    return DryRun(
+        run_input=run_input, state=state, agent=agent, sandbox=fence.name, notes=notes, stories=rows, kept=frozenset(done)
+    )  # fmt: skip
 
 
 def _state(request: Request) -> RunState:

@@ -22,3 +22,5 @@ class RunHeader:
     jobs: int
     resumed: bool
     notices: tuple[str, ...]
+    follower: str = ""
+    """Who takes over where the agent cannot go on."""

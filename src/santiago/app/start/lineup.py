@@ -11,7 +11,7 @@ from santiago.app.profiles import own_catalog
 from santiago.app.start import agents
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase
-from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.contract.reasons import MEANINGS, OF_ONE_AGENT, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState
 
 _CANNOT_BEGIN = frozenset({Reason.AGENT_UNAVAILABLE, Reason.AGENT_NOT_SIGNED_IN, Reason.USAGE_UNKNOWN})
-_CANNOT_GO_ON = SHARED - {Reason.USAGE_UNKNOWN}
-"""What another agent may not meet; usage that is unknown stays unknown, whoever comes next."""
 
 
 def named(agent: Agent, names: str | None, playbook: Path | None, model: str | None) -> Agent:
@@ -74,12 +72,17 @@ def first_able(
 def next_one(agent: Agent, state: RunState) -> tuple[Agent, str] | None:
     """Return who takes over where a run rests because its agent cannot go on, and what is to be said; None otherwise."""
     rests = state.phase in ENDED or state.phase is RunPhase.PAUSED
-    if not rests or state.reason not in _CANNOT_GO_ON or not agent.fallback:
+    if not rests or state.reason not in OF_ONE_AGENT or not agent.fallback:
         return None
     other = line_up(agent)[1]
     assert state.reason is not None
     why = MEANINGS[state.reason].sentence.rstrip(".")
     return other, f"{_name(agent)} cannot go on ({state.reason}: {why}); {_name(other)} takes over"
+
+
+def follower(agent: Agent) -> str:
+    """Return the name of the agent that takes over from this one; empty where there is none."""
+    return _name(line_up(agent)[1]) if agent.fallback else ""
 
 
 def _name(agent: Agent) -> str:

@@ -11,6 +11,7 @@ from santiago.board.governance.dag import cycle
 from santiago.board.governance.documents import SIGEE, names_in, text_of, tree_of
 from santiago.board.governance.faults import Fault, Faults
 from santiago.board.governance.hierarchy import CONTRACT, LAYERS
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.judge.shell import programs
@@ -152,7 +153,7 @@ def _check_commands(one: Scenario, faults: Faults) -> None:
     for key, number in BUNDLES.items():
         commands, line = one.bundles[key], one.lines.get(key, 1)
         if len(commands) != number:
-            message = f"test contract: {key} has {len(commands)} commands and must have {number}"
+            message = f"test contract: {key} has {count(len(commands), 'command')} and must have {number}"
             faults.add(one.file, line, message, f"Write {number}, with {BETWEEN} between them.")
         for twice in (command for command, times in Counter(commands).items() if times > 1):
             faults.add(

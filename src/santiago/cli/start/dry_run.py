@@ -31,7 +31,7 @@ def _say(found: DryRun) -> None:
     limits, stories, rows = found.run_input.limits, found.state.stories, found.stories
     most = f"at most {count(limits.story_max_attempts, 'attempt')} each and {limits.run_max_attempts:,} in all"
     many = (
-        f"{len(rows):,} of {len(stories):,} stories"
+        f"{len(rows):,} of {count(len(stories), 'story', 'stories')}"
         if len(rows) < len(stories)
         else count(len(rows), "story", "stories")
     )
@@ -39,8 +39,8 @@ def _say(found: DryRun) -> None:
     for note in found.notes:
         say(f"{paint('note:', 'cyan', stderr=False)} {harmless(note)}")
     for row in rows:
-        waits = [name for name in row["depends_on"] if not stories[name].satisfied]
-        waits += [f"{name} (same files)" for name in row["behind"] if not stories[name].satisfied]
+        waits = [name for name in row["depends_on"] if found.is_to_come(name)]
+        waits += [f"{name} (same files)" for name in row["behind"] if found.is_to_come(name)]
         after = f"   after {', '.join(waits)}" if waits else ""
         say(f"  {row['id']}  {harmless(str(row['title']))}{after}")
         for check in row["checks"]:

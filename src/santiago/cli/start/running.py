@@ -19,6 +19,7 @@ from santiago.cli.start.consent import SHOWN, ask_consent, ask_unfenced, choose
 from santiago.cli.start.trust import approve
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.text import paint, say
+from santiago.contract.counting import count
 from santiago.contract.events import Context
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
@@ -99,7 +100,7 @@ def start(
 def _places(request: Request) -> str:
     """Return where the commands of the document stand, by their lines."""
     places = list(dict.fromkeys(one.place for one in of_document(request.plan, request.run_input)))
-    more = f" and {len(places) - SHOWN} more places" if len(places) > SHOWN else ""
+    more = f" and {count(len(places) - SHOWN, 'more place')}" if len(places) > SHOWN else ""
     return f"{', '.join(places[:SHOWN])}{more}"
 
 

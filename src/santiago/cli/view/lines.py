@@ -9,7 +9,7 @@ from santiago.cli.view.text import broken, columns_of, paint
 from santiago.contract.details import TESTS
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
-from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.reasons import MEANINGS, OF_ONE_AGENT, Reason
 from santiago.executor.budget import Budget
 from santiago.report import pauses
 from santiago.report.endings import MESSAGE, cause
@@ -59,6 +59,8 @@ class Lines:
         self.out_dir = out_dir
         self.agent = ""
         """Who works, as far as the events have told."""
+        self.follower = ""
+        """Who takes over where that agent cannot go on."""
 
     def of(self, event: Event, state: RunState) -> Line | None:
         """Return what matters while a run is watched; None for the rest."""
@@ -173,6 +175,8 @@ def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
     context, reason = event.context, event.context.get("reason", "")
     told = "" if context.get("hint") else first(flat(context.get("message", "")), MESSAGE)
     hint = flat(context.get("hint", "")) or (MEANINGS[Reason(reason)].hint if reason in MEANINGS else "")
+    if lines.follower and reason in OF_ONE_AGENT:
+        hint = f"{flat(lines.follower)} takes over."
     if reason == Reason.BLOCKED_DEPENDENCY and (names := lines.outside.get(event.story_id or "")):
         told, hint = f"it depends on {', '.join(map(flat, names))}", "--assume-external takes that to be there."
     if question := context.get("question"):

@@ -51,6 +51,8 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         _row("Kept", kept.told(plan, done))
     for one in checks.of_every_story(job):
         _row("Checks", f"every story: $ {flat(one.command)}   {one.place}")
+    for one in checks.at_the_end(plan, job):
+        _row("Checks", f"at the end: $ {flat(one.command)}   {one.place}")
     if compiled.diff:
         changes(compiled.diff)
     _findings(plan, lines)
@@ -91,7 +93,7 @@ def stories(plan: Plan, run_input: RunInput | None = None, done: Container[str] 
             if run_input is not None:
                 _checks(plan, story, run_input, widths[0] + 6)
     if len(shown) < len(plan.stories):
-        say(f"    … and {len(plan.stories) - len(shown):,} more stories (all are in plan.json)")
+        say(f"    … and {count(len(plan.stories) - len(shown), 'more story', 'more stories')} (all are in plan.json)")
 
 
 def _checks(plan: Plan, story: Story, run_input: RunInput, indent: int) -> None:
@@ -99,7 +101,7 @@ def _checks(plan: Plan, story: Story, run_input: RunInput, indent: int) -> None:
     for one in own[:MAX_CHECKS]:
         say(f"{'':{indent}}$ {flat(one.command)}   {paint(one.place, 'bright_black', stderr=False)}")
     if len(own) > MAX_CHECKS:
-        say(f"{'':{indent}}… and {len(own) - MAX_CHECKS} more checks")
+        say(f"{'':{indent}}… and {count(len(own) - MAX_CHECKS, 'more check')}")
     if unchecked([story], run_input):
         say(f"{'':{indent}}{paint('nothing checks it', 'yellow', stderr=False)}")
 
@@ -125,7 +127,8 @@ def _cut(text: str, columns: int) -> str:
 def _coverage(plan: Plan, criteria: int) -> None:
     covered = {name for story in plan.stories for name in story.requirements}
     judged = {name for story in plan.stories for name in story.criteria}
-    _row("Coverage", f"{len(covered)}/{len(plan.requirements)} requirements, {len(judged)}/{criteria} criteria")
+    requirements = count(len(plan.requirements), "requirement")
+    _row("Coverage", f"{len(covered)}/{requirements}, {len(judged)}/{count(criteria, 'criterion', 'criteria')}")
 
 
 def changes(diff: Diff) -> None:
@@ -148,7 +151,7 @@ def _findings(plan: Plan, lines: Sequence[str]) -> None:
         say()
         show_findings(shown[:20], plan.source.path, lines)
         if len(shown) > 20:
-            say(f"… and {len(shown) - 20} more warnings in plan.json", err=True)
+            say(f"… and {count(len(shown) - 20, 'more warning')} in plan.json", err=True)
 
 
 def _outcome(plan: Plan, job: Job, outcome: str) -> None:

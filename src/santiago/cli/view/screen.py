@@ -92,6 +92,7 @@ class Screen:
             return
         self.close()  # another agent may take over
         self.lines.out_dir, self.jobs = head.out_dir, head.jobs
+        self.lines.follower = head.follower
         verb = "resumes" if head.resumed else "begins"
         begins = (
             f"santiago {__version__}  run {head.run_id} {verb}: {count(head.stories, 'story', 'stories')} in "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app.substeps import titles_of
 from santiago.cli.view.checking import BASE, RUN, Checks
 from santiago.cli.view.text import glyph, joint, paint
+from santiago.contract.counting import count
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
@@ -115,8 +116,8 @@ class Table:
         done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE and not story.parent)
         parts = [
             f"run {state.run_id}",
-            f"{done}/{self.total} stories",
-            f"{state.counted}/{budget.run_attempts} attempts",
+            f"{done}/{count(self.total, 'story', 'stories')}",
+            f"{state.counted}/{count(budget.run_attempts, 'attempt')}",
             f"{clock(self.used(state))} of {limit(budget.run_ms)}",
         ]
         parts += [*spending.of_run(state, limits, brief=True), self.agent]
@@ -219,7 +220,7 @@ class Table:
             story = state.stories[name]
             if story.counted >= self._most(state, story):
                 left = sum(1 for other in state.stories.values() if not other.attempts and not other.skipped)
-                return f"last attempt for {name}: if it fails the run ends here, {left} stories not started"
+                return f"last attempt for {name}: if it fails the run ends here, {count(left, 'story', 'stories')} not started"
         return ""
 
 

@@ -30,14 +30,14 @@ _CLASS = re.compile(r"\.(?=[A-Z])")
 
 
 class UnreadError(Exception):
-    """More reports were written than are read."""
+    """More was written than is read."""
 
 
 def read(reports: Path, folder: Path, since_ns: int) -> list[Tests]:
     """Return the tests of each report in a folder of the check's own, and of those written below the checkout since."""
     paths = dict.fromkeys([*_files(reports, 0), *_files(folder, since_ns)])
     contents = (regular.content(path, LARGEST + 1, follow=False) for path in list(paths)[: 10 * MOST_FILES])
-    found = [tests_of(raw, f"{folder}/") for raw in contents if raw is not None and len(raw) <= LARGEST]
+    found = [tests_of(raw, f"{folder}/") for raw in contents if raw is not None]
     tests = [one for one in found if one is not None]
     if len(tests) > MOST_FILES or len(paths) > 10 * MOST_FILES:
         raise UnreadError(f"writes more than the {MOST_FILES} test reports that are read")
@@ -57,6 +57,8 @@ def tests_of(raw: bytes, root: str) -> Tests | None:
     """Return the tests of one report, with paths from a root; None where it is none, is broken or declares entities."""
     if not _BEGINS.match(raw):
         return None
+    if len(raw) > LARGEST:
+        raise UnreadError(f"writes a test report of more than {LARGEST // 2**20} MiB, which is not read")
     try:
         cases = list(_cases(raw))
     except (ElementTree.ParseError, ValueError, LookupError):

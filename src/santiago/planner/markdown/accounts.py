@@ -6,6 +6,7 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
@@ -54,7 +55,8 @@ def repetitions(source: Source, places: Sequence[int]) -> list[Finding]:
         return []
     lines = sorted(source.outline.blocks[index].line for index in places)
     message = (
-        f"{len(lines)} lines repeat units that are defined elsewhere and were read as the same (line {_listed(lines)})"
+        f"{count(len(lines), 'line repeats', 'lines repeat')} units that are defined elsewhere "
+        f"and were read as the same (line {_listed(lines)})"
     )
     return [note("merged", lines[0], message, "Nothing to do, if they are the same.")]
 
@@ -91,7 +93,7 @@ def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
         if taken[index] or block.kind is not Kind.HEADING or words.concept(block.text) != "criteria":
             continue
         if items := _outer_items(source, index, taken):
-            message = f'{items} criteria under "{block.text}" belong to no story; they are not checked by any'
+            message = f'{count(items, "criterion", "criteria")} under "{block.text}" belong{"s" if items == 1 else ""} to no story; not covered by any check'
             hint = "Move each under the requirement that it judges, or give the run a command that checks them."
             yield warning("criteria_of_no_story", block.line, message, hint)
 
@@ -128,7 +130,7 @@ def _empty_groups(source: Source, taken: bytearray) -> Iterator[Finding]:
     held = {index: _plain_items(source, index) for index in empty} if len(empty) < len(groups) else {}
     for index, items in held.items():
         if items:
-            message = f'"{blocks[index].text}" holds {items} list items, none of them a story; not planned'
+            message = f'"{blocks[index].text}" holds {count(items, "list item")}, none of them a story; not planned'
             hint = "Write them the way the other groups are written."
             yield warning("group_without_units", blocks[index].line, message, hint)
 
@@ -146,7 +148,7 @@ def _excluded_sections(source: Source, taken: bytearray) -> Iterator[Finding]:
             continue
         behind = source.outline.ends[index]
         if items := _outer_items(source, index, taken):
-            message = f'{items} items under "{block.text}" are out of scope or put off; not planned'
+            message = f'{count(items, "item")} under "{block.text}" {"is" if items == 1 else "are"} out of scope or put off; not planned'
             yield note("out_of_scope", block.line, message, "Move them out of that section to plan them.")
 
 
@@ -224,8 +226,8 @@ def _untold_stories(free: list[tuple[int, Block]]) -> Iterator[Finding]:
         if block.kind in (Kind.PARA, Kind.ITEM) and any(map(words.is_story, _SENTENCE.split(block.text[:_MOST])))
     ]
     if lines:
-        many = "sentence is a user story" if len(lines) == 1 else "sentences are user stories"
-        message = f"{len(lines)} {many} outside the planned list (line {_listed(lines)})"
+        many = count(len(lines), "sentence is a user story", "sentences are user stories")
+        message = f"{many} outside the planned list (line {_listed(lines)})"
         hint = "Write each as an item or heading of its own to plan it, or use --units as-a."
         yield note("looks_like_a_unit", lines[0], message, hint)
 
@@ -237,8 +239,7 @@ def _task_tables(source: Source, free: list[tuple[int, Block]], defined: set[str
         if block.kind is Kind.ROW and source.zones[index] == Zone.PLAIN and not about and _lists_work(block.header):
             tables.setdefault((block.section, block.header), []).append(block)
     for (_, header), rows in tables.items():
-        many = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-        message = f"{many} of the table {' | '.join(header[:5])} were not taken as stories"
+        message = f"{count(len(rows), 'row')} of the table {' | '.join(header[:5])} {'was' if len(rows) == 1 else 'were'} not taken as stories"
         hint = "Begin each row with an id in a column of its own to plan from it (--units table)."
         yield warning("looks_like_a_unit", rows[0].line, message, hint)
 

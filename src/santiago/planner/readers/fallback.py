@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import sightings
 from santiago.planner.findings import note, warning
@@ -37,7 +38,7 @@ def read(source: Source) -> Document | None:
         warning(
             "fallback_units",
             source.outline.blocks[carriers[0].at].line,
-            f"the document names no requirements; {len(carriers)} stories were made from {what}. Read the plan before you run it",
+            f"the document names no requirements; {count(len(carriers), 'story was', 'stories were')} made from {what}. Read the plan before you run it",
             'Give each requirement an id, e.g. "### FR-1: User registration", and acceptance criteria.',
         ),
     )
@@ -52,7 +53,7 @@ def _title(source: Source, index: int) -> str | None:
 def _phases(source: Source) -> tuple[list[int], str]:
     """Return the steps of the phases as units, each phase a chunk."""
     headings = sightings.phases(source)
-    return _items(source, headings), f"the steps of {len(headings)} phases"
+    return _items(source, headings), f"the steps of {count(len(headings), 'phase')}"
 
 
 def _headings(source: Source) -> tuple[list[int], str]:
@@ -60,7 +61,7 @@ def _headings(source: Source) -> tuple[list[int], str]:
     found = sightings.numbered_heads(source)
     around = {heading for index in found for heading in source.outline.path(index)}
     says_more = not set(sightings.feature_sections(source)) <= {*found, *around}
-    return ([] if says_more else found), f"{len(found)} numbered headings"
+    return ([] if says_more else found), count(len(found), "numbered heading")
 
 
 def _bullets(source: Source) -> tuple[list[int], str]:
@@ -71,7 +72,7 @@ def _bullets(source: Source) -> tuple[list[int], str]:
 
 def _loose(source: Source) -> tuple[list[int], str]:
     starts = sightings.loose_items(source)
-    return starts, f"{len(starts)} bullets"
+    return starts, count(len(starts), "bullet")
 
 
 def _items(source: Source, headings: list[int]) -> list[int]:

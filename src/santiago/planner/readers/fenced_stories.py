@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
@@ -157,7 +158,7 @@ def _document(source: Source, stories: list[_Fence]) -> Document:
         candidate.members.append(Member(fence.record, line, fence.id, group, future))
     candidate.groups = list(groups.values())
     judged = sum(1 for fence in stories if has_criteria(fence.record))
-    evidence = (f"{len(stories)} records in code fences, {judged} with acceptance criteria",)
+    evidence = (f"{count(len(stories), 'record')} in code fences, {judged} with acceptance criteria",)
     document = listing.document("fenced-stories", evidence, candidate, "field")
     document.title = source.title
     return document

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
@@ -122,7 +123,7 @@ def read(source: Source) -> Document | None:
     every = [scenario for unit in units for scenario in unit.scenarios]
     document = Document(
         format="gherkin",
-        evidence=(f"{len(units)} features or rules with {len(every)} scenarios",),
+        evidence=(f"{count(len(units), 'feature or rule', 'features or rules')} with {count(len(every), 'scenario')}",),
         title=reading.units[0].title,
         units=[_unit(unit) for unit in units],
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands
@@ -60,7 +61,9 @@ def read(source: Source) -> Document | None:
         units[0] = replace(units[0], deps=deps)
     return Document(
         format="gsd-plan",
-        evidence=(f"{len(tasks)} blocks <task> of plan {front['plan'].value} in phase {front['phase'].value}",),
+        evidence=(
+            f"{count(len(tasks), 'block')} <task> of plan {front['plan'].value} in phase {front['phase'].value}",
+        ),
         title=source.title or f"{front['phase'].value} plan {front['plan'].value}",
         units=units,
         findings=[_checkpoint(task) for task in tasks if task not in work],

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
@@ -49,7 +50,10 @@ def read(source: Source) -> Document | None:
     ticks, repeated = _overview(source, phases)
     made = [one for phase in phases for one in _carriers(source, phase, ticks)]
     divided = sum(bool(phase.plans) for phase in phases)
-    evidence = [f"{len(phases)} headings Phase N with their goal and success criteria", f"{divided} of them with plans"]
+    evidence = [
+        f"{count(len(phases), 'heading')} Phase N with their goal and success criteria",
+        f"{divided} of them with plans",
+    ]
     document = assemble.document(source, "gsd-roadmap", evidence, made, repeated=repeated)
     pairs = list(zip(phases, heads, strict=True))
     document.units = _closed(document.units, {phase.label: head for phase, head in pairs})

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import Document, DraftCriterion, Unit
@@ -29,7 +30,7 @@ def tasks(source: Source) -> Document | None:
     if not with_id:
         return None
     made = [replace(one, id=None, tags=(leads[one.at].id,)) if one.at in with_id else one for one in made]
-    evidence = [f"{len(with_id)} blocks Task N with an ID field"]
+    evidence = [f"{count(len(with_id), 'block')} Task N with an ID field"]
     document = assemble.document(source, "house-tasks", evidence, made, implicit=False)
     document.findings += [_task_without_id(blocks[start]) for start in heads if start not in with_id]
     return document

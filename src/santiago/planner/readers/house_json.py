@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import hints
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
@@ -36,7 +37,9 @@ def read(source: Source) -> Document | None:
     requirements, criteria = objects(root.get("requirements")), objects(root.get("acceptance_criteria"))
     document = Document(
         format="house-json",
-        evidence=(f"{len(requirements)} requirements and {len(criteria)} criteria with given, when and then",),
+        evidence=(
+            f"{count(len(requirements), 'requirement')} and {count(len(criteria), 'criterion', 'criteria')} with given, when and then",
+        ),
         title=root.text("title"),
         findings=list(_mistakes(root)),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
@@ -33,7 +34,7 @@ def read(source: Source) -> Document | None:
     if not found:
         return None
     heads = [index for index in found if blocks[index].kind is Kind.HEADING]
-    evidence = [f'{len(heads)} headings "Requirement:"']
+    evidence = [f'{count(len(heads), "heading")} "Requirement:"']
     evidence += [f"a section of {what} requirements" for what in dict.fromkeys(filter(None, deltas))]
     made = [_carrier(source, index, deltas[index]) for index in found]
     document = assemble.document(source, "openspec-delta", evidence, made)

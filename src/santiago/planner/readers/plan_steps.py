@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids, words
@@ -83,7 +84,12 @@ def _named(source: Source) -> Document | None:
         carriers.carrier(source, start, end=end, found=leads.get(start), chunk=chunk)
         for start, end, chunk in carriers.places(source, sorted([*found, *loose]))
     ]
-    return assemble.document(source, "plan-steps", [f"{len(found)} headings with ids that own boxes"], made)
+    return assemble.document(
+        source,
+        "plan-steps",
+        [count(len(found), "heading with an id that owns boxes", "headings with ids that own boxes")],
+        made,
+    )
 
 
 def _worded(source: Source) -> Document | None:
@@ -95,10 +101,11 @@ def _worded(source: Source) -> Document | None:
         found = [index for index in steps if index in leaves]
     if not found or (kind == "Step" and not _are_a_plan(source, steps, found)):
         return None
+    headings = f"{count(len(found), 'heading')} {kind} N"
     if listed := _listed(source, found):
-        evidence = [f"{len(found)} headings {kind} N", f"{len(listed)} numbered boxes, some of them the same tasks"]
+        evidence = [headings, f"{count(len(listed), 'numbered box', 'numbered boxes')}, some of them the same tasks"]
         return _boxes_with_details(source, found, listed, evidence)
-    return _steps(source, steps) if kind == "Step" else _with_ticks(source, found, [f"{len(found)} headings {kind} N"])
+    return _steps(source, steps) if kind == "Step" else _with_ticks(source, found, [headings])
 
 
 def _step_heads(source: Source) -> list[int]:
@@ -119,7 +126,8 @@ def _steps(source: Source, found: list[int]) -> Document:
     """Return the document of headings `Step N`, each with its substeps `Step N.M` in it."""
     owners = substeps.parents(source, found)
     inside = sum(owner is not None for owner in owners.values())
-    evidence = [f"{len(found) - inside} headings Step N", *([f"{inside} substeps Step N.M"] if inside else [])]
+    evidence = [f"{count(len(found) - inside, 'heading')} Step N"]
+    evidence += [f"{count(inside, 'substep')} Step N.M"] if inside else []
     places, twins = substeps.made(source, found), heads.twins(source, found)
     again = sorted(twins.values())
     document = assemble.document(source, "plan-steps", evidence, places, steps=True, repeated=again)

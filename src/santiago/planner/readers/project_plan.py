@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import commands
 from santiago.planner.draft import Dep, Document, Unit
@@ -34,7 +35,7 @@ def read(source: Source) -> Document | None:
         return None
     document = Document(
         format="project-plan",
-        evidence=(f"{len(found)} tasks, {sum(1 for task in found if task.text('chunk'))} with a chunk",),
+        evidence=(f"{count(len(found), 'task')}, {sum(1 for task in found if task.text('chunk'))} with a chunk",),
         title=root.text("title", "name", "goal", "project"),
         units=[_unit(task) for task in found],
         by_program=True,

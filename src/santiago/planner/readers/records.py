@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Document, GroupEdge, Unit
 from santiago.planner.findings import few, note, warning
@@ -59,7 +60,7 @@ def beads(source: Source) -> Document | None:
     work = [issue for issue in issues if issue.text("issue_type") not in _NO_WORK]
     document = read_tree(Array(1, list(work)), "beads", "json", source.options)
     if document is not None:
-        document.evidence = (f"{len(issues)} issues, with types",)
+        document.evidence = (f"{count(len(issues), 'issue')}, with types",)
         _lift_epics(document, {issue.text("id"): issue for issue in work})
         document.findings += map(_no_work, idle)
     return document

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import CONTRACT_VERSION, Finding
 from santiago.planner import ids
 from santiago.planner.draft import EXTERNAL, Dep, Document, DraftCriterion, Hint, Status, Unit
@@ -27,7 +28,7 @@ def read(source: Source) -> Document | None:
     criteria = _criteria(root)
     document = Document(
         format="santiago-plan",
-        evidence=(f"contract_version {root.text('contract_version')} with {len(stories)} stories",),
+        evidence=(f"contract_version {root.text('contract_version')} with {count(len(stories), 'story', 'stories')}",),
         title=root.text("title"),
         units=[_unit(story, criteria) for story in stories],
         run_verify=list(hints(root, "run_verify")),
@@ -101,7 +102,7 @@ def _missing(stories: list[Object]) -> Iterator[Finding]:
     without = [story for story in stories if not story.text("chunk")]
     if without:
         names = few([story.text("id") or f"line {story.line}" for story in without])
-        says = f"{len(without)} stories have no chunk: {names}"
+        says = f"{count(len(without), 'story has', 'stories have')} no chunk: {names}"
         yield error("missing_chunk", without[0].line, says, 'Add "chunk": "C01" to each of them.')
 
 

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
@@ -52,7 +53,7 @@ def gsd(source: Source) -> Document | None:
         carriers.carrier(source, at, end=end, found=leads[at], title=_GSD.sub("", leads[at].rest), chunk=chunk)
         for at, end, chunk in carriers.places(source, found)
     ]
-    return assemble.document(source, "gsd-roadmap", [f"{len(found)} boxes with gsd marks"], made)
+    return assemble.document(source, "gsd-roadmap", [f"{count(len(found), 'box', 'boxes')} with gsd marks"], made)
 
 
 def speckit(source: Source) -> Document | None:
@@ -85,7 +86,7 @@ def openspec(source: Source) -> Document | None:
     grouped = any(carriers.chunk_of(source, box.at, numbered=True) for box in dotted[:1])
     if not dotted or (len(dotted) < 2 and not grouped) or _details_of_stories(source, dotted):
         return None
-    evidence = [f"{len(dotted)} boxes with ids such as {ids.name(dotted[0].found)}"]
+    evidence = [f"{count(len(dotted), 'box', 'boxes')} with ids such as {ids.name(dotted[0].found)}"]
     return ordering.ordered(source, _numbered(source, "openspec-tasks", evidence, found, by_heading=True))
 
 
@@ -135,7 +136,7 @@ def _is_task(lead: ids.Found | None) -> bool:
 def _speckit_evidence(source: Source, tasks: list[int]) -> list[str]:
     named = [lead for index in tasks if (lead := source.leads[index]) is not None and _is_task(lead)]
     marks = sum(bool(_MARK.match(lead.rest)) for lead in named)
-    evidence = [f"{len(named)} boxes with ids such as {named[0].id}"]
+    evidence = [f"{count(len(named), 'box', 'boxes')} with ids such as {named[0].id}"]
     return [*evidence, f"{marks} of them marked [P] or with a story"] if marks else evidence
 
 
@@ -182,10 +183,12 @@ def _kiro_evidence(source: Source, found: Boxes) -> list[str]:
     parents = [number for number in found.groups.values() if number is not None and _is_top(number)]
     evidence = []
     if parents:
-        evidence.append(f"{len(parents)} numbered boxes such as {parents[0].id} that group others")
+        evidence.append(
+            f"{count(len(parents), 'numbered box that groups', 'numbered boxes that group')} others, such as {parents[0].id}"
+        )
     if parents or found.counted("number") + found.counted("task") > 1:
         mapped = sum(_is_mapping(block.lines[0]) for block in source.outline.blocks if block.kind is Kind.ITEM)
-        evidence += [f"{mapped} lines that name requirements"] if mapped else []
+        evidence += [count(mapped, "line that names requirements", "lines that name requirements")] if mapped else []
     return evidence
 
 
@@ -226,8 +229,8 @@ def _partial_groups(source: Source, found: Boxes) -> Iterator[Finding]:
     for box in found.units:
         if box.group >= 0 and blocks[box.group].box in ("x", "X") and blocks[box.at].box not in ("x", "X"):
             still_open[box.group] = still_open.get(box.group, 0) + 1
-    for group, count in still_open.items():
-        message = f'"{carriers.label(blocks[group].text)}" is ticked, but {count} of its parts are open; read as open'
+    for group, number in still_open.items():
+        message = f'"{carriers.label(blocks[group].text)}" is ticked, but {number} of its parts {"is" if number == 1 else "are"} open; read as open'
         yield warning("partly_done", blocks[group].line, message, "Tick the parts that are done, or untick the parent.")
 
 

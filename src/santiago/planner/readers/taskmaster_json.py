@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import error, left_out, note
@@ -51,8 +52,8 @@ def read(source: Source) -> Document | None:
     document = reading.run()
     subtasks = sum("." in (unit.id or "") for unit in document.units)
     document.evidence = (
-        f"{len(chosen.tasks)} tasks" + (f' under the tag "{chosen.name}"' if chosen.name else ""),
-        f"{subtasks} subtasks",
+        count(len(chosen.tasks), "task") + (f' under the tag "{chosen.name}"' if chosen.name else ""),
+        count(subtasks, "subtask"),
     )
     document.title = root.text("title", "projectName", "project") or _meta_title(root) or chosen.description
     document.findings += [_other(tag, chosen) for tag in tags if tag is not chosen]
@@ -97,7 +98,7 @@ def _meta_title(root: Object) -> str:
 
 
 def _other(tag: _Tag, chosen: _Tag) -> Finding:
-    message = f'{len(tag.tasks)} tasks under the tag "{tag.name}" are not planned; "{chosen.name}" was chosen'
+    message = f'{count(len(tag.tasks), "task")} under the tag "{tag.name}" {"is" if len(tag.tasks) == 1 else "are"} not planned; "{chosen.name}" was chosen'
     return note("other_tags", tag.line, message, f"Use --units {tag.name} to plan these instead.")
 
 

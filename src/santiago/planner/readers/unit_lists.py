@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids, words
@@ -68,7 +69,10 @@ def kiro(source: Source) -> Document | None:
         return None
     document = choice.document("kiro-requirements")
     ears = sum(bool(_EARS.search(criterion.text)) for unit in document.units for criterion in unit.criteria)
-    document.evidence = (f"{len(numbered)} headings of the form Requirement 1", f"{ears} criteria in EARS form")
+    document.evidence = (
+        f"{count(len(numbered), 'heading')} of the form Requirement 1",
+        f"{count(ears, 'criterion', 'criteria')} in EARS form",
+    )
     return document
 
 
@@ -92,7 +96,7 @@ def speckit(source: Source) -> Document | None:
     if numbered != len(choice.taken.carriers) or marks < numbered:
         return None
     document = choice.document("spec-kit-spec")
-    document.evidence = (f"{numbered} headings of the form User Story 1", f"{marks} spec-kit labels")
+    document.evidence = (f"{count(numbered, 'heading')} of the form User Story 1", count(marks, "spec-kit label"))
     document.units = [
         replace(unit, title=_PRIORITY.sub("", unit.title) or unit.title, tags=(*unit.tags, f"US{unit.id}"))
         for unit in document.units
@@ -120,7 +124,7 @@ def bmad(source: Source) -> Document | None:
     if choice is not None:
         document = _stories(choice, epics)
     elif epics and (starts := _listed_stories(source)):
-        evidence = (f"{len(starts)} items under a Stories label", f"{len(epics)} epics")
+        evidence = (f"{count(len(starts), 'item')} under a Stories label", count(len(epics), "epic"))
         document = assemble.document(source, "bmad", evidence, [_listed(source, at, epics) for at in starts])
     else:
         return None
@@ -135,7 +139,10 @@ def _stories(choice: Choice, epics: dict[str, str]) -> Document | None:
     if choice.taken.kind != "story" or (not epics and dotted * 2 <= len(choice.taken.carriers)):
         return None
     document = choice.document("bmad")
-    document.evidence = (f"{len(document.units)} stories: {choice.taken.name}", f"{len(epics)} epics")
+    document.evidence = (
+        f"{count(len(document.units), 'story', 'stories')}: {choice.taken.name}",
+        count(len(epics), "epic"),
+    )
     document.units = [_in_epic(unit, epics) for unit in document.units]
     return document
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding, Level
 from santiago.contract.record import record
@@ -47,7 +48,7 @@ class Choice:
     def document(self, format_: str) -> Document:
         """Return the document that the taken list makes, with a finding for every list beside it."""
         source = self.view.source
-        evidence = (f"{len(self.taken.carriers)} units: {self.taken.name}",)
+        evidence = (f"{count(len(self.taken.carriers), 'unit')}: {self.taken.name}",)
         carriers = list(self.taken.carriers)
         beside = [made.at for other in self.others for made in other.carriers]
         found = assemble.document(source, format_, evidence, carriers, repeated=self.taken.repeated, known=beside)

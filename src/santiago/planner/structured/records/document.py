@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document
@@ -91,7 +92,7 @@ def _evidence(chosen: Candidate) -> list[str]:
     where = f'under "{chosen.key}"' if chosen.key else "at the top"
     if len(chosen.members) == 1 and not chosen.key:
         return ["one record with an id and a title"]
-    said = [f"{len(chosen.members)} records {where}"]
+    said = [f"{count(len(chosen.members), 'record')} {where}"]
     judged = sum(1 for member in chosen.members if isinstance(member.node, Object) and has_criteria(member.node))
     if judged:
         said.append(f"{judged} of them with acceptance criteria")
@@ -137,14 +138,14 @@ def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
 
 
 def _forced(chosen: Candidate) -> Finding:
-    message = f'{len(chosen.members)} entries under "{chosen.key}" became stories because --allow-fallback asked for it'
+    message = f'{count(len(chosen.members), "entry", "entries")} under "{chosen.key}" became stories because --allow-fallback asked for it'
     hint = "Better give the document stories with ids and acceptance criteria."
     return warning("fallback_units", chosen.line, message, hint)
 
 
 def _not_chosen(other: Candidate, chosen: Candidate) -> Finding:
     name, taken = other.key or "the top-level list", chosen.key or "the top-level list"
-    message = f'{len(other.members)} entries under "{name}" are not planned; "{taken}" was chosen'
+    message = f'{count(len(other.members), "entry", "entries")} under "{name}" {"is" if len(other.members) == 1 else "are"} not planned; "{taken}" was chosen'
     return note("side_list", other.line, message, f"Use --units {name.split('.')[-1]} to plan these instead.")
 
 

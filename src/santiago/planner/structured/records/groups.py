@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import GroupEdge, Unit
@@ -87,7 +88,7 @@ def findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Finding]:
     return found
 
 
-def of_no_story(count: int, label: str, line: int) -> Finding:
-    message = f'{count} criteria of "{label}" belong to no story; they are not checked by any'
+def of_no_story(number: int, label: str, line: int) -> Finding:
+    message = f'{count(number, "criterion", "criteria")} of "{label}" belong{"s" if number == 1 else ""} to no story; not covered by any check'
     hint = "Move each to the story that it judges, or give the run a command that checks them."
     return warning("criteria_of_no_story", line, message, hint)
