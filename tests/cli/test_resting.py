@@ -195,7 +195,7 @@ def test_a_story_is_chosen_and_hinted_at_by_either_of_its_ids_and_a_hint_that_no
 ) -> None:
     assert "because: the stories that --only names are finished\n" in run(repo, WRITES, "--only", "R1").stderr
     late = santiago("resume", "--hint", "R1", "in blue", cwd=repo, env=place(repo))
-    assert (late.returncode, "S1 is done: no attempt would hear the hint" in late.stderr) == (30, True)
+    assert (late.returncode, "S1 is done, so no attempt will follow that could use the hint" in late.stderr) == (30, True)
     hinted = ("resume", "--hint", "R2", "in blue", "--sandbox", "off")
     assert santiago(*hinted, cwd=repo, env=place(repo)).returncode == 0
     assert "in blue" in (out_dir(repo) / "attempts/S2/1/prompt.md").read_text()
