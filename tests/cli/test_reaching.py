@@ -97,11 +97,11 @@ def test_an_answer_is_a_fixed_word_or_one_s_own_words(
 @pytest.mark.parametrize(
     ("words", "says_so"),
     [
-        (("S2-1", "approve"), "nobody asked S2-1"),
+        (("S2-1", "approve"), "there is no question S2-1"),
         (("S1-1", "aprove"), "did you mean 'approve'?"),
         (("S1-1", ""), "the answer is empty"),
         (("S1-1", "x" * 40_000), "40,000 characters"),
-        (("r_none", "S1-1", "approve"), "nobody asked r_none"),
+        (("r_none", "S1-1", "approve"), "there is no question r_none"),
     ],
 )
 def test_what_answers_nothing_is_refused_and_takes_nobody_s_place(
@@ -171,7 +171,7 @@ def test_a_change_says_what_it_takes_until_somebody_sees_it(
     spent = shutil.copytree(failure.out_dir, tmp_path / "spent")
     told = says(failure.repo, "change", spent, "S1", "--text", "in blue")
     assert told.returncode == 0
-    assert f"its attempts are used up, so that takes `santiago resume {spent} --add-attempts N`" in told.stderr
+    assert f"its attempts are used up: `santiago resume {spent} --add-attempts N` grants more" in told.stderr
 
 
 @pytest.mark.parametrize("words", [("S1", "--text", " "), ("S9", "--text", "in blue"), ("S1",), ("--text", "in blue")])

@@ -170,7 +170,7 @@ def test_line_56_a_newer_revision_is_not_finalized_by_who_looked_at_an_older_one
         agents.draft("One", "Two")
         assert santiago("review", "--edit", "one more", cwd=agents.repo).returncode == 0
         await reader.press("y")
-        assert "revision 2 has taken the place of revision 1: + S2" in reader.text()
+        assert "revision 2 has replaced revision 1: + S2" in reader.text()
 
     review(folder, is_late)
     assert load(folder).state.phase is SessionPhase.REVIEW

@@ -78,7 +78,9 @@ def command(run_id: str | None, yes: bool, force: bool, actor: str | None, as_js
     root, who = find_root(Path.cwd()), named(actor)
     common = registry.common_git_dir(root) if root else None
     if root is None or common is None:
-        raise SantiagoError(Kind.USAGE, "this is no git repository", hint="Run it inside the repository of the runs.")
+        raise SantiagoError(
+            Kind.USAGE, "this is not a git repository", hint="Run it inside the repository of the runs."
+        )
     found = [left for left in leftovers(root, common) if run_id in (None, left.run_id)]
     if run_id is not None and not found:
         raise SantiagoError(
