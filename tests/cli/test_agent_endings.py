@@ -100,7 +100,7 @@ def test_a_rate_limit_beyond_the_bound_rests_the_run_and_another_agent_goes_on(t
     place.install("claude", fakes.fails("You've hit your session limit, resets in 9 hours", 429))
     ran = place.run()
     assert ran.returncode == 20
-    assert "The agent's service refuses, for longer than the run may wait" in ran.stderr
+    assert "The agent's service refuses requests for longer than the run may wait" in ran.stderr
     assert "lasts      9h00m, until " in ran.stderr
     assert "the run may wait 1m (wait_max_minutes)\n" in ran.stderr
     assert "it said    You've hit your session limit, resets in 9 hours\n" in ran.stderr

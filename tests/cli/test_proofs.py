@@ -78,4 +78,4 @@ def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path
         in critique
     )
     told = santiago("resume", "--add-attempts", "1", cwd=repo, env=place(repo)).stderr
-    assert "these failed before the attempt too" in told
+    assert "the same checks failed before the attempt" in told

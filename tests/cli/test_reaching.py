@@ -153,8 +153,8 @@ def test_what_was_put_off_says_how_it_goes_on_and_does_when_that_is_typed(says: 
     said = santiago("resume", cwd=repo, env=greeter.place(repo)).stderr
     assert 'santiago change S1 --text "YOUR ANSWER"' in said
     assert 'santiago skip S1 --why "YOUR REASON"' in said
-    assert "needs you: S1 is blocked: S1-1 was put off (defer).\n" in says(repo, "status").stdout
-    assert "Its question S1-1 was put off (defer): Loud or quiet?\n" in says(repo, "show", "S1").stdout
+    assert "needs you: S1 is blocked: S1-1 was deferred (defer).\n" in says(repo, "status").stdout
+    assert "Its question S1-1 was deferred (defer): Loud or quiet?\n" in says(repo, "show", "S1").stdout
     says(repo, "change", "S1", "--text", "Quiet, please")
     assert santiago("resume", cwd=repo, env=greeter.place(repo)).returncode == 0
     assert "Quiet, please" in (greeter.out_dir(repo) / "attempts/S1/2/prompt.md").read_text()
