@@ -296,7 +296,7 @@ def test_whole_last_lines_that_were_dropped_are_missed_by_who_knows_the_head(pat
 
 def test_another_log_of_the_same_length_is_noticed_by_who_knows_the_head(path: Path) -> None:
     write_log(path, 5)
-    with pytest.raises(SantiagoError, match="result.json recorded"):
+    with pytest.raises(SantiagoError, match=r"result\.json recorded"):
         Log.open(path, utc, anchor=LogHead(seq=4, hash="f" * 32))
 
 

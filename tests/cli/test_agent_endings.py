@@ -225,7 +225,7 @@ def test_where_no_agent_can_work_the_way_to_one_is_named(place: fakes.Place) -> 
         assert (wrong.returncode, words in wrong.stderr) == (2, True), wrong.stderr
     unknown = place.run("--agent", "claud")
     assert unknown.returncode == 2
-    assert "no agent is called claud\n  fix: Did you mean claude? Known are claude, codex, " in unknown.stderr
+    assert "no agent is called claud\n  fix: Did you mean claude? Known agents: claude, codex, " in unknown.stderr
 
 
 def test_what_an_agent_says_at_its_end_gives_no_orders_to_the_log_of_a_ci_service(place: fakes.Place) -> None:
